@@ -3,12 +3,13 @@
     python -m tests.fuzz.compiled --count 10000 --seed 0 --engine numpy c
 
 Each program is a function with loops, also nested ones, whose inner loops have as many turns each
-time, or ever more or fewer, on slices of ever more or fewer elements: recurrences of scalars and vectors, sums, arrays filled in place,
-buffers that change between their uses, an array of the module that changes between calls, negative
-indices, branches on values, several outputs, in double and single precision, arguments in several
-memory orders, plain or under a transform. It is called with two sets of arguments, each twice.
-Values, types and dtypes are compared with eager, the first results have to stay as they were, and
-so have the arguments. Values may differ by rounding, measured against the largest element. At the
+time, or ever more or fewer, on slices of ever more or fewer elements: recurrences of scalars and
+vectors, sums, arrays filled in place, buffers that change between their uses, an array of the
+module that changes between calls, negative indices, branches on values, several outputs, in double
+and single precision, arguments in several memory orders, plain or under a transform. It is called
+with two sets of arguments, each twice. Values, types and dtypes are compared with eager, the first
+results have to stay as they were, and so have the arguments. Values may differ by rounding,
+measured against the largest element. At the
 end a census says how many programs had what.
 """
 

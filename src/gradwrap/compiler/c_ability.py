@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.c_operations import DOUBLE, FLOAT, LONG, NUMBER, TYPES, elementwise
+from gradwrap.compiler.c_operations import BOOL, DOUBLE, FLOAT, LONG, NUMBER, TYPES, elementwise
 from gradwrap.compiler.c_places import fits, is_plain_key, joined, reduced_axes, summed_axes
 from gradwrap.compiler.loops import Described, LoopBody, one_turn
 from gradwrap.compiler.program import Instr, Loop, Ref, Value, refs
@@ -108,7 +108,9 @@ class Ability:
         if dict(instr.kw).get("dtype", value.dtype) != value.dtype:
             return False
         source = values[instr.args[0].index]
-        if not source.shape or source.dtype != value.dtype or value.dtype not in (DOUBLE, FLOAT):
+        counts = instr.name == "add.reduce" and value.dtype == LONG and source.dtype in (BOOL, LONG)
+        is_real = source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT)
+        if not source.shape or not (counts or is_real):
             return False
         axes = reduced_axes(instr, len(source.shape))
         return axes is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.c_operations import Elementwise
+from gradwrap.compiler.c_operations import LONG, TYPES, Elementwise
 from gradwrap.compiler.loops import numbers
 from gradwrap.compiler.program import Ref
 
@@ -188,14 +188,18 @@ def slots_of(
     return slots, rows
 
 
-def reduction_text(name: str, kind: str, step: int | str, out_step: int | str) -> str:
-    """The function that reduces one row, or adds it to another; texts are parameters' names."""
+def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step: int | str) -> str:
+    """The function that reduces one row, or adds it to another; texts are parameters' names.
+
+    `kinds` are the types of the elements and of what they are reduced to.
+    """
+    kind, out_kind = kinds
     element = f"x[i * {step}]" if step != 1 else "x[i]"
     head = "static __attribute__((noinline)) void NAME(" + "".join(
         f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
     )
-    head += f"const long n, const {kind} *restrict x, {kind} *restrict y) {{"
-    if name == "add" and not out_step:
+    head += f"const long n, const {kind} *restrict x, {out_kind} *restrict y) {{"
+    if name == "add" and not out_step and kind == out_kind != TYPES[LONG]:
         return "\n".join(
             [
                 head,

@@ -35,7 +35,6 @@ from gradwrap.compiler.c_functions import (
     strips_of,
 )
 from gradwrap.compiler.c_operations import (
-    DOUBLE,
     LONG,
     TYPES,
     Elementwise,
@@ -60,8 +59,6 @@ from gradwrap.compiler.c_places import (
     summed_axes,
     taken,
 )
-from gradwrap.compiler.c_runs import Literal as NumberLiteral
-from gradwrap.compiler.c_runs import Local, NumberStatement, Place, Text, written_run
 from gradwrap.compiler.c_turns import Turns
 from gradwrap.compiler.groups import Unit, scheduled
 from gradwrap.compiler.loops import Described, LoopBody, numbers, one_turn
@@ -70,10 +67,10 @@ from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, refs, used
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LONG_RUN = 64
-"""The least operations on numbers in a row that are cut into functions."""
-MANY_STEPS = 256
+MANY_STEPS = 64
 """The least steps of which it is seen whether they repeat."""
+ONE_GROUP = 0.8
+"""The part of the steps of which one group may be made."""
 REACH = 6
 """Where they do, the steps of a group are no further apart than so many."""
 LARGEST_BLOCK = 512
@@ -277,7 +274,7 @@ class Kernel:
             source = self.values[instr.args[0].index]
             axes = reduced_axes(instr, len(source.shape))
             full = axes is not None and len(set(axes)) == len(source.shape)
-            return source.shape if full and not value.shape else None
+            return source.shape if full and not value.shape and value.dtype != LONG else None
         if instr.name in ("setitem", "scatter_add"):
             return self._written_shape(instr)
         if not value.shape or elementwise(instr, self.values, value) is None:
@@ -316,18 +313,9 @@ class Kernel:
         for index, number in last.items():
             if index not in kept and (index in made or index in self.dying_here):
                 dying[number].add(index)
-        skipped = looked_at = -1
         written = len(self.lines)
         for number, unit in enumerate(units):
             first = unit.steps[0]
-            if number <= skipped:
-                continue
-            if unit.shape is None and self.depth == 1 and number >= looked_at and not turns:
-                looked_at = self._end_of_run(units, number)
-                if looked_at - number >= LONG_RUN:
-                    skipped = self._run(units, number, looked_at, last, dying, kept)
-                    looked_at = skipped + 1
-                    continue
             if unit.shape is not None:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
@@ -344,17 +332,18 @@ class Kernel:
         self.users, self.kept = before
 
     def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
-        """Tell if steps are many, and most of them are in no group of many."""
+        """Tell if steps are many, and they are more than one large group."""
         if len(steps) < MANY_STEPS:
             return False
         shapes = Counter(self._shape_of(step) for step in steps if isinstance(step, Instr))
         del shapes[None]
-        return max(shapes.values(), default=0) < len(steps) / 2
+        return max(shapes.values(), default=0) < ONE_GROUP * len(steps)
 
     def _perform_in_turns(self, steps: list[Instr | Loop], kept: set[int]) -> None:
         """Write steps, as loops over tables where they repeat."""
         turns = Turns(self.types, self.outside, self.library.function)
         self.perform(steps, kept, turns)
+
         def name_of(found: Arr | Num) -> str:
             return found.text if isinstance(found, Num) else found.pointer
 
@@ -368,118 +357,6 @@ class Kernel:
             self.where[index] = (
                 one._replace(text=text) if isinstance(one, Num) else one._replace(pointer=text)
             )
-
-    def _end_of_run(self, units: list[Unit], start: int) -> int:
-        """Return where the run of operations on numbers ends that begins here."""
-        end = start
-        while end < len(units) and self._is_on_numbers(units[end]):
-            end += 1
-        return max(end, start + 1)
-
-    def _run(
-        self,
-        units: list[Unit],
-        start: int,
-        end: int,
-        last: dict[int, int],
-        dying: list[set[int]],
-        kept: set[int],
-    ) -> int:
-        """Write a long run of operations on numbers; return its last unit."""
-        statements: list[NumberStatement] = []
-        known: dict[int, Any] = {}
-        number = start
-        while number < end:
-            instr = units[number].steps[0]
-            assert isinstance(instr, Instr)
-            if statements and self._needs_copy(instr, dying[number]):
-                break
-            statement = self._on_numbers(instr, dying[number], known)
-            statements.append(statement)
-            self.release(dying[number])
-            number += 1
-        needed = {i for i in known if i in kept or last[i] >= number}
-        room = self.room(0, DOUBLE, next(numbers), alone=True)
-        lines, texts, count = written_run(statements, needed, self.library.function, room)
-        self.workspace.take(count * 8, alone=True)
-        for line in lines:
-            self.line(line)
-        for index, text in texts.items():
-            self.where[index] = Num(known[index], text)
-        return number - 1
-
-    def _is_on_numbers(self, unit: Unit) -> bool:
-        """Tell if a unit can be part of a run: it computes, reads or writes one number."""
-        instr = unit.steps[0]
-        if unit.shape is not None or not isinstance(instr, Instr):
-            return False
-        value = self.values[instr.out]
-        if not value.shape and elementwise(instr, self.values, value) is not None:
-            return True
-        if instr.name in ("getitem", "setitem", "scatter_add"):
-            if any(True for _ in refs(instr.args[1])):
-                return False
-            source = self.values[instr.args[0].index]
-            place = taken(anywhere(source.shape), instr.args[1], no_key)
-            if place.shape:
-                return False
-            if instr.name == "getitem":
-                return True
-            target, _, written = instr.args
-            if type(written) is Ref and self.values[written.index].shape:
-                return False
-            return target.index not in self.kept and self.users[target.index][-1] is instr
-        return False
-
-    def _needs_copy(self, instr: Instr, dying: set[int]) -> bool:
-        """Tell if an instruction writes to an array that others see."""
-        if instr.name not in ("setitem", "scatter_add"):
-            return False
-        source = self.where[instr.args[0].index]
-        assert isinstance(source, Arr)
-        return not (source.is_packed and self._is_last(source, dying))
-
-    def _on_numbers(self, instr: Instr, dying: set[int], known: dict[int, Any]) -> NumberStatement:
-        """Return the statement of an operation on numbers; enter what it gives."""
-        value = self.values[instr.out]
-
-        def operand(leaf: Any, dtype: Any) -> Any:
-            if type(leaf) is not Ref:
-                return NumberLiteral(literal(leaf, dtype))
-            if leaf.index in known:
-                return Local(leaf.index, known[leaf.index])
-            found = self.where[leaf.index]
-            assert isinstance(found, Num)
-            return Text(found.text, found.dtype)
-
-        made = elementwise(instr, self.values, value)
-        if made is None:
-            source = self.where[instr.args[0].index]
-            assert isinstance(source, Arr)
-            self._clear(source.root)
-            if instr.name != "getitem":
-                if self._needs_copy(instr, dying):
-                    room = self.new(instr.out)
-                    self.assign(room, source, "=")
-                    source = room
-                else:
-                    self.members[source.root].add(instr.out)
-                self.where[instr.out] = source
-            found = taken(source, instr.args[1], self._key)
-            place = Place(found.pointer, int(found.offset), found.dtype)
-            if instr.name == "getitem":
-                known[instr.out] = value.dtype
-                return NumberStatement(instr.out, value.dtype, "{0}", (place,), (value.dtype,))
-            written = operand(instr.args[2], value.dtype)
-            operator = "=" if instr.name == "setitem" else "+="
-            return NumberStatement(
-                instr.out, value.dtype, "{0}", (written,), (value.dtype,), place, operator
-            )
-        operands = tuple(
-            operand(leaf, dtype) for leaf, dtype in zip(made.operands, made.dtypes, strict=True)
-        )
-        known[instr.out] = value.dtype
-        return NumberStatement(instr.out, value.dtype, made.expression, operands, made.dtypes)
 
     def _step(self, instr: Instr, dying: set[int]) -> None:
         value = self.values[instr.out]
@@ -970,8 +847,12 @@ class Kernel:
         assert axes is not None
         kept = [i for i in range(len(source.shape)) if i not in axes]
         shape = tuple(source.shape[i] for i in kept)
-        kind = TYPES[value.dtype]
-        start = {"add": "0", "maximum": "-__builtin_inf()", "minimum": "__builtin_inf()"}
+        kinds = TYPES[source.dtype], TYPES[value.dtype]
+        start = {
+            "add": "0",
+            "maximum": "-__builtin_inf()",
+            "minimum": "__builtin_inf()",
+        }
         name = instr.name.partition(".")[0].replace("einsum", "add")
         room = self._room_for(instr, value)
         pointer = room.start
@@ -999,7 +880,7 @@ class Kernel:
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
                 given_steps += f"{step}, "
-        function = self.library.function(reduction_text(name, kind, *steps_))
+        function = self.library.function(reduction_text(name, kinds, *steps_))
         self.line(f"{function}({given_steps}{extents[-1]}, {places[0]}, {places[1]});")
         for _ in counters:
             self.depth -= 1

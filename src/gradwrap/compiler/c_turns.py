@@ -190,7 +190,9 @@ class Turns:
                 for number in range(len(self.pieces[found[0] + place].made))
                 if any(self.pieces[start + place].made[number] in wanted for start in found)
             ]
-            in_memory += [self.pieces[s + p].made[number] for s in found for p, number in stored[key]]
+            in_memory += [
+                self.pieces[s + p].made[number] for s in found for p, number in stored[key]
+            ]
         first = take(8 * len(in_memory))
         places = {name: first + 8 * number for number, name in enumerate(in_memory)}
         forms = {
@@ -211,9 +213,7 @@ class Turns:
                 entries.append(_Entry(form, False, rows[0]))
         return entries, places
 
-    def _inside(
-        self, starts: list[int], length: int
-    ) -> dict[tuple[int, int], tuple[int, int]]:
+    def _inside(self, starts: list[int], length: int) -> dict[tuple[int, int], tuple[int, int]]:
         """By piece of a turn and number that it reads: which piece of the same turn makes it."""
         found: dict[tuple[int, int], tuple[int, int]] = {}
         for place in range(length):
@@ -459,7 +459,7 @@ class _Writer:
         names = sorted(set(OUTSIDE.findall(text)))
         parameters = ["char *w", *(f"{self.outside[name]} {name}" for name in names)]
         head = f"static __attribute__((noinline)) int NAME({', '.join(parameters)}) {{"
-        name = self.function("\n".join([head, text, "return 0;", "}"]))
+        name = self.function(f"{head}\n{text}return 0;\n}}")
         return f"if ({name}({', '.join(['w', *names])})) return 2;\n"
 
     def _text(self, form: _Form, texts: Sequence[str], depth: int) -> str:

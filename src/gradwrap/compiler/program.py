@@ -386,7 +386,7 @@ LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.floa
 
 
 def refs(nest: Any) -> list[int]:
-    """The numbers of the values that are named in a nest of arguments, from the last to the first."""
+    """The numbers of the values that are named in a nest of arguments, the last one first."""
     found: list[int] = []
     _collect(nest, found)
     return found

@@ -64,17 +64,23 @@ def _write_with_tangent(variable: Any, key: Any, value: Any) -> bool:
     outdate_views(variable, recorded=True)
     if not owns_buffer(variable) or getrefcount(tangent.value) != _OWN_REFERENCES:
         return False
-    if type_of(tangent.value) in variable._backend.native_types:
-        if type_of(pushed) not in {int, *variable._backend.native_types}:
-            return False
-        if not variable._backend.owns_buffer(tangent.value):
-            return False
-    elif view_of(tangent.value) is not None:  # a sum with a number has the tangent of its argument
+    if not _is_whole(variable._backend, tangent.value, pushed):
         return False
     variable._backend.write(variable._value, key, data)
     variable._is_array = True
     tangent.value[key] = pushed
     return True
+
+
+def _is_whole(backend: Any, tangent: Any, pushed: Any) -> bool:
+    """Tell if a tangent is no part of another one, and the tangent of a value can be written to it.
+
+    What is computed of a part may have its tangent: `x[1:] + 2.0` has that of `x[1:]`.
+    """
+    if type_of(tangent) not in backend.native_types:
+        return view_of(tangent) is None
+    fits = type_of(pushed) in {int, *backend.native_types}
+    return fits and bool(backend.owns_buffer(tangent))
 
 
 def _is_of_level(variable: Any, value: Any) -> bool:
