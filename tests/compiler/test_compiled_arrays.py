@@ -214,11 +214,22 @@ def test_writes_to_views_of_what_transforms_give_are_seen() -> None:
         row[:] = 0.0
         return matrix
 
+    def remedied(x: Any) -> Any:
+        matrix = gnp.array(gw.hessian(lambda x: np.sum(x**4))(x))
+        row = matrix[1]
+        row[:] = x
+        np.fill_diagonal(matrix, matrix.diagonal() + row)
+        return matrix
+
     compiled: Any = gw.compile(f)
     x = np.zeros(3)  # where the write changes nothing
     with pytest.warns(CompileWarning, match=r"views, or is one \(line \d+ of f\)"):
         compiled(x)
     assert np.array_equal(compiled(x + 1.0), f(x + 1.0))
+    mended: Any = gw.compile(remedied)
+    mended(x)
+    assert np.array_equal(mended(x + 1.0), remedied(x + 1.0))
+    assert mended.programs
 
 
 def test_what_is_rounded_to_single_precision_is_compared_as_that() -> None:

@@ -561,7 +561,7 @@ class Tracer:
         if function in WRITING or not path or kwargs.get("out") is not None:
             raise tape.refuse(
                 f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
-                "Fix: write y[key] = value, to a copy"
+                "Fix: y = gradwrap.numpy.array(y) before"
             )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
         name = "flatnonzero" if path == "where" and len(args) == 1 else path
@@ -651,7 +651,7 @@ class ArrayTracer(Tracer):
         if self.shares and _package_of(_frame(1)) not in {*LIBRARIES, "scipy"}:
             raise self.tape.refuse(
                 f"it writes to an array that has views, or is one{self.tape.place()}. "
-                "Fix: write to a copy before parts of it are taken"
+                "Fix: y = gradwrap.numpy.array(y), whose views are seen"
             )
         self.index: int = self._written(setitem, "setitem", key, value)
 
