@@ -269,6 +269,39 @@ def test_large_arrays_are_copied_for_many_writes_alone() -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kernels_leave_many_values_to_each_other(dtype: Any) -> None:
+    """What the backward pass needs of the forward one, with a function of NumPy's between them."""
+
+    def program(a: Any) -> Any:
+        q = 1.0 * a
+        n = a.shape[0]
+        above = []
+        for j in range(n):
+            for i in range(j):
+                q[:, j] -= (q[:, i] @ a[:, j]) * q[:, i]
+            q[:, j] /= np.sqrt(np.sum(q[:, j] ** 2))
+            above.append(q[:, j] > 0)
+        s = np.linalg.solve(q.T @ a + np.eye(n, dtype=a.dtype), a[:, 0])
+        for j in range(1, n):
+            s[j] += np.sum(np.where(above[j], q[j], 0.0)) * (q[j, :j] @ s[:j])
+        return np.sum(s * s)
+
+    eager = gw.grad(program)
+    compiled = gw.compile(eager, engine="c")
+    a = definite(16).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        compiled(a)
+    agree(eager(a * a + a), compiled(a * a + a))
+    kernels = [line for line in compiled.explain().splitlines() if line.startswith("kernel")]
+    assert len(kernels) > 1
+    for line in kernels:
+        inputs, outputs = (int(part.split()[0]) for part in line.split(", ")[1:3])
+        assert inputs + outputs < 20
+
+
+@needs_compiler
 def test_empty_arrays_are_part_of_kernels() -> None:
     def program(x: Any, y: Any) -> Any:
         z = np.concatenate([np.sin(y), x[3:3] * 2.0, x])

@@ -164,7 +164,7 @@ class Writer:
     def shrinking(self) -> list[str]:
         """A statement on slices that have another length in each turn."""
         self.after += ["a[1]", "a[-1, 2]", "np.sum(b)"]
-        number = self.pick("0.1", "-0.05", "0.02 * i - 0.1")
+        number = self.pick("0.1", "-0.05", "(0.02 * i - 0.1)")
         return [
             self.pick(
                 f"a[i:, i] -= {number} * (a[i:, :i] @ a[i, :i])",
@@ -208,7 +208,7 @@ class Writer:
             [f"a[i, i] += {number} * a[i, j] * a[j, i]"],
             ["a[i, j] -= 0.1 * (a[i, :j] @ a[:j, j])"],
             [f"b[j] = b[j] * 0.5 + {number} * np.sum(a[j, :i] * x[:i])"],
-            [f"a[j, i:] = a[j, i:] * 0.5 + {number} * (a[i, i:] @ a[i:, j]) * a[i, i:]"],
+            ["a[j, i:] = a[j, i:] * 0.5 + 0.05 * (a[i, i:] @ a[i:, j]) * a[i, i:]"],
         ]
         count = self.random.choice((1, 1, 2))
         body = [line for lines in self.random.sample(bodies, count) for line in lines]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop that is not left to NumPy."""
 SMALLER_PRODUCT = 1 << 14
-"""The same outside of loops."""
+"""The same outside of loops, in a program that is not long: calls of NumPy cost little there."""
+LONG_PROGRAM = 1000
+"""The least steps of a long program."""
 REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
 REDUCING = {"axis", "keepdims", "dtype"}
 COPYING = ("copy", ".copy", "ascontiguousarray")
@@ -32,8 +34,10 @@ TRIANGLES = {"tril": "<=", "triu": ">="}
 class Ability:
     """Tells which steps can be part of a kernel."""
 
-    def __init__(self, vector_functions: Collection[str]) -> None:
+    def __init__(self, vector_functions: Collection[str], length: int = 0) -> None:
         self.vector_functions = vector_functions
+        self.is_long: bool = length > LONG_PROGRAM
+        """True if much may be known before a product and needed after it."""
 
     def takes(self, step: Instr | Loop, values: Any) -> bool:
         """Tell if a step can be part of a kernel."""
@@ -134,7 +138,7 @@ class Ability:
         size: int = math.prod(sides[0].shape) * (
             sides[1].shape[1] if len(sides[1].shape) == 2 else 1
         )
-        return size <= (SMALL_PRODUCT if in_loop else SMALLER_PRODUCT)
+        return size <= (SMALL_PRODUCT if in_loop or self.is_long else SMALLER_PRODUCT)
 
 
 def can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:

@@ -253,16 +253,30 @@ def any_product_text(kind: str, left_step: int | None, right_step: int | None, c
             "    }",
         ]
     else:
+        width = 32 if kind == "float" else 16
+        four = [f"const {kind} a{r} = a[(i + {r}) * row_step + {left}];" for r in range(4)]
         lines += [
-            "    for (long i = 0; i < rows; i++) {",
-            f"        {kind} *d = c + i * columns;",
-            "        for (long j = 0; j < columns; j++) d[j] = 0;",
-            "        for (long k = 0; k < inner; k++) {",
-            f"            const {kind} e = a[i * row_step + {left}];",
-            f"            const {kind} *f = b + k * right_step;",
+            "    for (long i = 0; i < rows; i += 4)",
+            f"    for (long j0 = 0; j0 < columns; j0 += {width}) {{",
+            "        const long high = rows - i < 4 ? rows - i : 4;",
+            f"        const long wide = columns - j0 < {width} ? columns - j0 : {width};",
+            f"        {kind} t[4][{width}] = {{0}};",
+            f"        if (high == 4 && wide == {width}) for (long k = 0; k < inner; k++) {{",
+            *(f"            {text}" for text in four),
             "            #pragma omp simd",
-            "            for (long j = 0; j < columns; j++) d[j] += e * f[j];",
+            f"            for (long j = 0; j < {width}; j++) {{",
+            f"                const {kind} e = b[k * right_step + j0 + j];",
+            *(f"                t[{r}][j] += a{r} * e;" for r in range(4)),
+            "            }",
             "        }",
+            "        else for (long k = 0; k < inner; k++) for (long r = 0; r < high; r++) {",
+            f"            const {kind} e = a[(i + r) * row_step + {left}];",
+            "            #pragma omp simd",
+            "            for (long j = 0; j < wide; j++)",
+            "                t[r][j] += e * b[k * right_step + j0 + j];",
+            "        }",
+            "        for (long r = 0; r < high; r++) for (long j = 0; j < wide; j++)",
+            "            c[(i + r) * columns + j0 + j] = t[r][j];",
             "    }",
         ]
     return "\n".join([*lines, "}"])

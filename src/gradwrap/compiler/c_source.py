@@ -13,6 +13,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gradwrap.compiler.c_ability import (
     COPYING,
     JOINING,
@@ -78,6 +80,18 @@ CACHED = 600_000
 """The bytes that a block's arrays may take together."""
 
 
+SHELF = np.dtype(np.uint8)
+"""The dtype of arrays with what one kernel leaves to others."""
+
+
+class Shelved(NamedTuple):
+    """Where a value is that only kernels need: in an array of bytes."""
+
+    shelf: int
+    """The number of the array."""
+    offset: int
+
+
 class Workspace:
     """Gives out places of one piece of memory; the sizes are in bytes."""
 
@@ -116,11 +130,17 @@ class Kernel:
         values: Sequence[Value],
         outputs: Sequence[int],
         library: Library,
+        shelves: dict[int, Shelved] | None = None,
+        shelved: Sequence[int] = (),
     ) -> None:
         self.name = name
         self.values: Described = Described(values, {})
         self.library = library
         self.outputs: list[int] = list(outputs)
+        self.shelves: dict[int, Shelved] = shelves or {}
+        """Where values are that one kernel leaves to others."""
+        self.shelved: list[int] = list(shelved)
+        """Those of them that this one makes."""
         self.workspace: Workspace = Workspace()
         self.where: dict[int, Arr | Num] = {}
         self.lines: list[str] = []
@@ -128,8 +148,9 @@ class Kernel:
         self.buffers: dict[int, Buffer] = {}
         self.members: dict[int, set[int]] = {}
         """By root: the values that lie in its buffer and are still needed."""
-        self.homes: dict[int, int] = {}
-        self.taken_homes: set[int] = set()
+        self.homes: dict[int, str] = {}
+        """By value: the pointer to where it is wanted in the end."""
+        self.taken_homes: set[str] = set()
         self.count: int = 0
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
@@ -148,20 +169,29 @@ class Kernel:
         self.in_turns: bool = self._repeats(steps)
         """True if integers are to be arguments and no part of functions, since turns repeat."""
         made = {index for step in steps for index in given(step)}
-        self.inputs: list[int] = sorted({i for step in steps for i in used(step)} - made)
-        self._inputs()
+        read = {i for step in steps for i in used(step)} - made
+        found = self.shelves
+        self.inputs: list[int] = sorted({found[i].shelf if i in found else i for i in read})
+        self._inputs(sorted(read & found.keys()))
         self._find_homes(steps)
+        wanted = {index for index in outputs if index in made} | {*shelved}
         if self.in_turns:
-            self._perform_in_turns(list(steps), set(outputs))
+            self._perform_in_turns(list(steps), wanted)
         else:
-            self.perform(list(steps), set(outputs))
+            self.perform(list(steps), wanted)
         self._outputs()
 
     # The frame ------------------------------------------------------------------------------------
 
-    def _inputs(self) -> None:
+    def _inputs(self, shelved: Sequence[int]) -> None:
+        shelves: dict[int, str] = {}
         for number, index in enumerate(self.inputs):
             value = self.values[index]
+            if value.dtype == SHELF:
+                shelves[index] = f"z{number}"
+                self.outside[shelves[index]] = "const char *"
+                self.line(f"const char *z{number} = DATA(x{number});")
+                continue
             kind = TYPES[value.dtype]
             is_array = value.is_ndarray and bool(value.shape)
             self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
@@ -175,14 +205,35 @@ class Kernel:
                 self.line(f"const {kind} a{number} = *(const {kind} *){source}(x{number});")
                 self.where[index] = Num(value.dtype, f"a{number}")
 
+        for index in shelved:
+            value = self.values[index]
+            shelf, offset = self.shelves[index]
+            pointer = f"((const {TYPES[value.dtype]} *)({shelves[shelf]} + {offset}))"
+            if value.shape:
+                self.where[index] = Arr(
+                    value.dtype, value.shape, pointer, "0", packed(value.shape), -1
+                )
+            else:
+                self.where[index] = Num(value.dtype, f"(*{pointer})")
+
     def _find_homes(self, steps: Sequence[Instr | Loop]) -> None:
         """Find what can be made in the buffer of an output at once."""
         for number, index in enumerate(self.outputs):
-            if self.values[index].shape:
-                kind = TYPES[self.values[index].dtype]
+            value = self.values[index]
+            if value.dtype == SHELF:
+                name = f"z{len(self.inputs) + number}"
+                self.outside[name] = "char *"
+                self.line(f"char *{name} = DATA(y{number});")
+                for other in self.shelved:
+                    kind = TYPES[self.values[other].dtype]
+                    self.homes[other] = f"(({kind} *)({name} + {self.shelves[other].offset}))"
+            elif value.shape:
+                kind = TYPES[value.dtype]
                 self.outside[f"o{number}"] = f"{kind} *"
                 self.line(f"{kind} *o{number} = DATA(y{number});")
-                self.homes[index] = number
+                self.homes[index] = f"o{number}"
+            else:
+                self.homes[index] = f"(({TYPES[value.dtype]} *)DATA(y{number}))"
         for step in reversed(steps):
             if isinstance(step, Loop):
                 continue
@@ -190,17 +241,15 @@ class Kernel:
                 self.homes.setdefault(step.args[0].index, self.homes[step.out])
 
     def _outputs(self) -> None:
-        for number, index in enumerate(self.outputs):
-            found = self.where[index]
-            value = self.values[index]
-            kind = TYPES[value.dtype]
+        for index in [*self.outputs, *self.shelved]:
+            if self.values[index].dtype == SHELF:
+                continue
+            found, home = self.where[index], self.homes[index]
             if isinstance(found, Num):
-                self.line(f"*({kind} *)DATA(y{number}) = {found.text};")
-            elif found.pointer != f"o{number}":
+                self.line(f"*{home} = {found.text};")
+            elif found.pointer != home:
                 self.assign(
-                    Arr(found.dtype, found.shape, f"o{number}", "0", packed(found.shape), -1),
-                    found,
-                    "=",
+                    Arr(found.dtype, found.shape, home, "0", packed(found.shape), -1), found, "="
                 )
 
     def text(self) -> str:
@@ -229,7 +278,7 @@ class Kernel:
         self.members[index] = {index}
         if home is not None and home not in self.taken_homes:
             self.taken_homes.add(home)
-            return Arr(value.dtype, value.shape, f"o{home}", "0", packed(value.shape), index)
+            return Arr(value.dtype, value.shape, home, "0", packed(value.shape), index)
         pointer = self.room(math.prod(value.shape), value.dtype, index)
         return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
 

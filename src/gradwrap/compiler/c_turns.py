@@ -26,7 +26,7 @@ STRIP = 48
 LONG = 32
 """From so many lines on, what is no loop is a function: compilers take long for long functions."""
 DEPTH = 4
-OUTSIDE = re.compile(r"\b[ao]\d+\b")
+OUTSIDE = re.compile(r"\b[aoz]\d+\b")
 """The names of arguments and results of a kernel."""
 TOKEN = re.compile(r"INT64_C\(-?\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[-+]\d+f?)?")
 """A name or a number in C."""

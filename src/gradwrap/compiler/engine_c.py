@@ -26,7 +26,7 @@ from gradwrap.compiler.c_library import (
     loaded,
 )
 from gradwrap.compiler.c_operations import prelude
-from gradwrap.compiler.c_source import Kernel
+from gradwrap.compiler.c_source import SHELF, Kernel, Shelved
 from gradwrap.compiler.engines import Executable, Unsupported
 from gradwrap.compiler.program import (
     NDARRAY,
@@ -51,6 +51,8 @@ MOST_STEPS = 100_000
 MOST_LINES = 40_000
 """The most lines of one kernel: the compiler's time grows faster than they do."""
 MOST_ARGUMENTS = 1000
+SHELVED = 16
+"""So many values that only kernels need, and more, are handed over in one array."""
 SMALL_COPY = 4096
 """A kernel copies an array to write to it if it has no more than so many elements per write."""
 
@@ -115,6 +117,7 @@ class _Cut:
         self.ability = ability
         self.library = Library()
         self.kernels: list[tuple[Kernel, CompiledKernel]] = []
+        self.shelves: dict[int, Shelved] = {}
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values that are needed after its body."""
@@ -214,8 +217,8 @@ class _Cut:
         for numbers in phases:
             steps = [body[number] for number in numbers]
             stretches.append(_with_views(steps, views))
-        wanted = set(live)
-        placed: list[tuple[list[Instr | Loop], list[int], list[Instr | Loop]]] = []
+        wanted, outside = set(live), set(live)  # by others, and by others than kernels
+        placed: list[tuple[list[Instr | Loop], list[int], list[int], list[Instr | Loop]]] = []
         for stretch, numbers in zip(reversed(stretches), reversed(natives), strict=True):
             left: list[Instr | Loop] = []
             for number in reversed(numbers):
@@ -224,25 +227,37 @@ class _Cut:
                     continue
                 left.append(step)
                 wanted.update(used(step))
+                outside.update(used(step))
             outputs = [i for step in stretch for i in given(step) if i in wanted and i not in views]
+            shelved = [index for index in outputs if index not in outside]
+            if len(shelved) >= SHELVED:
+                outputs = [index for index in outputs if index in outside]
+            else:
+                shelved = []
             for step in stretch:
                 wanted.update(used(step))
-            placed.append((stretch, outputs, left[::-1]))
+            placed.append((stretch, outputs, shelved, left[::-1]))
         made = Block(guard=block.guard, result=block.result)
-        for stretch, outputs, left in reversed(placed):
-            if outputs:
-                made.body.extend(self._calls(stretch, outputs))
+        for stretch, outputs, shelved, left in reversed(placed):
+            if outputs or shelved:
+                made.body.extend(self._calls(stretch, outputs, shelved))
             made.body.extend(left)
         return made
 
-    def _calls(self, stretch: list[Instr | Loop], outputs: list[int]) -> list[Instr | Loop]:
+    def _calls(
+        self, stretch: list[Instr | Loop], outputs: list[int], shelved: list[int]
+    ) -> list[Instr | Loop]:
         """Build a kernel, and the instructions that call it and take its outputs."""
+        if shelved:
+            outputs = [*outputs, self._shelf(shelved)]
         if len(stretch) > MOST_STEPS:
             raise Unsupported(
                 f"a stretch of {len(stretch)} instructions is too long for a C compiler"
             )
         number = len(self.kernels)
-        kernel = Kernel(f"kernel{number}", stretch, self.values, outputs, self.library)
+        kernel = Kernel(
+            f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
+        )
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
         if len(kernel.lines) > MOST_LINES:
@@ -261,6 +276,17 @@ class _Cut:
             for place, index in enumerate(outputs)
         ]
         return calls
+
+    def _shelf(self, shelved: list[int]) -> int:
+        """Number an array for what only other kernels need, and give it places there."""
+        size = 0
+        number = len(self.values)
+        for index in shelved:
+            value = self.values[index]
+            self.shelves[index] = Shelved(number, size)
+            size += -(-math.prod(value.shape) * value.dtype.itemsize // 8) * 8
+        self.values.append(Value((size,), SHELF, is_ndarray=True))
+        return number
 
     def source(self) -> str:
         """Return the text of all kernels."""
@@ -307,7 +333,7 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
     """
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
-    cut = _Cut(program, Ability(compiler().vector_functions))
+    cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
     needed: dict[int, set[int]] = {}
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
