@@ -214,11 +214,22 @@ def test_writes_to_views_of_what_transforms_give_are_seen() -> None:
         row[:] = 0.0
         return matrix
 
+    def remedied(x: Any) -> Any:
+        matrix = gnp.array(gw.hessian(lambda x: np.sum(x**4))(x))
+        row = matrix[1]
+        row[:] = x
+        np.fill_diagonal(matrix, matrix.diagonal() + row)
+        return matrix
+
     compiled: Any = gw.compile(f)
     x = np.zeros(3)  # where the write changes nothing
     with pytest.warns(CompileWarning, match=r"views, or is one \(line \d+ of f\)"):
         compiled(x)
     assert np.array_equal(compiled(x + 1.0), f(x + 1.0))
+    mended: Any = gw.compile(remedied)
+    mended(x)
+    assert np.array_equal(mended(x + 1.0), remedied(x + 1.0))
+    assert mended.programs
 
 
 def test_what_is_rounded_to_single_precision_is_compared_as_that() -> None:
@@ -232,3 +243,48 @@ def test_what_is_rounded_to_single_precision_is_compared_as_that() -> None:
         compiled(x)
     assert compiled(x).dtype == np.float64
     np.testing.assert_allclose(compiled(x), f(x), rtol=1e-5)
+
+
+NORMS: list[tuple[Any, dict[str, Any]]] = [
+    (RNG.standard_normal(7), {}),
+    (RNG.standard_normal((300, 7)), {}),
+    (RNG.standard_normal((5, 9)).T, {"keepdims": True}),
+    (RNG.standard_normal((5, 9)), {"axis": 0}),
+    (RNG.standard_normal((3, 4, 5)), {"axis": -1, "keepdims": True}),
+    (RNG.standard_normal((5, 9)).astype(np.float32), {"axis": 1}),
+    (RNG.standard_normal((4, 4)), {"ord": 2}),
+    (RNG.standard_normal(6) * (1.0 + 2.0j), {}),
+]
+
+
+@pytest.mark.parametrize("number", range(len(NORMS)))
+def test_norms_are_those_of_numpy_bit_by_bit(number: int) -> None:
+    x, options = NORMS[number]
+
+    def norm(x: Any) -> Any:
+        return np.linalg.norm(x, **options)
+
+    for function in (norm, grad(lambda x: np.sum(norm(x)))):
+        compiled: Any = gw.compile(function)
+        compiled(x)
+        found, wanted = compiled(2.0 * x), function(2.0 * x)
+        assert (type(found), found.dtype) == (type(wanted), wanted.dtype)
+        assert np.array_equal(found, wanted)
+
+
+def normalised(a: Any) -> Any:
+    v = gnp.ones(len(a))
+    for _ in range(20):
+        v = a @ v
+        v = v / np.linalg.norm(v)
+    return v @ a @ v
+
+
+@pytest.mark.parametrize(("f", "x"), [(normalised, A @ A.T), (pendulum, X[:4])])
+def test_loops_with_norms_and_new_arrays_are_written_in_c(f: Callable[..., Any], x: Any) -> None:
+    compiled: Any = gw.compile(grad(f), engine="c")
+    compiled(x)
+    np.testing.assert_allclose(compiled(1.1 * x), grad(f)(1.1 * x), rtol=1e-11)
+    if "kernel0" not in compiled.explain():
+        pytest.skip("there is no C compiler here")
+    assert "for " not in compiled.source.partition("# The kernels:")[0]

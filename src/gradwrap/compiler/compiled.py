@@ -669,6 +669,8 @@ def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]
     """Say how a program's results differ from those of its trace; "" if they do not."""
     try:
         return _mismatch(wanted, executable.call(*given), None if executable.exact else given)
+    except Missed:
+        return "it is rounded otherwise, and takes another branch"
     except Exception as error:  # noqa: BLE001  there is another engine
         return f"{type(error).__name__}: {error}"
 

@@ -554,14 +554,14 @@ class Tracer:
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
-        make = CREATION.get(function) or DECIDED.get(function)
+        make = CREATION.get(function) or COMPOSED.get(function)
         if make is not None:
             return make(*args, **kwargs)
         path = _path_of(function)
         if function in WRITING or not path or kwargs.get("out") is not None:
             raise tape.refuse(
                 f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
-                "Fix: write y[key] = value, to a copy"
+                "Fix: y = gradwrap.numpy.array(y) before"
             )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
         name = "flatnonzero" if path == "where" and len(args) == 1 else path
@@ -651,7 +651,7 @@ class ArrayTracer(Tracer):
         if self.shares and _package_of(_frame(1)) not in {*LIBRARIES, "scipy"}:
             raise self.tape.refuse(
                 f"it writes to an array that has views, or is one{self.tape.place()}. "
-                "Fix: write to a copy before parts of it are taken"
+                "Fix: y = gradwrap.numpy.array(y), whose views are seen"
             )
         self.index: int = self._written(setitem, "setitem", key, value)
 
@@ -823,6 +823,15 @@ def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> An
     return total if total.shape else _asarray([total], dtype=total.dtype).reshape(())
 
 
+def _stacked(stack: Any, arrays: Any, /, *, axis: int = 0) -> Any:
+    """Make an array of numbers in one operation; stack other arrays as NumPy does."""
+    if not all(getattr(one, "shape", None) == () for one in arrays):
+        return stack(arrays, axis=axis)
+    return _tape().record(
+        array, "array", (list(arrays), np.result_type(*_leaf_dtypes(list(arrays))))
+    )
+
+
 def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
     """Repeat values, in a new array where that is what the backend of NumPy makes."""
     if isinstance(x, NUMBER):
@@ -856,7 +865,24 @@ def _all_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(np.all(same | (np.isnan(a1) & np.isnan(a2)) if equal_nan else same))
 
 
-DECIDED: dict[Any, Any] = {np.allclose: _all_close, np.array_equal: _all_equal}
+def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+    """Write the Euclidean norm of real numbers as NumPy computes it: its parts are operations."""
+    tape = _tape()
+    if ord != 2 or isinstance(axis, TUPLE) or not isinstance(x, Tracer) or x.dtype.kind != "f":
+        kw = {"axis": axis, "keepdims": keepdims, "ord": ord}
+        return tape.record(np.linalg.vector_norm, "linalg.vector_norm", (x,), kw)
+    line: Any = x.reshape(-1) if axis is None and x.ndim != 1 else x
+    keeps = keepdims and axis is not None
+    found = np.sqrt(ADD_REDUCE(line * line, axis=axis or 0, keepdims=keeps))
+    return found if keeps == keepdims else found.reshape((1,) * x.ndim)
+
+
+COMPOSED: dict[Any, Any] = {
+    np.allclose: _all_close,
+    np.array_equal: _all_equal,
+    np.linalg.vector_norm: _vector_norm,
+}
+"""Functions that are performed by other operations."""
 OWN: dict[str, Any] = {
     "asarray": _asarray,
     "astype": _astype,
@@ -894,6 +920,10 @@ class TraceBackend(NumPyBackend):
         direct = super().for_formulas(xp)
         direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": _repeated})
         return direct
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        found = super().native(path)
+        return partial(_stacked, found) if path == "stack" else found
 
     def is_array(self, value: object) -> bool:
         return isinstance(value, Tracer) or super().is_array(value)

@@ -142,7 +142,7 @@ class Writer(SourceText):
         body = chunked(self.program, block.body, live) if self.in_chunks else block.body
         for step in body:
             if isinstance(step, Chunk):
-                self.filled |= step.fills
+                self.filled.update(step.fills)
         self.steps(body, live, state, depth)
 
     def steps(

@@ -34,6 +34,8 @@ def _concat(xp: Any, g: Any, metas: Sequence[Any], axis: int | None) -> list[Any
 
 def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
     """Return each array's part of the cotangent."""
+    if g.ndim == 1:
+        return [g[i] for i in range(len(metas))]  # numbers, where the library has them
     before = (slice(None),) * (axis % g.ndim)
     return [g[(*before, i, ...)] for i in range(len(metas))]
 
