@@ -238,7 +238,7 @@ class Writer:
         if self.random.random() < 0.15:
             lines += ["    if np.sum(h) > 0:", "        h = h * 2.0"]
         if self.random.random() < 0.1:
-            lines += ["    while np.sum(h * h) > 1.0:", "        h = h * 0.5"]
+            lines += ["    while 1.0 < np.sum(h * h) < 1e30:", "        h = h * 0.5"]
         parts = [*dict.fromkeys(self.after), "s", "h"]
         ones = ", ".join(f"*({part[1:]})" if part[0] == "*" else part for part in parts)
         lines.append("    many = [" + ones + "]")
