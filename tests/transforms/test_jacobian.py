@@ -344,3 +344,18 @@ def test_progress_ends_with_an_error(lines: list[str]) -> None:
         gw.jacfwd(fails, progress=True)(np.ones(2))
     gw.jacfwd(np.square)(np.ones(2))
     assert not lines
+
+
+@modes
+def test_arguments_that_are_not_differentiated_stay_what_they_are(jac: Jac) -> None:
+    """A variable among them has its methods, and what is written to it is the caller's."""
+    y = gw.wrap(np.ones(3))
+
+    def function(x: Any, y: Any, *, z: Any) -> Any:
+        y[0] = 7.0
+        return x * y.detach() + z.detach()
+
+    x = gw.wrap(np.arange(3.0))
+    found = jac(function)(x, y, z=gw.wrap(np.ones(3)))
+    exactly(found, np.diag([7.0, 1.0, 1.0]))
+    exactly(y.data, [7.0, 1.0, 1.0])

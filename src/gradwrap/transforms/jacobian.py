@@ -9,9 +9,13 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.tree import flatten
 from gradwrap.transforms.argnums import check_transform
-from gradwrap.transforms.arguments import untracked
 from gradwrap.transforms.forward import jvp
-from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, forward_columns
+from gradwrap.transforms.jacobian_blocks import (
+    by_fewer,
+    by_rows,
+    chosen_untracked,
+    forward_columns,
+)
 from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad
@@ -265,7 +269,7 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        recording = Recording(fun, argnums, *untracked((args, kwargs)))
+        recording = Recording(fun, argnums, *chosen_untracked(fun, argnums, args, kwargs))
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
         treedefs = [tracked.treedef for tracked in recording.tracked]

@@ -236,6 +236,18 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
 # Columns ------------------------------------------------------------------------------------------
 
 
+def chosen_untracked(
+    fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments, those to differentiate without wrappers that track nothing.
+
+    The others are the function's own: it may ask them for a variable's methods, or write to them.
+    """
+    places = selected(fun, argnums, args, kwargs)
+    chosen = [untracked(arg) if i in places else arg for i, arg in enumerate(args)]
+    return chosen, {key: untracked(arg) if key in places else arg for key, arg in kwargs.items()}
+
+
 def forward_columns(  # noqa: PLR0913  the function, its call, and the options of jacfwd
     fun: Callable[..., Any],
     argnums: Argnums,
@@ -246,7 +258,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     chunk_size: int | None,
 ) -> Any:
     """The Jacobian of one call, in the structure of the output, and `aux`."""
-    args, kwargs = untracked((args, kwargs))
+    args, kwargs = chosen_untracked(fun, argnums, args, kwargs)
     places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
     given: dict[int | str, Any] = dict[int | str, Any](enumerate(args)) | dict(kwargs.items())
     chosen = [given[place] for place in places]
