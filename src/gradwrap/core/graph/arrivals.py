@@ -96,11 +96,11 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
         zeros = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)
         arrival[1] = entered(zeros)
         return backend
-    is_own = arrival[2] or _references(arrival) == _OWN_REFERENCES
+    has_no_other_owner = _references(arrival) == _OWN_REFERENCES
     total = arrival[1]
     if backend.depth or type(total) not in backend.native_types:
         backend = _deeper(backend, total)
-    if not is_own or not (arrival[2] or backend.owns_buffer(total)):
+    if not arrival[2] and not (has_no_other_owner and backend.owns_buffer(total)):
         total = backend.copy(total)
     arrival[1] = entered(total)
     return backend
