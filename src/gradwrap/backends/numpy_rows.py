@@ -40,7 +40,7 @@ def _scattered_extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: 
     if type(x) is NDARRAY and out.size == 1 and isinstance(g, NUMPY) and _is_in_order(x):
         chosen = x == out
         if np.count_nonzero(chosen) == 1:
-            place = np.unravel_index(chosen.argmax(), x.shape)
+            place = np.unravel_index(int(chosen.argmax()), x.shape)
             return Scattered(tuple(map(int, place)), g.reshape(())[()])
     return _extremum(xp, g, x, out, axis, keepdims)
 

@@ -738,7 +738,7 @@ def compile(
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
-    f: None = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()

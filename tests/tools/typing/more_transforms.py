@@ -49,6 +49,16 @@ push(w, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.linearize(scaled, "a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
 assert_type(gw.linearize(lambda x: -x, w)[1](w), Array)
 
+# compile ------------------------------------------------------------------------------------------
+
+assert_type(gw.compile(scaled)(w, factor=3.0), Array)
+assert_type(gw.compile(gw.grad(loss), engine="c")(w, w, rate=1.0), Array)
+gw.compile(scaled)("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+gw.compile(engine="c", static=1)(scaled)("a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+assert_type(gw.compile(scaled).source, str)
+whatever = gw.compile(returns_any(scaled))  # a compiled function, not the decorator
+assert_type(whatever.source, str)
+
 # vmap ---------------------------------------------------------------------------------------------
 
 assert_type(gw.vmap(scaled)(w, factor=3.0), Array)
