@@ -11,8 +11,10 @@ import functools
 import gc
 import inspect
 import pathlib
+import sys
 import threading
 import warnings
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -137,7 +139,15 @@ class Compiled(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as a function of its class does."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Copy and pickle the function, by name where it has been decorated; not its programs."""
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        name: str = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Compiled, (self._function, self._engine, self._static))
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"

@@ -109,6 +109,8 @@ def definition(name: str, value: Any) -> list[str]:
         return [f"{name} = {_number(value)}"]
     if isinstance(value, np.dtype):
         return [f'{name} = np.dtype("{value.str}")']
+    if isinstance(value, bytes):
+        return [f"{name} = {value!r}"]
     return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
 
 

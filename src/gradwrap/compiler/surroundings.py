@@ -28,6 +28,7 @@ from types import (
     FunctionType,
     MappingProxyType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, cast
@@ -108,6 +109,8 @@ class Place:
                 return len(holder)
             case "context":
                 return holder.get(MISSING)
+            case "shape":
+                return holder.shape, holder.dtype
             case "content":
                 return bytes(holder) if isinstance(holder, bytearray) else holder.tobytes()
             case "mapping":
@@ -118,7 +121,7 @@ class Place:
     def holds(self) -> bool:
         """Tell if it still holds that."""
         now = self.now()
-        if self.kind in ("names", "content"):
+        if self.kind in ("names", "content", "shape"):
             return bool(now == self.value)
         if self.kind in ("mapping", "items"):
             return len(now) == len(self.value) and all(map(operator.is_, now, self.value))
@@ -130,6 +133,8 @@ class Place:
             return f"P{number}.cell_contents is V{number}"
         if self.kind == "variable":
             return f"P{number}.get({self.key!r}) is V{number}"
+        if self.kind == "shape":
+            return f"P{number}.shape == V{number}[0] and P{number}.dtype == V{number}[1]"
         return f"H{number}()"
 
 
@@ -204,6 +209,8 @@ class Surroundings:
         self.arrays: dict[int, str] = {
             key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
+        for key, name in self.arrays.items():
+            self.places.append(Place("shape", name, self._nodes[key].value))
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -256,10 +263,11 @@ class Surroundings:
     # Looking through ------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
-        if isinstance(value, (*PLAIN, BuiltinFunctionType, np.ufunc)):
-            return
-        if type_of(value) is ReferenceType:
-            self._visit(value(), name, parent)
+        if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+            value = value.__self__  # a module, or the object of a method
+        elif type_of(value) is ReferenceType:
+            value = value()
+        if isinstance(value, (*PLAIN, np.ufunc)):
             return
         node = self._nodes.get(id(value))
         if node is None:

@@ -1143,7 +1143,8 @@ def trace(
         tracer = tape.new(leaf)
         tracers.append(tracer)
         made = variable_class(backend)(tracer) if wraps else tracer
-        entered.append(made if isinstance(leaf, NUMBER) else known.setdefault(id(leaf), made))
+        is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
+        entered.append(made if is_once else known.setdefault(id(leaf), made))
     inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)
