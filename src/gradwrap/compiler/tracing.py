@@ -42,7 +42,7 @@ from gradwrap.compiler.program import (
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -1084,7 +1084,7 @@ def trace(
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        entered.append(variable_class(backend)(tracer) if wraps else tracer)
+        entered.append(make_wrapper(variable_class(backend), tracer) if wraps else tracer)
     inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.bound import NodeOp
-from gradwrap.core.graph.node import Leaf, Node
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.graph.node import Leaf, Node, make_node
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import library_of, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
@@ -52,11 +52,12 @@ def _taken_in(array: Any, library: Backend) -> Any:
     outer = wrapper_class(kind._kind, library_of(data) or library)
     node = array._node
     if node is None:
-        return outer(data)
+        return make_wrapper(outer, data)
     if not isinstance(node, (Node, Leaf)):  # a tangent, or a batch
         return array
     meta = outer._backend.meta(data, node.meta.level)
-    return outer(data, Node(node, _handed_on, (), 0, meta, NodeOp("taken in", library, outer)))
+    op = NodeOp("taken in", library, outer)
+    return make_wrapper(outer, data, make_node(Node, node, _handed_on, (), 0, meta, op))
 
 
 def _handed_on(xp: Any, g: Any) -> Any:  # noqa: ARG001  a formula's form
