@@ -22,6 +22,7 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable
+from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -266,7 +267,10 @@ class Variable(
         return protocol.call_ufunc(type(self), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return protocol.call_function(type(self), func, args, kwargs)
+        cls: Any = type(self)
+        if len(types) > 1 and are_mixed(tuple(types)):
+            cls, args, kwargs = promoted_call(cls, args, kwargs)
+        return protocol.call_function(cls, func, args, kwargs)
 
     # NumPy's methods ---------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ handed on as it is. So the gradient of a NumPy array through Dask's is lazy.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.bound import NodeOp
@@ -36,6 +37,47 @@ def promoted(arrays: Sequence[Any]) -> tuple[Sequence[Any], Backend | None]:
             ]
             return taken, library
     return arrays, None
+
+
+@functools.cache
+def are_mixed(types: tuple[type[Any], ...]) -> bool:
+    """Tell if arguments of these types are arrays of more than one library."""
+    names = (
+        kind._backend.name if issubclass(kind, AnyWrapper) else kind.__module__.partition(".")[0]
+        for kind in types
+    )
+    return len(set(names)) > 1
+
+
+def promoted_call(cls: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """Return the arguments of a function with those wrappers promoted that others take in.
+
+    The first is the class of wrappers that the function is then called for.
+    """
+    found: list[Any] = []
+    for value in (*args, *kwargs.values()):
+        found += _arrays_in(value)
+    library = promoted(found)[1]
+    if library is None:
+        return cls, args, kwargs
+
+    def of(value: Any) -> Any:
+        if isinstance(value, SEQUENCE):
+            return type(value)(map(of, value))
+        other = isinstance(value, AnyWrapper) and _library(value) is not library
+        return _taken_in(value, library) if other else value
+
+    return (
+        wrapper_class(cls._kind, library),
+        tuple(map(of, args)),
+        {name: of(value) for name, value in kwargs.items()},
+    )
+
+
+def _arrays_in(value: Any) -> list[Any]:
+    if isinstance(value, SEQUENCE):
+        return [one for part in value for one in _arrays_in(part)]
+    return [value]
 
 
 def _library(array: Any) -> Backend | None:
