@@ -347,7 +347,7 @@ def test_long_conversions_are_named() -> None:
     ]
 
     assert found
-    assert all("make the arrays in the dtype" in one for one in found)
+    assert all("create the arrays with the dtype" in one for one in found)
 
 
 # How it is shown ----------------------------------------------------------------------------------
