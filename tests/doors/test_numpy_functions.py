@@ -502,7 +502,7 @@ def test_functions_that_write(function: Callable[..., Any], args: tuple[Any, ...
 )
 def test_functions_that_write_refuse_a_plain_array(function: Callable[[Any], Any]) -> None:
     x = gw.wrap(V, requires_grad=True)
-    text = r"into a ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
+    text = r"into an ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
     with pytest.raises(OutArgumentError, match=text):
         function(x)
     text = r"with gradwrap\.numpy\.zeros inside the function .*gradwrap\.wrap"

@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
@@ -131,7 +132,7 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
         value = default_scalar(value)
     if not is_array(value):
         raise NotAnArrayError(
-            f"{what} is a {type(value).__qualname__}, which cannot be differentiated. "
+            f"{what} is {class_of(value)}, which cannot be differentiated. "
             f"Fix: {_remedy(value, what)}."
         )
     backend = backend_of(value)

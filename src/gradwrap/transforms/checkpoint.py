@@ -45,7 +45,7 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ArgnumsError, CheckpointError
-from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.argnums import counted, name_of
 from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _with_static(
         if not -len(args) <= position < len(args):
             raise ArgnumsError(
                 f"static_argnums={position} is out of range: {name_of(fun)} was called with "
-                f"{len(args)} positional arguments. Fix: pass the argument by position."
+                f"{counted(len(args))}. Fix: pass the argument by position."
             )
         found[position] = _Static(args[position])
     return tuple(found)

@@ -9,7 +9,7 @@ from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.core.values.space import Tangent
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import TangentError
@@ -96,7 +96,7 @@ def _entered(
         if not isinstance(given, SEQUENCE):
             raise TangentError(
                 f"jvp takes its {what} as a tuple, one for each argument of {name_of(fun)}; it "
-                f"got a {type(given).__name__}. Fix: jvp(fun, (x,), (v,))."
+                f"got {class_of(given)}. Fix: jvp(fun, (x,), (v,))."
             )
     if len(primals) != len(tangents):
         raise TangentError(

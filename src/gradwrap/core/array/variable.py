@@ -292,7 +292,7 @@ class Variable(
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text)
+        return TrackedAttributeError(text + protocol.instead_of(name))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})

@@ -18,7 +18,7 @@ from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, native, snapshot
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.comparing import mismatch
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _checked_tuple(
 ) -> tuple[Any, ...]:
     if not isinstance(result, SEQUENCE):
         raise HookResultError(
-            f"expected tuple, but hook '{_name(hook)}' returned a {type(result).__name__}. "
+            f"expected tuple, but hook '{_name(hook)}' returned {class_of(result)}. "
             f"Fix: return a tuple of {len(values)}, or None to leave the gradients as they are."
         )
     if len(result) != len(values):
