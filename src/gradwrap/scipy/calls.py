@@ -92,7 +92,10 @@ class SciPyCall:
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
             value = arguments.get(name)
-            if isinstance(value, LIST) or type(value) in (int, float, complex):
+            is_list = isinstance(value, LIST)
+            if is_list and name in self.row.groups and any(np.ndim(part) for part in value):
+                continue  # arrays, whose lengths may differ
+            if is_list or type(value) in (int, float, complex):
                 arguments[name] = np.asarray(value)[()]
         return {name: value for name, value in (arguments | more).items() if name in wanted}
 
