@@ -268,7 +268,7 @@ def test_registration_is_refused() -> None:
         gw.register_pytree(object)
     with pytest.raises(PytreeError, match=r"give both of flatten and unflatten, or neither"):
         gw.register_pytree(object, lambda o: ((), None))  # type: ignore[call-overload]  # on purpose
-    with pytest.raises(PytreeError, match=r"takes a class; it got a Interval"):
+    with pytest.raises(PytreeError, match=r"takes a class; it got an Interval"):
         gw.register_pytree(Interval(1, 2, True))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # to be refused
 
 

@@ -176,6 +176,13 @@ def find(name: str) -> Method | None:
     return found if found is None or widen is None else widen(name, found)
 
 
+def instead(name: str) -> str:
+    """Return what to write for a method that is missing; nothing where that is not known."""
+    function = None if name.startswith("_") else getattr(np, name, None)
+    is_function = callable(function) and not isinstance(function, type)
+    return pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+
+
 def _of_numpy(name: str) -> Method:
     """NumPy's function of the same name."""
     function = getattr(np, name)

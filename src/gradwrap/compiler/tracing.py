@@ -42,7 +42,7 @@ from gradwrap.compiler.program import (
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -1142,7 +1142,7 @@ def trace(
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        made = variable_class(backend)(tracer) if wraps else tracer
+        made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
         is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
         entered.append(made if is_once else known.setdefault(id(leaf), made))
     inputs = tuple(tracer.index for tracer in tracers)

@@ -32,6 +32,7 @@ from gradwrap.core.levels.wrapper import (
     is_at,
     layers,
     level_of,
+    make_wrapper,
     native,
     snapshot,
 )
@@ -44,7 +45,7 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ArgnumsError, CheckpointError
-from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.argnums import counted, name_of
 from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _with_static(
         if not -len(args) <= position < len(args):
             raise ArgnumsError(
                 f"static_argnums={position} is out of range: {name_of(fun)} was called with "
-                f"{len(args)} positional arguments. Fix: pass the argument by position."
+                f"{counted(len(args))}. Fix: pass the argument by position."
             )
         found[position] = _Static(args[position])
     return tuple(found)
@@ -287,7 +288,9 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     if node is not None:
         node = new.get((node.meta.level, index), node)
     data = _rebuilt(leaf._value, index, new)
-    return leaf if node is leaf._node and data is leaf._value else type_of(leaf)(data, node)
+    if node is leaf._node and data is leaf._value:
+        return leaf
+    return make_wrapper(type_of(leaf), data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -455,7 +458,7 @@ def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
     while level_of(leaf) > level:
         if leaf._is_batched:  # what it does to the values it has to do again
-            return type(leaf)(_below(leaf._value, level), leaf._node)
+            return make_wrapper(type_of(leaf), _below(leaf._value, level), leaf._node)
         leaf = leaf._value
     return snapshot(leaf)
 

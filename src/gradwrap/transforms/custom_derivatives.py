@@ -6,10 +6,11 @@ import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.comparing import kind_of, zeros_like
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError
 from gradwrap.transforms.calls import Space, checked_leaves, output_of, refuse_tracked, spaces_of
@@ -30,6 +31,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     """Give a function its own rule for reverse mode: a decorator, as JAX's `custom_vjp`.
 
+    The method `defvjp(fwd, bwd)` of the decorated function gives it its rule. Forward mode follows
+    from `bwd`, which is linear in its cotangent. Keyword arguments and defaults are bound to
+    positions.
+
     Parameters
     ----------
     fun
@@ -38,9 +43,6 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     nondiff_argnums
         Positions of arguments that are no arrays: functions, shapes, names. They are handed to
         `bwd` before the others, and cannot be tracked.
-
-    `fun.defvjp(fwd, bwd)` gives it its rule, see there. Forward mode follows from `bwd`, which is
-    linear in its cotangent. Keyword arguments and defaults are bound to positions.
 
     Raises
     ------
@@ -90,7 +92,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
             if not callable(function):
                 raise TypeError(
                     f"{self.name}.defvjp takes two functions, fwd and bwd; "
-                    f"it got a {type(function).__name__}."
+                    f"it got {class_of(function)}. Fix: pass both functions."
                 )
         self._rule = (fwd, bwd)
 
@@ -313,7 +315,9 @@ class _JvpCall(CustomCall):
 
 
 def _wrapped(value: Any) -> Any:
-    return variable_class(backend_of(value))(value) if is_floating(value) else value
+    if not is_floating(value):
+        return value
+    return make_wrapper(variable_class(backend_of(value)), value)
 
 
 def _zero(primal: Any) -> Any:

@@ -88,6 +88,10 @@ def defjvp(
 ) -> None:
     """Give an operation a rule for forward mode: what each array argument's tangent contributes.
 
+    An operation needs only one of the two rules. If it has just a VJP, its JVP follows by
+    transposing that. If it has just a JVP, its VJP follows in the same way, so the JVP has to be
+    written in `xp`. With both, each mode uses its own.
+
     Parameters
     ----------
     op
@@ -100,10 +104,6 @@ def defjvp(
         several outputs returns a tuple of tangents.
     backend, params
         As in `defvjp`.
-
-    An operation needs one of the two rules. One that has a VJP only gets its JVP by transposing
-    the VJP; one that has a JVP only gets its VJP by transposing the JVP, which is for that
-    written in `xp`. With both, each mode uses its own.
 
     Raises
     ------

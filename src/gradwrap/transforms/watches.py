@@ -12,6 +12,7 @@ from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.inspection import Wanted
 from gradwrap.core.observing.watching import Watch, Watching
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.errors import SavedArrayError
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
         for name, function in (("pack", pack), ("unpack", unpack)):
             if not callable(function):
                 raise SavedArrayError(
-                    f"saved_tensors_hooks: {name} is a {type(function).__name__}, which cannot be "
+                    f"saved_tensors_hooks: {name} is {class_of(function)}, which cannot be "
                     f"called. Fix: pass a function of one argument as {name}."
                 )
         self._hooks = pack, unpack
