@@ -80,9 +80,9 @@ def import_of_a_module() -> Any:
 
 
 def import_of_a_number() -> Any:
-    from settings_of_a_test import RATE as found  # type: ignore[import-not-found]  # made above
+    from settings_of_a_test import RATE
 
-    return found
+    return RATE
 
 
 def attribute_of_a_function() -> Any:
@@ -90,7 +90,11 @@ def attribute_of_a_function() -> Any:
 
 
 OPTIONS, NUMBERED, WORDS, STORED = Options(), Numbered(), Words(a=1.0), Stored(rate=1.0)
-SPACE, PARSED, LOCAL = types.SimpleNamespace(rate=1.0), argparse.Namespace(rate=1.0), threading.local()
+SPACE, PARSED, LOCAL = (
+    types.SimpleNamespace(rate=1.0),
+    argparse.Namespace(rate=1.0),
+    threading.local(),
+)
 LOCAL.rate = 1.0
 CONTEXT: ContextVar[float] = ContextVar("rate", default=1.0)
 NUMBERS, BYTES = array.array("d", [1.0, 2.0]), bytearray(b"ab")

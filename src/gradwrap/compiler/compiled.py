@@ -491,7 +491,7 @@ class Compiled(Generic[P, R]):
         """The program of all traces; as it was if it is longer than `most` when it is rolled."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
-        program.quiet = tuple(sorted(set().union(*(trace.quiet for trace in entry.traces))))
+        program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))
         before = sharing(program, traced=True)
         if roll:
             simplified(program, merge_keys=False)

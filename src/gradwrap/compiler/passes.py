@@ -571,11 +571,7 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
                 i for i in now[number] if i in program.constants and not program.constants[i][1]
             }
             is_own = all(i < 0 for i in now[number])
-            if (
-                frozen
-                or not now[number] <= then[number]
-                or (is_own and _is_broadcast(made, leaf))
-            ):
+            if frozen or not now[number] <= then[number] or (is_own and _is_broadcast(made, leaf)):
                 new = program.new(program.values[leaf.index])
                 block.body.append(Instr(copy, "copy", (leaf,), (), new.index))
                 leaves[number] = new

@@ -57,7 +57,16 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
 COMPUTED = frozenset(
-    {"getattr", "hasattr", "vars", "dir", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
+    {
+        "getattr",
+        "hasattr",
+        "vars",
+        "dir",
+        "__dict__",
+        "__getattribute__",
+        "attrgetter",
+        "getmembers",
+    }
     | {"asdict", "astuple", "fields", "replace", "copy", "deepcopy", "dumps"}
 )
 """Names in code that reads attributes whose names it need not contain."""
@@ -618,8 +627,9 @@ def _parts(value: Any) -> Iterable[Any]:
     if not _is_ours(value):
         return ()
     slots = (name for kind in type_of(value).__mro__ for name in _slots(kind))
-    parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, n, None) for n in slots)]
-    nested = [one for part in parts if isinstance(part, (TUPLE, LIST)) for one in part]
+    parts: list[Any] = [getattr(value, name, None) for name in slots]
+    parts += getattr(value, "__dict__", {}).values()
+    nested = [one for part in parts if isinstance(part, TUPLE) for one in part]
     return filter(callable, [getattr(value, "__wrapped__", None), *parts, *nested])
 
 

@@ -172,7 +172,7 @@ class Tape:
         self.around: list[tuple[Tracer, int]] = []
         self.refused: str = ""
         self.quiet: set[str] = set()
-        self.errors: dict[str, str] | None = None
+        self.errors: Any = None
         """What NumPy does about floating point errors, where the function may change that."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
@@ -321,7 +321,7 @@ class Tape:
                     arg.shares = True
         return self._measured(made) if name in MEASURED else made
 
-    def _note_errors(self, before: dict[str, str]) -> None:
+    def _note_errors(self, before: Any) -> None:
         """Note which floating point errors NumPy is to ignore now."""
         found: Any = np.geterr()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
@@ -1130,7 +1130,7 @@ def trace(
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     tape = Tape(library)
     if surroundings is not None and surroundings.sets_errors:
-        tape.errors = dict[str, str](np.geterr())
+        tape.errors = {**np.geterr()}
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
