@@ -93,6 +93,21 @@ def _shown(instr: Instr) -> str:
     return f"{instr.name}{instr.args!r}"
 
 
+def precisions_of(trace: Traced) -> list[float]:
+    """By output: the distance from 1 to the next number, in the coarsest dtype that it is made of."""
+    coarsest = [
+        0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
+        for value in trace.values
+    ]
+    for instr in trace.instrs:
+        coarsest[instr.out] = max(coarsest[i] for i in (instr.out, *used(instr)))
+    return [coarsest[leaf.index] if type(leaf) is Ref else 0.0 for leaf in trace.leaves]
+
+
+def _spacing(dtype: Any) -> float:
+    return float(np.finfo(dtype).eps)
+
+
 # From traces to a program -------------------------------------------------------------------------
 
 
