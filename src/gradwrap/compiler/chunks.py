@@ -245,7 +245,7 @@ def _size(chunk: Chunk, steps: list[Instr]) -> int:
         alive += step.out in mine
         most = max(most, alive)
         alive -= sum(1 for index in set(used(step)) if index in mine and last[index] == number)
-    count = most + len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
+    count = max(most, len(chunk.outs) + len(chunk.writes)) + len(chunk.reads)
     size = CACHE // (8 * max(count, 1)) // 64 * 64
     return min(size, MOST) if size >= LEAST else LONG
 
