@@ -23,7 +23,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
-from gradwrap.compiler.sharing import shared
+from gradwrap.compiler.sharing import shared, with_products
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _chunk(
             collected.add(step.out)
     if len(chunk.instrs) < 2:
         return None
-    chunk.instrs = shared(chunk.instrs, program)
+    chunk.instrs = shared(with_products(chunk.instrs, values), program)
     chunk.writes = list(chains.values())
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):
