@@ -41,7 +41,7 @@ def points(x: Any, key: tuple[Any, ...]) -> Any:
     x = x[tuple(slice(None) if axis in arrays else part for axis, part in enumerate(parts))]
     axes, ndim = sorted(arrays), np.broadcast(*arrays.values()).ndim
     are_adjacent = axes[-1] - axes[0] == len(axes) - 1
-    if are_adjacent and ndim == len(axes) and _are_mesh([arrays[axis] for axis in axes]):
+    if are_adjacent and _are_mesh([arrays[axis] for axis in axes]):
         for axis, array in arrays.items():
             x = da.take(x, array.ravel(), axis=axis)
         return x
@@ -51,7 +51,9 @@ def points(x: Any, key: tuple[Any, ...]) -> Any:
 
 
 def _are_mesh(arrays: list[Any]) -> bool:
-    return all(array.size == array.shape[place] for place, array in enumerate(arrays))
+    """Tell if each array has its elements along an axis of its own, as those of `np.ix_`."""
+    ndim = len(arrays)
+    return all(a.ndim == ndim and a.size == a.shape[place] for place, a in enumerate(arrays))
 
 
 class Points:
