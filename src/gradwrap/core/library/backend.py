@@ -187,6 +187,10 @@ class Backend:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
 
+    def function_of(self, function: Any) -> Callable[..., Any] | None:  # noqa: ARG002  an override's
+        """What does a function of NumPy's on its wrapped arrays, where that is not made of others."""
+        return None
+
     def extension(self, name: str) -> Any:
         """An extension that the namespace does not have below it, imported when it is needed."""
         module = self.elsewhere[name]
