@@ -6,8 +6,11 @@ Dask's task graph, and computes nothing.
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,14 +20,18 @@ from gradwrap.backends.backward_slices import forwards, indexing_rules
 from gradwrap.backends.dask_protocol import class_attributes
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
-from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.library.scatter import at_key, is_basic_key, scatter_add_generic
 from gradwrap.core.table.registry import register
+from gradwrap.core.table.rule import Formula, Rule, zero
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.dask.linear import in_chunks
 from gradwrap.rules.axes import as_axes, kept
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
+    from gradwrap.core.table.registry import Op
     from gradwrap.core.values.space import Meta
 
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
@@ -38,9 +45,11 @@ class DaskBackend(Backend):
     """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
 
     promotes: frozenset[str] = frozenset({"numpy"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
+        self._in_chunks: Callable[[Rule], Rule] = functools.cache(_rule_in_chunks)
 
     def class_attributes(self) -> dict[str, Any]:
         return class_attributes()
@@ -52,6 +61,17 @@ class DaskBackend(Backend):
         plain = iter(dask.compute(*itertools.compress(found, [not one for one in stay])))
         return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
+    def native(self, path: str) -> Callable[..., Any] | None:
+        """SciPy's functions are applied to each chunk, if they are ufuncs; others would compute."""
+        found = super().native(path)
+        if path.startswith("special."):
+            return found if isinstance(found, np.ufunc) else None
+        return found or getattr(da, path, None)
+
+    def rule_of(self, op: Op) -> Rule | None:
+        rule = super().rule_of(op)
+        return None if rule is None else self._in_chunks(rule)
+
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
 
@@ -60,7 +80,7 @@ class DaskBackend(Backend):
 
     def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
         known = like is not None and like.shape == array.shape
-        if known and like is not None and like.device.chunks != array.chunks:
+        if known and like is not None and getattr(like.device, "chunks", None) != array.chunks:
             like = None  # cotangents are to be in these chunks
         return super().meta(array, level, like if known else None)
 
@@ -111,6 +131,40 @@ class Place(str):
         return place
 
 
+def _rule_in_chunks(rule: Rule) -> Rule:
+    """The rule, whose formulas give cotangents in the chunks of their arguments.
+
+    So backward has the chunks of forward. A symmetric operation is left as it is: what it saves of
+    both arguments is compared, so that `x * x` takes one product. Its cotangents have the chunks of
+    its result.
+    """
+    if rule.is_joint or rule.variadic or rule.parts or rule.symmetric:
+        return rule
+    made = copy.copy(rule)
+    pairs = zip(rule.arrays, rule.formulas, strict=False)
+    made.formulas = tuple(_formula_in_chunks(formula, f"{name}_meta") for name, formula in pairs)
+    return made
+
+
+def _formula_in_chunks(formula: Formula | None, meta: str) -> Formula | None:
+    if formula is None or formula.function in (zero, at_key):
+        return formula
+    function = formula.function
+
+    def placed(xp: Any, g: Any, *saved: Any) -> Any:
+        return _in_place_of(saved[-1], function(xp, g, *saved[:-1]))
+
+    return Formula(placed, (*formula.saved, meta))
+
+
+def _in_place_of(meta: Meta, cotangent: Any) -> Any:
+    """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
+    chunks = getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent.shape != meta.shape or len(chunks) != cotangent.ndim:
+        return cotangent
+    return in_chunks(cotangent, chunks)
+
+
 def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
     """As the standard's; in the chunks of a place, if an array of the shape was there."""
     kind = np.float64 if dtype is None else dtype
@@ -151,6 +205,7 @@ def _extended(xp: Any) -> ModuleType:
     """The namespace with functions that Dask lacks, or does wrongly."""
     return module_like(
         xp,
+        broadcast_shapes=np.broadcast_shapes,
         expand_dims=_expand_dims,
         eye=_eye,
         linalg=module_like(xp.linalg, cholesky=_cholesky, svdvals=_svdvals),

@@ -29,11 +29,18 @@ from gradwrap.compiler.passes import (
 )
 from gradwrap.compiler.program import NDARRAY, Constant, Missed, Program
 from gradwrap.compiler.rolling import rolled
+from gradwrap.compiler.signatures import (
+    Signature,
+    kinds,
+    leaf_key,
+    orders,
+    repeated,
+    signature_of,
+)
 from gradwrap.compiler.source import Source
 from gradwrap.compiler.surroundings import Surroundings
 from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
 from gradwrap.errors import CompileError, CompileWarning
@@ -70,9 +77,8 @@ class _Entry:
 
     library: Compilable = NUMPY
 
-    def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
+    def __init__(self, key: Signature, names: tuple[str, ...]) -> None:
         self.key = key
-        self.treedef = treedef
         self.names = names
         self.reason = ""
         """Why calls run eagerly; "" if they do not."""
@@ -109,7 +115,7 @@ class Compiled(Generic[P, R]):
         self._engine = engine
         self._make = engine_named(engine)
         self._static = frozenset(static)
-        self._entries: dict[Any, _Entry] = {}
+        self._entries: dict[Signature, _Entry] = {}
         self._latest: _Entry | None = None
         self._told: set[str] = set()
         """What was said about the engine."""
@@ -215,7 +221,7 @@ class Compiled(Generic[P, R]):
         return "\n\n".join(map(self._explained, self._entries.values()))
 
     def _explained(self, entry: _Entry) -> str:
-        described = ", ".join(f"{path}: {what}" for path, what in _shown_key(entry))
+        described = ", ".join(f"{path}: {what}" for path, what in entry.key.shown(entry.names))
         lines = [f"arguments: {described or 'none'}"]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
@@ -301,18 +307,20 @@ class Compiled(Generic[P, R]):
                 found.append(value)
         return found
 
-    def _key(self, call: _Call) -> Any:
-        is_given = self._inputs(call)
+    def _key(self, call: _Call) -> Signature:
         place = call.library.place
-        return (call.treedef, *(_leaf_key(x, place, is_given=is_given(x)) for x in call.leaves))
+        return signature_of(
+            call.args, call.kwargs, call.leaves, call.treedef, self._inputs(call), place
+        )
 
-    def _first(self, key: Any, call: _Call) -> Any:
+    def _first(self, key: Signature, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         before = self._entries.get(key)
-        entry = _Entry(key, call.treedef, self._input_names(call))
+        entry = _Entry(key, self._input_names(call))
         entry.library = call.library
         inputs = self._inputs(call)
         others = [x for x in call.leaves if not inputs(x) and not is_array(x)]
+        others += kinds(call.treedef)
         surroundings = Surroundings(self._function, others, is_array, call.library.replaces)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
@@ -457,7 +465,7 @@ class Compiled(Generic[P, R]):
         """The program of all traces; as it was if it is longer than `most` when it is rolled."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
-        before = sharing(program)
+        before = sharing(program, traced=True)
         if roll:
             simplified(program, merge_keys=False)
             straight = program.copy()
@@ -506,8 +514,8 @@ class _Elsewhere(Exception):  # noqa: N818  it is no error
 
 def _quick_call(entry: _Entry) -> Callable[..., Any]:
     """Write the call that compares its arguments with one signature, and goes to its program."""
-    leaves: list[Any] = list(entry.key[1:])
-    args, kwargs = unflatten(entry.treedef, list(range(len(leaves))))
+    key = entry.key
+    args, kwargs = unflatten(key.treedef, list(range(len(key.leaves))))
     assert entry.executable is not None
     assert entry.tree is not None
     is_flat = not kwargs and all(type(arg) is int for arg in args)
@@ -517,40 +525,49 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
         "call": entry.executable.call,
         "unflatten": functools.partial(unflatten, entry.tree),
         "flatten": flatten,
-        "TREE": entry.treedef,
+        "TREE": key.treedef,
+        "orders": orders,
+        "ORDERS": key.orders,
+        "repeated": repeated,
+        "leaf_key": leaf_key,
     }
     tests: list[str] = []
     given: list[str] = []
-    for number, key in enumerate(leaves):
+    arrays: list[str] = []
+    for number, known in enumerate(key.leaves):
         name = f"a{number}"
-        if key[0] != "array":
-            scope[f"K{number}"] = key
-            scope["leaf_key"] = functools.partial(_leaf_key, place=None, is_given=False)
+        if known[0] != "array":
+            scope[f"K{number}"] = known
             tests.append(f"leaf_key({name}) == K{number}")
             continue
-        _, kind, shape, dtype, strides, place = key
+        _, kind, shape, dtype, strides, place = known
         scope[f"D{number}"] = dtype
         scope[f"T{number}"] = kind
         given.append(name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
         if not issubclass(kind, NUMBER):
+            arrays.append(f"id({name})")
             tests += entry.library.place_test(name, place)
             tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
             order = "c_contiguous" if strides is None else ""
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
+    if key.same:
+        tests.append(f"repeated(({', '.join(given)},)) == {key.same!r}")
+    elif len(arrays) > 1:
+        tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
     for number, place in enumerate(entry.surroundings.places if entry.surroundings else ()):
         scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
         scope[f"H{number}"] = place.holds
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
-    names = "".join(f"a{number}, " for number in range(len(leaves)))
+    names = "".join(f"a{number}, " for number in range(len(key.leaves)))
     lines = [f"def quick({names}/):" if names and is_flat else "def quick():"]
     if not is_flat:
         lines = [
             "def quick(*args, **kwargs):",
             "    leaves, tree = flatten((args, kwargs))",
-            "    if tree != TREE: raise Elsewhere",
+            "    if tree != TREE or orders((args, kwargs)) != ORDERS: raise Elsewhere",
             f"    {names}= leaves" if names else "",
         ]
     lines += [
@@ -564,28 +581,7 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
     return found
 
 
-# Signatures ---------------------------------------------------------------------------------------
-
-
-def _leaf_key(leaf: Any, place: Any, *, is_given: bool) -> Any:
-    """What stands for a leaf in the signature; `place` is that of its library."""
-    if is_given:
-        strides = None
-        if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
-            strides = leaf.strides
-        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
-    kind = type_of(leaf)
-    if kind is float:
-        return (kind, leaf.hex())
-    if kind is complex:
-        return (kind, leaf.real.hex(), leaf.imag.hex())
-    if is_array(leaf):
-        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
-    try:
-        hash(leaf)
-    except TypeError:
-        return (kind, id(leaf), "unhashable")
-    return (kind, leaf)
+# Names and constants ------------------------------------------------------------------------------
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -593,18 +589,6 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return []
-
-
-def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
-    leaves: list[Any] = list(entry.key[1:])
-    names = iter(entry.names)
-    shown: list[tuple[str, str]] = []
-    for key in leaves:
-        if key[0] == "array":
-            shown.append((next(names, "?"), f"{key[3]}{key[2]}"))
-        else:
-            shown.append(("constant", repr(key[-1])))
-    return shown
 
 
 def _named(

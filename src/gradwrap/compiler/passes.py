@@ -497,20 +497,22 @@ def remove_dead(program: Program) -> None:
 # Who owns the outputs -----------------------------------------------------------------------------
 
 
-def roots_of(program: Program) -> Roots:
-    """For each value, the values in whose buffers it may lie."""
+def roots_of(program: Program, *, traced: bool = False) -> Roots:
+    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
-        enter_roots(block.body, program.values, roots)
+        enter_roots(block.body, program.values, roots, traced=traced)
     return roots
 
 
-def enter_roots(steps: Iterable[Instr | Loop], values: Any, roots: Roots) -> None:
+def enter_roots(
+    steps: Iterable[Instr | Loop], values: Any, roots: Roots, *, traced: bool = False
+) -> None:
     """Enter the roots of what steps give."""
     for step in steps:
         for out in given(step):
             roots[out] = frozenset({out})
-        if isinstance(step, Instr) and step.views:
+        if isinstance(step, Instr) and step.views and not (traced and step.copied):
             found = _roots_of_view(values, step, roots)
             roots[step.out] = found or frozenset({step.out})
 
@@ -526,9 +528,9 @@ def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
     return frozenset(found)
 
 
-def sharing(program: Program) -> list[list[frozenset[int]]]:
+def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[int]]]:
     """For each result, by leaf, the inputs, constants and earlier leaves it shares memory with."""
-    roots = roots_of(program)
+    roots = roots_of(program, traced=traced)
     outside = frozenset({*program.inputs, *program.constants})
     found: list[list[frozenset[int]]] = []
     for block in program.blocks():

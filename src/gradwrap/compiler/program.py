@@ -137,6 +137,8 @@ class Instr(NamedTuple):
     views: bool = False
     line: int = 0
     """The line of the user's code that it comes from; 0 if that is not known."""
+    copied: bool = False
+    """Whether it may give a view, but gave a copy when it was traced."""
 
 
 class Cur(NamedTuple):

@@ -11,12 +11,25 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
 import operator
 import pathlib
 import sys
+from abc import ABC
+from array import array
 from collections import deque
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from contextvars import ContextVar
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, cast
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -32,13 +45,28 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
 """Values without parts, which never change."""
 MISSING: Any = object()
 LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"gradwrap"}
+DATA = frozenset({"types", "argparse", "collections", "configparser", "_thread", "weakref"})
+"""The modules of Python's own whose objects hold the user's values as attributes."""
+INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
+"""Base classes of libraries that read no attributes."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """The folders of packages whose variables nobody binds anew."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
+COMPUTED = frozenset(
+    {"getattr", "hasattr", "vars", "dir", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
+    | {"asdict", "astuple", "fields", "replace", "copy", "deepcopy", "dumps"}
+)
+"""Names in code that reads attributes whose names it need not contain."""
+SCOPES = frozenset({"globals", "eval", "exec"})
+"""Names in code that reads variables of its module in other ways than by name."""
+MODULES = frozenset({"modules", "import_module", "__import__"})
+"""Names in code that finds modules by words."""
 MOST = 4096
 """The most functions, objects and containers that are looked through."""
-CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque)
+CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
+MAPPINGS: Any = (dict, MappingProxyType)
+BUFFERS: Any = (bytearray, memoryview, array)
 IMMUTABLE: Any = (tuple, frozenset)
 PARTIAL: type[Any] = functools.partial
 METHODS: Any = (staticmethod, classmethod)
@@ -76,8 +104,10 @@ class Place:
                 return getattr(holder, self.key, MISSING)
             case "names":
                 return len(holder)
+            case "context":
+                return holder.get(MISSING)
             case "content":
-                return holder.tobytes()
+                return bytes(holder) if isinstance(holder, bytearray) else holder.tobytes()
             case "mapping":
                 return [*holder, *holder.values()]
             case _:
@@ -99,6 +129,13 @@ class Place:
         if self.kind == "variable":
             return f"P{number}.get({self.key!r}) is V{number}"
         return f"H{number}()"
+
+
+class _Import(NamedTuple):
+    """An import within a function: how many packages up, and the name."""
+
+    level: int
+    name: str
 
 
 class _Node:
@@ -183,6 +220,9 @@ class Surroundings:
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
         if isinstance(value, (*PLAIN, BuiltinFunctionType, np.ufunc)):
             return
+        if type_of(value) is ReferenceType:
+            self._visit(value(), name, parent)
+            return
         node = self._nodes.get(id(value))
         if node is None:
             if isinstance(value, (ModuleType, type)) and self._is_library(value):
@@ -200,7 +240,7 @@ class Surroundings:
         place = Place(kind, name, holder, key)
         if id(holder) not in self._unwatched and not isinstance(place.value, ModuleType):
             self.places.append(place)
-        if kind in ("cell", "variable", "attribute"):
+        if kind in ("cell", "variable", "attribute", "context"):
             self._visit(place.value, name, node)
 
     def _walk(self) -> None:
@@ -219,6 +259,11 @@ class Surroundings:
             self._place(node, "cell", node.name, value)
         elif isinstance(value, CONTAINERS):
             self._container(node, value)
+        elif isinstance(value, ContextVar):
+            self._place(node, "context", node.name, value)
+            node.can_be_copied = False
+        elif isinstance(value, BUFFERS):
+            self._place(node, "content", node.name, value)
         else:
             for part in _parts(value):
                 self._visit(part, node.name, node)
@@ -239,8 +284,11 @@ class Surroundings:
         if is_library:
             return
         scope = function.__globals__
-        variables, names = _names(function.__code__)
+        variables, names, imports = _names(function.__code__)
         self._names |= names
+        if names & SCOPES:
+            variables = frozenset(scope)
+        self._modules(node, scope, imports, names if names & MODULES else ())
         known = self._scopes.setdefault(id(scope), set())
         for name in sorted(variables & scope.keys()):
             if name in known:
@@ -249,39 +297,61 @@ class Surroundings:
                 known.add(name)
                 self._place(node, "variable", name, scope, name)
 
+    def _modules(
+        self, node: _Node, scope: Any, imports: Iterable[_Import], words: Iterable[str]
+    ) -> None:
+        """Visit the modules that code imports when it runs, or finds by their names."""
+        package: str = scope.get("__package__") or ""
+        found = set(words) & sys.modules.keys()
+        for one in imports:
+            parts = importlib.util.resolve_name("." * one.level + one.name, package).split(".")
+            found.update(".".join(parts[: n + 1]) for n in range(len(parts)))
+        for name in sorted(found):
+            if self.is_users(name):
+                self._place(node, "variable", name, sys.modules, name)
+
     def _container(self, node: _Node, value: Any) -> None:
         node.can_be_copied = type_of(value) in (list, tuple, dict)
         if not isinstance(value, IMMUTABLE):
-            kind = "mapping" if isinstance(value, DICT) else "items"
+            kind = "mapping" if isinstance(value, MAPPINGS) else "items"
             self._place(node, kind, node.name, value)
-        for part in value.values() if isinstance(value, DICT) else value:
+        for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
 
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
         value = node.value
-        parts = (FunctionType, CellType, MethodType, list, tuple, dict)
-        if isinstance(value, parts) or self._is_array(value):
+        if type_of(value) in (CellType, MethodType, list, tuple, dict) or self._is_array(value):
             return
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
             special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
-            self._look_up_names(node, scope, self._names | special)
-            for base in value.__mro__[1:] if isinstance(value, type) else ():
+            named = _data(scope) if self._names & COMPUTED else self._names
+            self._look_up_names(node, scope, named | self._names | special)
+            for base in (*value.__mro__[1:], type_of(value)) if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
             return
-        if self._is_library(type(value)):
+        kind = type_of(value)
+        if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
             return
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
-            if not node.seen:
-                self._place(node, "names", node.name, attributes)
-            self._look_up_names(node, cast("dict[str, Any]", attributes), self._names)
-        slots = {name for kind in type_of(value).__mro__ for name in _slots(kind)}
+            own = cast("dict[str, Any]", attributes)
+            if not node.seen and (own or kind is not FunctionType):
+                node.seen.add("__dict__")
+                self._place(node, "names", node.name, own)
+            whole = bool(self._names & COMPUTED) or self._is_read_elsewhere(kind)
+            self._look_up_names(node, own, own.keys() if whole else self._names)
+        slots = {name for one in kind.__mro__ for name in _slots(one)}
         for name in sorted(slots & self._names - node.seen):
             node.seen.add(name)
             self._place(node, "attribute", name, value, name)
-        self._visit(type(value), node.name, node)
+        self._visit(kind, node.name, node)
+
+    def _is_read_elsewhere(self, kind: type[Any]) -> bool:
+        """Tell if code of libraries reads the attributes of an object, by names of its own."""
+        bases: Any = (base for base in kind.__mro__ if base not in INTERFACES)
+        return kind is not FunctionType and any(map(self._is_library, bases))
 
     def _look_up_names(self, node: _Node, scope: Any, names: AbstractSet[str]) -> None:
         for name in sorted((names & scope.keys()) - node.seen):
@@ -299,7 +369,7 @@ class Surroundings:
     def is_users(self, module: str) -> bool:
         """Tell if a module is the user's own code, and not that of an installed package."""
         package = module.partition(".")[0]
-        return package == self._package or not _is_installed(package)
+        return package == self._package or not is_installed(package)
 
     # Arrays ---------------------------------------------------------------------------------------
 
@@ -446,19 +516,30 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of a module's variables in code, and all its names, with words that may be some."""
+def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[_Import]]:
+    """The names of a module's variables in code, all its names and words, and its imports."""
     codes = list(_codes(code))
-    variables = {
-        step.argval for one in codes for step in dis.get_instructions(one) if step.opname in GLOBAL
+    steps = [step for one in codes for step in dis.get_instructions(one)]
+    variables = {step.argval for step in steps if step.opname in GLOBAL}
+    imports = {
+        _Import(level.argval, step.argval)
+        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False)
+        if step.opname == "IMPORT_NAME"
     }
     constants = [constant for one in codes for constant in one.co_consts]
     words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
-    return frozenset(variables), frozenset(words.union(*(one.co_names for one in codes)))
+    names = words.union(*(one.co_names for one in codes))
+    return frozenset(variables), frozenset(names), frozenset(imports)
+
+
+def _data(scope: Any) -> set[str]:
+    """The names of a class's or module's variables that are neither functions nor modules."""
+    kinds = (FunctionType, BuiltinFunctionType, ModuleType, type)
+    return {name for name, value in scope.items() if not isinstance(value, kinds)}
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Tell if a package is installed, or comes with Python."""
     path = getattr(sys.modules.get(package), "__file__", None) or ""
     return package in LIBRARIES or not INSTALLED.isdisjoint(pathlib.Path(path).parts)

@@ -42,7 +42,7 @@ from gradwrap.compiler.program import (
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -62,7 +62,7 @@ LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUM
 NUMERIC = "biufc"
 SHAPES: frozenset[Any] = frozenset(
     {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
-    | {np.iscomplexobj, np.isrealobj, np.may_share_memory, np.shares_memory}
+    | {np.iscomplexobj, np.isrealobj}
 )
 """Functions that look at shapes and dtypes alone: they are no operations of the program."""
 WRITING: frozenset[Any] = frozenset(
@@ -289,7 +289,7 @@ class Tape:
         """Write down an operation that has been performed."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        views = name in MAY_VIEW
+        views = False
         library = self.library
         if isinstance(result, library.kind):
             if type(result) is not library.kind:
@@ -297,15 +297,17 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Tracer) and arg.value is result:
                     return library.tracer(result, arg.index, self)
-            views = views or (result.base is not None and shares(result, args))
+            views = result.base is not None and shares(result, args)
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
         line = self._line()
-        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
-        if views:
+        may_view = views or name in MAY_VIEW
+        copied = may_view and not views
+        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
+        if may_view:
             made.shares = True
             for arg in args:
                 if isinstance(arg, Tracer):
@@ -551,6 +553,8 @@ class Tracer:
         tape = self.tape
         if any(issubclass(kind, AnyWrapper) for kind in types):
             return NotImplemented
+        if function in (np.shares_memory, np.may_share_memory):
+            raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
@@ -983,7 +987,7 @@ class TraceBackend(NumPyBackend):
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
             return super().laid_out(array, like)
-        if isinstance(like, NDARRAY) and not like.ndim:
+        if isinstance(_real(like), NDARRAY) and not like.ndim:
             return self.asarray(array, like)
         if like is None and not array.flags.c_contiguous:
             return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
@@ -1078,13 +1082,15 @@ def trace(
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
     entered: Any = []
+    known: dict[int, Any] = {}
     for leaf in leaves:
         if not is_given(leaf):
             entered.append(leaf)
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        entered.append(variable_class(backend)(tracer) if wraps else tracer)
+        made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
+        entered.append(made if isinstance(leaf, NUMBER) else known.setdefault(id(leaf), made))
     inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)

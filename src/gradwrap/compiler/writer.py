@@ -394,20 +394,23 @@ class Writer(SourceText):
     ) -> None:
         """Write the additions of a piece to slices of one array."""
         size = self.values[chain[-1].out].shape[0]
-        for instr in chain:
+        amounts = [self.text(instr.args[2], inner) for instr in chain]
+        if chain[0].args[0].index in chunk.fills:
+            # what is filled gets zero and the first amount, or the first two if they go to one place
+            if [instr.args[1] for instr in chain[1:2]] == [chain[0].args[1]]:
+                chain, amounts = chain[1:], [", ".join(amounts[:2]), *amounts[2:]]
+            else:
+                amounts[0] += f", {self._constant(0.0, self.values[chain[0].out].dtype)}"
+            self.imports["add"] = "numpy"
+            self.scope["add"] = np.add
+        for instr, amount in zip(chain, amounts, strict=True):
             start, stop, _ = instr.args[1].indices(size)
             low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
             if stop < size and chunk.elements % chunk.size and not chunk.descends:
                 high = f"min({high}, {stop})"
             place = f"{target}[{low}:{high}]"
-            amount = self.text(instr.args[2], inner)
-            if instr.args[0].index in chunk.fills:
-                self.imports["add"] = "numpy"
-                self.scope["add"] = np.add
-                zero = self._constant(0.0, self.values[instr.out].dtype)
-                self.line(depth, f"add({amount}, {zero}, {place})")
-            else:
-                self.line(depth, f"{place} += {amount}")
+            is_pair = ", " in amount
+            self.line(depth, f"add({amount}, {place})" if is_pair else f"{place} += {amount}")
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
         """The line that takes a piece of an array, whose axes are joined first."""
@@ -695,7 +698,7 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", *SHARED) or (
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
         name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
 

@@ -13,6 +13,7 @@ from gradwrap.backends.dask_protocol import splitting
 from gradwrap.backends.drop_in import Submodule, first_variable
 from gradwrap.backends.numpy_functions.table import on_data
 from gradwrap.core.array import protocol
+from gradwrap.core.calls.promotion import promoted_call
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.dask import linalg, linear, overlapping
@@ -101,11 +102,11 @@ def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., A
         variable = first_variable([*args, *kwargs.values()])
         if variable is None:
             return known(*args, **kwargs)
-        cls = type_of(variable)
         if counterpart is None:
             if not is_recorded([args, kwargs]):
                 return on_data(known, args, kwargs)
             raise NoRuleError(_without_rule(path))
+        cls, args, kwargs = promoted_call(type_of(variable), args, kwargs)
         with splitting(kwargs.pop("split_every", None)):
             if isinstance(counterpart, np.ufunc):
                 return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
+from gradwrap.core.levels.wrapper import data_of, example, is_at, make_wrapper, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.layouts import put
@@ -325,7 +325,7 @@ def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
     size, *shape = meta.shape
     one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
     cls: Any = wrapper_class(Batched, backend)
-    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]  # a class is Any here
+    return make_wrapper(cls, data, Batch(one, size, fallback))
 
 
 def unit_batch(vector: Any, level: int) -> Batched[Any]:

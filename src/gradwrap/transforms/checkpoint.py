@@ -32,6 +32,7 @@ from gradwrap.core.levels.wrapper import (
     is_at,
     layers,
     level_of,
+    make_wrapper,
     native,
     snapshot,
 )
@@ -287,7 +288,9 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     if node is not None:
         node = new.get((node.meta.level, index), node)
     data = _rebuilt(leaf._value, index, new)
-    return leaf if node is leaf._node and data is leaf._value else type_of(leaf)(data, node)
+    if node is leaf._node and data is leaf._value:
+        return leaf
+    return make_wrapper(type_of(leaf), data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -455,7 +458,7 @@ def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
     while level_of(leaf) > level:
         if leaf._is_batched:  # what it does to the values it has to do again
-            return type(leaf)(_below(leaf._value, level), leaf._node)
+            return make_wrapper(type_of(leaf), _below(leaf._value, level), leaf._node)
         leaf = leaf._value
     return snapshot(leaf)
 

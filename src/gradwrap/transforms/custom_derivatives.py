@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.comparing import kind_of, zeros_like
@@ -314,7 +315,9 @@ class _JvpCall(CustomCall):
 
 
 def _wrapped(value: Any) -> Any:
-    return variable_class(backend_of(value))(value) if is_floating(value) else value
+    if not is_floating(value):
+        return value
+    return make_wrapper(variable_class(backend_of(value)), value)
 
 
 def _zero(primal: Any) -> Any:

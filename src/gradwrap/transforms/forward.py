@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import is_at, snapshot
+from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
@@ -155,7 +155,8 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
             fix = "pass an array of the primal's shape and dtype, or None for zero"
             contrast = f"is {found.got}. Fix: {fix}"
         raise TangentError(f"the tangent of {path} {contrast}.")
-    return wrapper_class(Dual, backend)(snapshot(primal), Tangent(meta, snapshot(tangent)))
+    dual = wrapper_class(Dual, backend)
+    return make_wrapper(dual, snapshot(primal), Tangent(meta, snapshot(tangent)))
 
 
 def _is_number(value: object) -> bool:

@@ -26,6 +26,7 @@ from gradwrap.core.levels.wrapper import (
     is_at,
     layers,
     level_of,
+    make_wrapper,
     snapshot,
     strip,
 )
@@ -413,7 +414,10 @@ def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[An
 def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
     """Record f at an x that this level tracks too: the way back to it is the adjoint of A."""
     points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
-    xs = [variable_class(backend_of(x))(x, p) for x, p in zip(leaves, points, strict=True)]
+    xs = [
+        make_wrapper(variable_class(backend_of(x)), x, p)
+        for x, p in zip(leaves, points, strict=True)
+    ]
     residual = [_at(value, level) for value in problem.residual(xs)]
     derivative = LinearMap(points, residual)
 

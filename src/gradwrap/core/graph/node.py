@@ -6,7 +6,7 @@ shows nodes to their users, under PyTorch's names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.calls.bound import NodeOp
 from gradwrap.core.graph.grad_fn import GradFn
@@ -42,29 +42,14 @@ class Node(GradFn):
 
     __slots__ = ("__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq")
 
+    seq: int
     parent: Any
     formula: Any
     saved: Any
+    index: int
+    meta: Meta
+    op: NodeOp
     more: tuple[Any, ...] | None
-
-    def __init__(  # noqa: PLR0913  made once per operation, by position
-        self,
-        parent: Any,
-        formula: Any,
-        saved: Any,
-        index: int,
-        meta: Meta,
-        op: NodeOp,
-        more: tuple[Any, ...] | None = None,
-    ) -> None:
-        self.seq: int = next_sequence_number()
-        self.parent = parent
-        self.formula = formula
-        self.saved = saved
-        self.index: int = index
-        self.meta: Meta = meta
-        self.op: NodeOp = op
-        self.more = more
 
     @property
     def edges(self) -> list[Edge]:
@@ -120,6 +105,32 @@ class Node(GradFn):
     def free(self) -> None:
         """Let go of the arguments' nodes and of what the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
+
+
+N = TypeVar("N", bound=Node)
+
+
+def make_node(  # noqa: PLR0913  the fields, by position
+    kind: type[N],
+    parent: Any,
+    formula: Any,
+    saved: Any,
+    index: int,
+    meta: Meta,
+    op: NodeOp,
+    more: tuple[Any, ...] | None = None,
+) -> N:
+    """Make a node, which has no `__init__`: the call of one would take as long as all the rest."""
+    node = kind()
+    node.seq = next_sequence_number()
+    node.parent = parent
+    node.formula = formula
+    node.saved = saved
+    node.index = index
+    node.meta = meta
+    node.op = op
+    node.more = more
+    return node
 
 
 class Leaf(GradFn):
@@ -185,7 +196,7 @@ SELECT.selects = SELECT.parts = True
 
 def output_node(source: Node, index: int, meta: Meta) -> Node:
     """The node of one output of several."""
-    return Node(source, select_output, (index,), 0, meta, SELECT)
+    return make_node(Node, source, select_output, (index,), 0, meta, SELECT)
 
 
 def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form

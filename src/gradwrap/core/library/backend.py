@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     lay_out,
     layers,
+    make_wrapper,
     one_array,
     snapshot,
 )
@@ -535,7 +536,7 @@ class WrappedBackend(Backend):
         found = array._backend.kept(data, level, briefly)
         if type(found) is Guarded:
             return found.wrapped(array)
-        return array if found is data else type(array)(found)
+        return array if found is data else make_wrapper(type(array), found)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -19,7 +19,7 @@ from gradwrap.core.levels.levels import (
     unwatched,
     watch_with,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
@@ -252,7 +252,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
     kind = type_of(value)
     if isinstance(value, AnyWrapper):
         inner = mapped(value._value, wanted, change)
-        return value if inner is value._value else kind(inner, value._node)
+        return value if inner is value._value else make_wrapper(kind, inner, value._node)
     if isinstance(value, SEQUENCE):
         parts = [mapped(part, wanted, change) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
