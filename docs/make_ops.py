@@ -62,17 +62,17 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, and {without} have none; their
-rows say why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and
-need no rule. `python docs/make_ops.py` generates this page from the rules, and the tests fail if it
+The table has {total} operations: {differentiable} have a derivative, and {without} have none;
+their rows say why. {composed} functions [are written in terms of others](#written-in-terms-of-others)
+and need no rule. `python docs/make_ops.py` generates this page from the rules, and the tests fail if it
 is not up to date.
 
 How to read a row:
 
 - **Cotangent** is the row's formula as it is written, without the namespace `xp`. It gives the
   cotangent of each array argument for the cotangent `g` of the output `out` (VJP). It is written as
-  for real arrays. For complex arrays, the engine conjugates before and after the formula, except for
-  rows marked *adjoint*, which conjugate themselves. The engine also sums over the axes that
+  for real arrays. For complex arrays, the engine conjugates before and after the formula, except
+  for rows marked *adjoint*, which conjugate themselves. The engine also sums over the axes that
   broadcasting has added. – marks an argument that is not differentiable.
 - **Saves** lists the values that are kept in memory from the call until the backward pass. `x_meta`
   is the shape, dtype and device of `x`, without its values.
