@@ -327,12 +327,12 @@ class Compiled(Generic[P, R]):
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
         if entry.rebound > MOST_BRANCHES:
             entry.reason = (
-                f"what it finds around itself changes from call to call, as {changed} did. "
+                f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
             )
             self._warn(entry)
         elif surroundings.is_too_large:
-            entry.reason = "it finds too many objects around itself. Fix: pass them as arguments"
+            entry.reason = "it reads too many objects outside. Fix: pass them as arguments"
             self._warn(entry)
         else:
             entry.surroundings = surroundings
@@ -374,7 +374,7 @@ class Compiled(Generic[P, R]):
         changed = "" if problem else surroundings.changed()
         entry.own_changes = entry.own_changes + 1 if changed else 0
         if entry.own_changes > 1:
-            problem = f"it changes what it finds around itself: {changed}. Fix: return what is new"
+            problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
         if problem:
             self._give_up(entry, problem, warn=False)
         else:

@@ -168,8 +168,8 @@ def _op_of(named: Any) -> Op:
     found = find_op(named) if isinstance(named, str) else None
     if found is None:
         raise ValueError(
-            f"policy: {named!r} is no operation. Fix: take names of docs/ops.md, such as 'matmul' "
-            "or 'linalg.svd', or functions made by gradwrap.primitive."
+            f"policy: {named!r} is not an operation. Fix: use names of docs/ops.md, such as "
+            "'matmul' or 'linalg.svd', or functions made by gradwrap.primitive."
         )
     return found
 
@@ -235,7 +235,7 @@ def checkpoint_sequential(functions: Sequence[Callable[[Any], Any]], segments: i
     count = len(functions)
     if not 1 <= segments <= count:
         raise ValueError(
-            f"segments={segments} for {count} functions. Fix: a number from 1 to {count}."
+            f"segments={segments} for {count} functions. Fix: pass a number from 1 to {count}."
         )
     bounds = [count * i // segments for i in range(segments + 1)]
     for start, stop in itertools.pairwise(bounds):

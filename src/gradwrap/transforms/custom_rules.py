@@ -151,8 +151,8 @@ def _define(
 ) -> None:
     if backend is not None and not _is_library(backend):
         raise RuleDefinitionError(
-            f"backend={backend!r} is the name of no array library that is known or installed. "
-            "Fix: 'numpy', 'cupy', or another library's name; or omit it, for all of them."
+            f"backend={backend!r} is not the name of a known or installed array library. "
+            "Fix: use 'numpy', 'cupy', or another library's name; or omit it, for all of them."
         )
     target, function = _target(op)
     if function is None:
@@ -184,8 +184,8 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
     if not callable(op) or not dispatches or hasattr(op, "reduce_expr"):  # CuPy's ReductionKernel
         name = getattr(op, "__name__", getattr(op, "name", repr(op)))
         raise RuleDefinitionError(
-            f"Nothing tells gradwrap when {name} is called: it is no ufunc, no function of "
-            "NumPy, and no name of the standard. "
+            f"Nothing tells gradwrap when {name} is called: it is not a ufunc, a function of "
+            "NumPy, or a name of the standard. "
             f"Fix: make it one operation with {name} = gradwrap.primitive({name})."
         )
     return Op(getattr(op, "__name__", type(op).__name__)), op

@@ -183,7 +183,7 @@ class Function:
         if alone:
             raise TypeError(
                 f"{cls.__name__}.apply has no place for {', '.join(alone)}, which "
-                "forward takes by keyword alone: backward returns a gradient for each position. "
+                "forward takes by keyword only: backward returns a gradient for each position. "
                 "Fix: take the * out of forward's parameters."
             )
         last = max(map([*parameters].index, bound.arguments))
