@@ -385,7 +385,7 @@ class _Joining:
         if isinstance(items[0], str):
             raise NoRuleError(
                 f"{self._name} with a string in front has no rule for tracked values. "
-                "Fix: concatenate, stack and reshape say the same."
+                "Fix: use np.concatenate, np.stack or np.reshape."
             )
         xp: Any = variable.__array_namespace__()
         pieces = [

@@ -150,7 +150,7 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     result = _call(cls, ufunc, safe, {}, None)
     target = None if out is None else targets(out)[0]
     if isinstance(result, TUPLE):
-        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
+        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: use np.where.")
     return xp.where(mask, result, 0 if target is None else target)
 
 

@@ -57,10 +57,11 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """Describe an array library to the core; this class, one that follows the standard.
+    """Describe an array library to the core.
 
-    A class for a library that differs from the standard, or has a better way, overrides some of
-    it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
+    This class serves any library that follows the standard. For a library that differs, or that can
+    do something faster, derive a class, override some of the methods, and register it
+    (`gradwrap.register_backend`). `name` is the library's name, `xp` its namespace, `array_types`
     the types of its arrays.
 
     Examples
