@@ -101,13 +101,17 @@ class BatchedKey:
 
 
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
-    """Return the parts of a key, with arrays in place of lists."""
-    return [
-        xp.asarray(part, dtype=xp.int64 if part == [] else None, device=place)
-        if isinstance(part, (list, bool))
-        else part
-        for part in (key if isinstance(key, TUPLE) else (key,))
-    ]
+    """Return the parts of a key, with arrays in place of bools, and of lists and other sequences."""
+    found: list[Any] = []
+    for part in key if isinstance(key, TUPLE) else (key,):
+        is_sequence = hasattr(part, "__len__") and not hasattr(part, "dtype")
+        if is_sequence or isinstance(part, bool):
+            kind = xp.int64 if is_sequence and not len(part) else None
+            listed = list(part) if is_sequence else part
+            found.append(xp.asarray(listed, dtype=kind, device=place))
+        else:
+            found.append(part)
+    return found
 
 
 def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:
