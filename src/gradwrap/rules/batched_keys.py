@@ -101,16 +101,15 @@ class BatchedKey:
 
 
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
-    """Return the parts of a key, with arrays in place of bools, and of lists and other sequences."""
+    """Return the parts of a key, with arrays in place of bools and of sequences."""
     found: list[Any] = []
     for part in key if isinstance(key, TUPLE) else (key,):
-        is_sequence = hasattr(part, "__len__") and not hasattr(part, "dtype")
-        if is_sequence or isinstance(part, bool):
-            kind = xp.int64 if is_sequence and not len(part) else None
-            listed = list(part) if is_sequence else part
-            found.append(xp.asarray(listed, dtype=kind, device=place))
+        if hasattr(part, "__len__") and not hasattr(part, "dtype"):
+            kind = None if len(part) else xp.int64
+            found.append(xp.asarray(list(part), dtype=kind, device=place))
         else:
-            found.append(part)
+            is_bool = isinstance(part, bool)
+            found.append(xp.asarray(part, device=place) if is_bool else part)
     return found
 
 

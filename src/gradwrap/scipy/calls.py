@@ -93,7 +93,7 @@ class SciPyCall:
         for name in self.row.arrays:
             value = arguments.get(name)
             is_list = isinstance(value, LIST)
-            if is_list and name in self.row.groups and any(np.ndim(part) for part in value):
+            if is_list and name in self.row.groups and any(np.ndim(part) for part in value or ()):
                 continue  # arrays, whose lengths may differ
             if is_list or type(value) in (int, float, complex):
                 arguments[name] = np.asarray(value)[()]
