@@ -206,6 +206,7 @@ ARRAYS_IN: dict[str, tuple[str, ...]] = {
     "lexsort": ("keys",),
     "multi_dot": ("arrays",),
     "piecewise": ("condlist", "funclist"),
+    "ravel_multi_index": ("multi_index",),
     "row_stack": ("tup",),
     "select": ("condlist", "choicelist"),
     "stack": ("arrays",),
