@@ -188,8 +188,8 @@ class Backend:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
 
-    def function_of(self, function: Any) -> Callable[..., Any] | None:  # noqa: ARG002  an override's
-        """What does a function of NumPy's on its wrapped arrays, where that is not made of others."""
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        """The function in place of one of NumPy's, for wrapped arrays; None if there is none."""
         return None
 
     def extension(self, name: str) -> Any:
