@@ -71,8 +71,8 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
         return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
         raise TrackedValueError(
-            f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
-            "Fix: x.astype(dtype) converts the values."
+            f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
+            "derivative. Fix: x.astype(dtype) converts the values."
         )
     return x if is_scalar(x) else x[...]
 

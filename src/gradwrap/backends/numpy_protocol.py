@@ -150,7 +150,7 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     result = _call(cls, ufunc, safe, {}, None)
     target = None if out is None else targets(out)[0]
     if isinstance(result, TUPLE):
-        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
+        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: use np.where.")
     return xp.where(mask, result, 0 if target is None else target)
 
 
@@ -177,6 +177,9 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def _bound(cls: Any, function: Any) -> Callable[..., Any]:
+    own: Callable[..., Any] | None = cls._backend.function_of(function)
+    if own is not None:
+        return own
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here

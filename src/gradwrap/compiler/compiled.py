@@ -353,12 +353,12 @@ class Compiled(Generic[P, R]):
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
         if entry.rebound > MOST_BRANCHES:
             entry.reason = (
-                f"what it finds around itself changes from call to call, as {changed} did. "
+                f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
             )
             self._warn(entry)
         elif surroundings.is_too_large:
-            entry.reason = "it finds too many objects around itself. Fix: pass them as arguments"
+            entry.reason = "it reads too many objects outside. Fix: pass them as arguments"
             self._warn(entry)
         else:
             entry.surroundings = surroundings
@@ -401,7 +401,7 @@ class Compiled(Generic[P, R]):
         changed = "" if problem else surroundings.changed()
         entry.own_changes = entry.own_changes + 1 if changed else 0
         if entry.own_changes > 1:
-            problem = f"it changes what it finds around itself: {changed}. Fix: return what is new"
+            problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
         if problem:
             self._give_up(entry, problem, warn=False)
         else:
@@ -770,27 +770,28 @@ def compile(
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Any:
-    """Compile a function of arrays: one run of it becomes a program in NumPy, or CuPy.
+    """Compile a function of arrays to a program of NumPy's or CuPy's calls.
 
     Parameters
     ----------
     f
-        A function of arrays or containers of them, mostly a derivative: `gw.grad(g)`,
+        A function of arrays or containers of arrays, usually a derivative: `gw.grad(g)`,
         `gw.vmap(...)`, `gw.hessian(g)`, a step of an optimiser. It is traced at the first call for
-        each signature: structure, shapes and dtypes, and the values of all other arguments.
+        each signature: structure, shapes, dtypes, and the values of all other arguments.
     engine
-        `"numpy"`: the functions of the arguments' own library, NumPy or CuPy, in the latter with
-        kernels; `"c"`: kernels made by the system's C compiler; `"jax"`: the program under
-        `jax.jit`; `"cupy"`: as `"numpy"`, for CuPy's arrays alone.
+        `"numpy"`: functions of the arguments' own library, NumPy or CuPy, with kernels for CuPy;
+        `"c"`: kernels made by the system's C compiler; `"jax"`: the program under `jax.jit`;
+        `"cupy"`: as `"numpy"`, but only for CuPy's arrays.
     static
-        Positions or names of arguments whose arrays are known by value too, and are no inputs.
+        Positions or names of arguments whose arrays are a part of the signature, and not inputs of
+        the program.
 
     Returns
     -------
-    A function of the same parameters and results. `source` is its text, `save` writes that as a
-    module, `check` compares it with `f`, `explain` says what was compiled, `programs` lists the
-    programs. What cannot be compiled (random numbers, `x.item()`) runs as it is, with a
-    `CompileWarning` that says why.
+    A function of the same parameters and results. `source` is the text of its program, `save`
+    writes it as a module, `check` compares it with `f`, `explain` says what was compiled, and
+    `programs` lists the programs. A function that cannot be compiled (it draws random numbers, or
+    calls `x.item()`) runs as it is, with a `CompileWarning` that says why.
 
     Raises
     ------

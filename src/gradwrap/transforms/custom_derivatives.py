@@ -41,15 +41,15 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         A function of arrays, or pytrees of them, that returns such. Outside of a transform it is
         called as it is.
     nondiff_argnums
-        Positions of arguments that are no arrays: functions, shapes, names. They are handed to
-        `bwd` before the others, and cannot be tracked.
+        Positions of arguments that are not arrays: functions, shapes, names. `bwd` gets them before
+        the others. They cannot be tracked.
 
     Raises
     ------
     NoRuleError
         The function is differentiated before `defvjp`.
     RuleResultError
-        `fwd` returns no pair, or `bwd` a cotangent that does not belong to its argument.
+        `fwd` does not return a pair, or `bwd` returns a cotangent that does not fit its argument.
     TrackedValueError
         An argument in `nondiff_argnums` is tracked, or `fwd` or `bwd` uses a tracked array that
         is not among the arguments.
@@ -169,16 +169,16 @@ class _VjpCall(CustomCall):
 class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     """Give a function its own rule for forward mode: a decorator, as JAX's `custom_jvp`.
 
-    Parameters are those of `custom_vjp`: arguments in `nondiff_argnums` are handed to the rule
-    before the others. `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode
-    follows: the rule is linear in the tangents, and is transposed.
+    Parameters are those of `custom_vjp`: the rule gets the arguments in `nondiff_argnums` before
+    the others. `defjvp` gives the function its rule, or `defjvps` a rule for each argument. Reverse
+    mode follows, since the rule is linear in the tangents and can be transposed.
 
     Raises
     ------
     NoRuleError
         The function is differentiated before it has a rule.
     RuleResultError
-        The rule returns no pair, or a tangent that does not belong to its output.
+        The rule does not return a pair, or its tangent does not fit the output.
     TrackedValueError
         An argument in `nondiff_argnums` is tracked, or the rule uses a tracked array that is not
         among the arguments.

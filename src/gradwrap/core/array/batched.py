@@ -135,8 +135,8 @@ class Batched(Variable[A]):
             error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
-                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
-                "with None in in_axes."
+                "and write plain arrays through gradwrap.wrap(array); or pass a value that is "
+                "the same for all examples with None in in_axes."
             )
             raise refused(current_caller(), error)
         return super()._untracked_data(what, fix, into=into)

@@ -67,7 +67,7 @@ class Variable(
     GraphMethods[A],
     Generic[A],
 ):
-    """Wrap a native array, so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that operations on it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.

@@ -67,7 +67,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     if flatten is None or unflatten is None:
         if not dataclasses.is_dataclass(cls):
             raise PytreeError(
-                f"{name} is no dataclass. Fix: register_pytree({name}, flatten, unflatten)."
+                f"{name} is not a dataclass. Fix: register_pytree({name}, flatten, unflatten)."
             )
         flatten, unflatten = _functions_of_dataclass(cls)
         entries = optree.GetAttrEntry
