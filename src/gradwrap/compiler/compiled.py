@@ -496,7 +496,7 @@ class Compiled(Generic[P, R]):
     def _simplified(
         self, entry: _Entry, *, roll: bool, most: int | None = None
     ) -> tuple[Program, bool]:
-        """The program of all traces, and whether it is rolled: not if it were longer than `most`."""
+        """The program of all traces, and whether it is rolled: not if longer than `most` then."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
         program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))

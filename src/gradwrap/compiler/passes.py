@@ -94,7 +94,7 @@ def _shown(instr: Instr) -> str:
 
 
 def precisions_of(trace: Traced) -> list[float]:
-    """By output: the distance from 1 to the next number, in the coarsest dtype that it is made of."""
+    """By output: the spacing at 1 of the coarsest dtype that it is computed of."""
     coarsest = [
         0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
         for value in trace.values
