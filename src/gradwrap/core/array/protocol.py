@@ -169,5 +169,4 @@ def method_names() -> frozenset[str]:
 
 def instead_of(name: str) -> str:
     """Return a sentence that says what to write for a method that is missing, if that is known."""
-    fix = _handlers().instead(name)
-    return f". Fix: {fix}." if fix else ""
+    return _handlers().instead(name)

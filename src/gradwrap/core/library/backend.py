@@ -335,8 +335,8 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
     library
         The name of the library: that of its top-level module.
     factory
-        Called with the library's namespace and the type of the array, when the first one is met.
-        It returns a `Backend`, mostly of a class of its own.
+        Called with the library's namespace and the type of the array, when the first array is met.
+        It returns a `Backend`, usually of a class derived from it.
 
     Raises
     ------
