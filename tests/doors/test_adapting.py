@@ -55,6 +55,14 @@ IDIOMS: dict[str, str] = {
         out[2] = x[0] ** 2
         return out
     """,
+    "an index for each axis": """
+        grid = np.zeros((3, 2))
+        places = np.argsort(x)
+        np.add.at(grid, (places, places[::-1]), x)
+        np.subtract.at(grid, ([places[0], 2], places), x * x)
+        np.maximum.at(grid, [places[1]], x)
+        return grid.ravel()
+    """,
     "copy of a plain array": """
         out = TABLE.copy()
         out[1:] = x * 2.0

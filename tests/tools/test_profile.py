@@ -225,15 +225,28 @@ def logistic(w: Any) -> Any:
     return xp.mean(xp.logaddexp(0.0, t) - 0.5 * t) + 0.01 * xp.sum(w * w)
 
 
+def attention(w: Any) -> Any:
+    xp: Any = np
+    q, v = TOKENS @ w[0], TOKENS @ w[1]
+    scores = xp.exp(q @ q.swapaxes(1, 2))
+    h = scores / xp.sum(scores, axis=-1, keepdims=True) @ v
+    h = h - xp.mean(h, axis=-1, keepdims=True)
+    return xp.sum(xp.tanh(h / xp.sqrt(xp.var(h, axis=-1, keepdims=True) + 1e-5)) ** 2)
+
+
+TOKENS = 0.01 * X[: 16 * 64 * 32].reshape(16, 64, 32)
+
+
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
+        (attention, 0.1 * np.ones((2, 32, 32))),
         (chain, X),
         (products, X[:40000].reshape(200, 200) / 30.0),
         (stencil, X),
         (logistic, np.ones(16)),
     ],
-    ids=["chain", "products", "stencil", "logistic"],
+    ids=["attention", "chain", "products", "stencil", "logistic"],
 )
 def test_the_peak_is_the_one_that_python_traces(
     function: Callable[[Any], Any], argument: Any
@@ -277,6 +290,13 @@ def test_a_function_that_saves_much_is_named() -> None:
 
     assert said.startswith("layer (test_profile.py:")
     assert "saves 1.0 MB for backward, 100% of all: gradwrap.checkpoint(layer) would" in said
+
+
+def test_a_function_that_is_computed_again_already_is_not_named() -> None:
+    checkpointed: Any = gw.checkpoint(layer)
+    function: Callable[[Any], Any] = gw.grad(lambda x: np.sum(checkpointed(checkpointed(x))))
+
+    assert profiled(lambda: function(X)).advice() == []
 
 
 def test_work_that_is_repeated_is_named() -> None:

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
-from gradwrap.backends.backward_slices import forwards, indexing_rules
+from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.dask_protocol import class_attributes
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import at_key, is_basic_key, scatter_add_generic
 from gradwrap.core.table.registry import register
 from gradwrap.core.table.rule import Formula, Rule, zero
-from gradwrap.core.values.dynamic import TUPLE
-from gradwrap.dask.linear import in_chunks
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.dask import linear
+from gradwrap.dask.indexing import points, selects_points
 from gradwrap.rules.axes import as_axes, kept
 
 if TYPE_CHECKING:
@@ -62,11 +63,14 @@ class DaskBackend(Backend):
         return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
     def native(self, path: str) -> Callable[..., Any] | None:
-        """SciPy's functions are applied to each chunk, if they are ufuncs; others would compute."""
+        """SciPy's ufuncs of one result are applied to each chunk; its others would compute."""
         found = super().native(path)
         if path.startswith("special."):
-            return found if isinstance(found, np.ufunc) else None
+            return found if isinstance(found, np.ufunc) and found.nout == 1 else None
         return found or getattr(da, path, None)
+
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        return OWN_FUNCTIONS.get(function)
 
     def rule_of(self, op: Op) -> Rule | None:
         rule = super().rule_of(op)
@@ -115,6 +119,10 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
+OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {np.diag: linear.diag, np.pad: linear.pad}
+"""NumPy's functions that NumPy composes of positions, which would be in one chunk."""
+
+
 class Place(str):
     """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
 
@@ -138,31 +146,38 @@ def _rule_in_chunks(rule: Rule) -> Rule:
     both arguments is compared, so that `x * x` takes one product. Its cotangents have the chunks of
     its result.
     """
-    if rule.is_joint or rule.variadic or rule.parts or rule.symmetric:
+    if rule.parts or rule.symmetric:
         return rule
     made = copy.copy(rule)
-    pairs = zip(rule.arrays, rule.formulas, strict=False)
-    made.formulas = tuple(_formula_in_chunks(formula, f"{name}_meta") for name, formula in pairs)
+    metas = ("metas",) if rule.variadic else tuple(f"{name}_meta" for name in rule.arrays)
+    each = (metas,) if rule.is_joint else [(meta,) for meta in metas]
+    made.formulas = tuple(map(_formula_in_chunks, rule.formulas, each))
     return made
 
 
-def _formula_in_chunks(formula: Formula | None, meta: str) -> Formula | None:
+def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formula | None:
+    """The formula of one argument in its chunks, or the joint one of several."""
     if formula is None or formula.function in (zero, at_key):
         return formula
-    function = formula.function
+    function, own = formula.function, len(formula.saved)
 
     def placed(xp: Any, g: Any, *saved: Any) -> Any:
-        return _in_place_of(saved[-1], function(xp, g, *saved[:-1]))
+        found, spaces = function(xp, g, *saved[:own]), saved[own:]
+        if metas == ("metas",):
+            (spaces,) = spaces
+        if isinstance(found, SEQUENCE):
+            return [_in_place_of(*pair) for pair in zip(spaces, found, strict=True)]
+        return _in_place_of(spaces[0], found)
 
-    return Formula(placed, (*formula.saved, meta))
+    return Formula(placed, (*formula.saved, *metas))
 
 
 def _in_place_of(meta: Meta, cotangent: Any) -> Any:
     """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
-    chunks = getattr(meta.device, "chunks", None)
-    if chunks is None or cotangent.shape != meta.shape or len(chunks) != cotangent.ndim:
+    chunks = None if cotangent is None else getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
-    return in_chunks(cotangent, chunks)
+    return linear.in_chunks(cotangent, chunks)
 
 
 def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
@@ -189,16 +204,20 @@ def _taken(places: Any, key: Any) -> Any:
     """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
-        return places[key]
+        return _read(da, places, key)
     if len(parts) != places.ndim:
-        raise NotImplementedError(
-            "the gradient of Dask's indexing with several integer arrays needs one for each axis"
-        )
+        return points(places, parts)
     flat = 0
     for part, length in zip(parts, places.shape, strict=True):
         part = da.where(part < 0, part + length, part)  # noqa: PLW2901  from the end
         flat = flat * length + part
     return flat
+
+
+def _read(xp: Any, x: Any, key: Any) -> Any:
+    if selects_points(key) and isinstance(x, da.Array):
+        return points(x, key)
+    return read(xp, x, key)
 
 
 def _extended(xp: Any) -> ModuleType:
@@ -335,6 +354,7 @@ def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
+        adapted("getitem", native=_read),
         adapted("reshape", _reshaped_back),
         adapted("sum", _sum),
         adapted("mean", _mean),

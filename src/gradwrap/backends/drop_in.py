@@ -207,6 +207,7 @@ ARRAYS_IN: dict[str, tuple[str, ...]] = {
     "lexsort": ("keys",),
     "multi_dot": ("arrays",),
     "piecewise": ("condlist", "funclist"),
+    "ravel_multi_index": ("multi_index",),
     "row_stack": ("tup",),
     "select": ("condlist", "choicelist"),
     "stack": ("arrays",),
@@ -312,9 +313,14 @@ def with_arrays(
         value = values[key]
         if key not in chosen:
             return value
+        if known.__name__ == "at" and isinstance(value, TUPLE):  # one index for each axis
+            return tuple(map(converted, value))
         if (names[key] if isinstance(key, int) and names else key) not in several:
             return xp.asarray(value)
-        return [xp.asarray(part) if _is_list_of_variables(part) else part for part in value]
+        return list(map(converted, value))
+
+    def converted(part: Any) -> Any:
+        return xp.asarray(part) if _is_list_of_variables(part) else part
 
     return tuple(made(i) for i in range(len(args))), {name: made(name) for name in kwargs}
 

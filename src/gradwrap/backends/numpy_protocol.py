@@ -177,6 +177,9 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def _bound(cls: Any, function: Any) -> Callable[..., Any]:
+    own: Callable[..., Any] | None = cls._backend.function_of(function)
+    if own is not None:
+        return own
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here

@@ -23,7 +23,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
-from gradwrap.compiler.sharing import shared
+from gradwrap.compiler.sharing import shared, with_products
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _chunk(
             collected.add(step.out)
     if len(chunk.instrs) < 2:
         return None
-    chunk.instrs = shared(chunk.instrs, program)
+    chunk.instrs = shared(with_products(chunk.instrs, values), program)
     chunk.writes = list(chains.values())
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):
@@ -245,7 +245,7 @@ def _size(chunk: Chunk, steps: list[Instr]) -> int:
         alive += step.out in mine
         most = max(most, alive)
         alive -= sum(1 for index in set(used(step)) if index in mine and last[index] == number)
-    count = most + len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
+    count = max(most, len(chunk.outs) + len(chunk.writes)) + len(chunk.reads)
     size = CACHE // (8 * max(count, 1)) // 64 * 64
     return min(size, MOST) if size >= LEAST else LONG
 

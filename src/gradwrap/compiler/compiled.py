@@ -11,8 +11,10 @@ import functools
 import gc
 import inspect
 import pathlib
+import sys
 import threading
 import warnings
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -121,6 +123,8 @@ class Compiled(Generic[P, R]):
         """What was said about the engine."""
         self._lock = threading.RLock()
         self._quick: Callable[..., Any] | None = None
+        self._tells_same = False
+        """Whether the function asks if two values are one and the same."""
         self._tracing = threading.local()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -129,13 +133,21 @@ class Compiled(Generic[P, R]):
         if quick is not None:
             try:
                 return quick(*args, **kwargs)  # type: ignore[no-any-return]  # as the function does
-            except (_Elsewhere, TypeError, Missed):
+            except Exception:  # noqa: BLE001, S110  the slow way finds out what it is
                 pass
         return self._slowly(args, kwargs)  # type: ignore[no-any-return]  # as the function does
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as a function of its class does."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Copy and pickle the function, by name where it has been decorated; not its programs."""
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        name: str = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Compiled, (self._function, self._engine, self._static))
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -199,7 +211,12 @@ class Compiled(Generic[P, R]):
             )
         if entry.executable is None:
             raise CompileError(f"this call runs eagerly: {entry.reason}")
-        found = entry.executable.call(*filter(self._inputs(call), call.leaves))
+        try:
+            found = entry.executable.call(*filter(self._inputs(call), call.leaves))
+        except Exception as error:
+            raise CompileError(
+                f"the program raises {type(error).__name__}: {error}. This call runs eagerly then."
+            ) from error
         wanted, tree = flatten(self._function(*args, **kwargs))
         given = call.leaves
         problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, given)
@@ -273,6 +290,8 @@ class Compiled(Generic[P, R]):
         except Missed:
             with self._lock:
                 return self._missed(entry, call)
+        except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
+            return self._function(*args, **kwargs)
         assert entry.tree is not None
         return unflatten(entry.tree, found)
 
@@ -309,19 +328,23 @@ class Compiled(Generic[P, R]):
 
     def _key(self, call: _Call) -> Signature:
         place = call.library.place
-        return signature_of(
+        key = signature_of(
             call.args, call.kwargs, call.leaves, call.treedef, self._inputs(call), place
         )
+        return key if self._tells_same else key._replace(same=())
 
     def _first(self, key: Signature, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
-        before = self._entries.get(key)
-        entry = _Entry(key, self._input_names(call))
-        entry.library = call.library
         inputs = self._inputs(call)
         others = [x for x in call.leaves if not inputs(x) and not is_array(x)]
         others += kinds(call.treedef)
         surroundings = Surroundings(self._function, others, is_array, call.library.replaces)
+        if surroundings.tells_same and not self._tells_same:
+            self._tells_same = True
+            key = self._key(call)
+        before = self._entries.get(key)
+        entry = _Entry(key, self._input_names(call))
+        entry.library = call.library
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
@@ -386,6 +409,8 @@ class Compiled(Generic[P, R]):
     def _attempted(self, entry: _Entry, call: _Call) -> tuple[tuple[Any, ...], str]:
         """Trace and run the program; return what it gives, and why there is none if so."""
         inputs = self._inputs(call)
+        assert entry.surroundings is not None
+        restore = entry.surroundings.keep_random()
         collects = gc.isenabled()
         gc.disable()  # it would walk through the trace again and again
         try:
@@ -400,6 +425,7 @@ class Compiled(Generic[P, R]):
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self._tracing.active = False
+            restore()
             if collects:
                 gc.enable()
 
@@ -465,6 +491,7 @@ class Compiled(Generic[P, R]):
         """The program of all traces; as it was if it is longer than `most` when it is rolled."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
+        program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))
         before = sharing(program, traced=True)
         if roll:
             simplified(program, merge_keys=False)
@@ -553,7 +580,7 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
     if key.same:
         tests.append(f"repeated(({', '.join(given)},)) == {key.same!r}")
-    elif len(arrays) > 1:
+    elif len(arrays) > 1 and entry.surroundings and entry.surroundings.tells_same:
         tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
     for number, place in enumerate(entry.surroundings.places if entry.surroundings else ()):
         scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
@@ -683,7 +710,7 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], given: Sequence[Any] 
             return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
         a, b = on_host(a), on_host(b)  # noqa: PLW2901  the same results
         if not isinstance(a, (NDARRAY, NUMBER)):
-            if a != b and not (np.isnan(a) and np.isnan(b)):
+            if a != b and (a == a or b == b):  # noqa: PLR0124  NaN is not itself
                 return f"{b!r} in place of {a!r}, output {number}"
             continue
         if a.shape != b.shape or a.dtype != b.dtype:

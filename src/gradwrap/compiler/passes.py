@@ -552,8 +552,14 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
     """Copy results that share memory with what they shared none with before the passes.
 
     Results that are arrays made in the run become copies too: a call must not hand out what the
-    next one reads.
+    next one reads. So do broadcast views of what is computed, which nobody could write to.
     """
+    made = {
+        step.out: step
+        for block in program.blocks()
+        for step in block.body
+        if isinstance(step, Instr) and (step.views or step.name == "broadcast_to")
+    }
     blocks = [block for block in program.blocks() if block.result is not None]
     for block, then, now in zip(blocks, before, sharing(program), strict=True):
         assert block.result is not None
@@ -564,11 +570,22 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
             frozen = {
                 i for i in now[number] if i in program.constants and not program.constants[i][1]
             }
-            if frozen or not now[number] <= then[number]:
-                made = program.new(program.values[leaf.index])
-                block.body.append(Instr(copy, "copy", (leaf,), (), made.index))
-                leaves[number] = made
+            is_own = all(i < 0 for i in now[number])
+            if frozen or not now[number] <= then[number] or (is_own and _is_broadcast(made, leaf)):
+                new = program.new(program.values[leaf.index])
+                block.body.append(Instr(copy, "copy", (leaf,), (), new.index))
+                leaves[number] = new
         block.result = Result(tuple(leaves), block.result.tree)
+
+
+def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
+    """Tell if a value is a broadcast view, or a view of one; `made` has the views by number."""
+    while type(leaf) is Ref and leaf.index in made:
+        instr = made[leaf.index]
+        if instr.name == "broadcast_to":
+            return True
+        leaf = instr.args[0]
+    return False
 
 
 def rewrite(program: Program, change: Callable[[Block], None]) -> None:

@@ -244,6 +244,8 @@ class Program:
     root: Block
     notes: list[str] = field(default_factory=list[str])
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
+    quiet: tuple[str, ...] = ()
+    """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""

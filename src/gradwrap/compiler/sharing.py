@@ -1,9 +1,12 @@
-"""Sines and cosines by the tangent, where that is quicker.
+"""What is computed from what is known: sines and cosines by tangents, quotients by reciprocals.
 
 On some processors NumPy has vector code for the tangent of float64, eight times as quick as sines
 and cosines. There `sin(x)` is `2 t / (1 + t**2)` with `t = tan(x / 2)`, and `cos(x)`
 is `sin(x) / tan(x)`. Both are exact to 4 units in the last place of each element that is not
 subnormal.
+
+Where `1 / d` is computed, as in a logistic function, `x / d` is a product with it, to 2 units in
+the last place. That is done only if `d` is far from zero for certain.
 """
 
 from __future__ import annotations
@@ -12,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.program import Ref
+from gradwrap.compiler.program import Instr, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.program import Instr, Program
+    from gradwrap.compiler.program import Loop, Program, Value
 
 
 def sine(x: Any, out: Any) -> Any:
@@ -87,4 +90,42 @@ def shared(instrs: Sequence[Instr], program: Program) -> list[Instr]:
             made.append(instr._replace(fn=cosine, name="cosine", args=args))
         else:
             made.append(instr)
+    return made
+
+
+# Quotients ----------------------------------------------------------------------------------------
+
+NEVER_NEGATIVE = frozenset({"exp", "exp2", "square", "absolute", "fabs", "sqrt", "cosh"})
+DTYPES = (np.float32, np.float64)
+LEAST = 1e-30
+"""A number that has a reciprocal in float32 too."""
+
+
+def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> list[Any]:
+    """Return steps that multiply by `1 / d` in place of dividing by `d`, where that is known."""
+    known: dict[int, Ref] = {}
+    positive: set[int] = set()
+    far: set[int] = set()
+    made: list[Instr | Loop] = []
+    for step in steps:
+        if not isinstance(step, Instr) or step.kw or values[step.out].dtype not in DTYPES:
+            made.append(step)
+            continue
+        args: Any = step.args
+        if step.name in NEVER_NEGATIVE or (step.fn is np.multiply and args[0] == args[1]):
+            positive.add(step.out)
+        elif step.fn is np.add:
+            numbers = [one for one in args if type(one) is float or type(one) is int]
+            others = [one.index for one in args if type(one) is Ref]
+            if numbers and numbers[0] >= LEAST and positive.issuperset(others):
+                far.add(step.out)
+        elif step.fn is np.divide and type(args[1]) is Ref and args[1].index in far:
+            divisor = args[1].index
+            if type(args[0]) is not Ref:
+                if args[0] == 1:
+                    known[divisor] = Ref(step.out)
+            elif divisor in known and values[step.out].dtype == values[divisor].dtype:
+                args = (args[0], known[divisor])
+                step = step._replace(fn=np.multiply, name="multiply", args=args)  # noqa: PLW2901
+        made.append(step)
     return made

@@ -14,11 +14,13 @@ import functools
 import importlib.util
 import operator
 import pathlib
+import random
 import sys
 from abc import ABC
 from array import array
 from collections import deque
 from contextvars import ContextVar
+from itertools import pairwise
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -26,6 +28,7 @@ from types import (
     FunctionType,
     MappingProxyType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, cast
@@ -54,7 +57,16 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
 COMPUTED = frozenset(
-    {"getattr", "hasattr", "vars", "dir", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
+    {
+        "getattr",
+        "hasattr",
+        "vars",
+        "dir",
+        "__dict__",
+        "__getattribute__",
+        "attrgetter",
+        "getmembers",
+    }
     | {"asdict", "astuple", "fields", "replace", "copy", "deepcopy", "dumps"}
 )
 """Names in code that reads attributes whose names it need not contain."""
@@ -106,6 +118,8 @@ class Place:
                 return len(holder)
             case "context":
                 return holder.get(MISSING)
+            case "shape":
+                return holder.shape, holder.dtype
             case "content":
                 return bytes(holder) if isinstance(holder, bytearray) else holder.tobytes()
             case "mapping":
@@ -116,7 +130,7 @@ class Place:
     def holds(self) -> bool:
         """Tell if it still holds that."""
         now = self.now()
-        if self.kind in ("names", "content"):
+        if self.kind in ("names", "content", "shape"):
             return bool(now == self.value)
         if self.kind in ("mapping", "items"):
             return len(now) == len(self.value) and all(map(operator.is_, now, self.value))
@@ -128,6 +142,8 @@ class Place:
             return f"P{number}.cell_contents is V{number}"
         if self.kind == "variable":
             return f"P{number}.get({self.key!r}) is V{number}"
+        if self.kind == "shape":
+            return f"P{number}.shape == V{number}[0] and P{number}.dtype == V{number}[1]"
         return f"H{number}()"
 
 
@@ -136,6 +152,16 @@ class _Import(NamedTuple):
 
     level: int
     name: str
+
+
+class _Names(NamedTuple):
+    """What code names: variables of its module, all names with its words, and imports."""
+
+    variables: frozenset[str]
+    names: frozenset[str]
+    imports: frozenset[_Import]
+    tells_same: bool
+    """Whether it asks if two values are one and the same."""
 
 
 class _Node:
@@ -179,6 +205,8 @@ class Surroundings:
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
         self._unwatched: set[int] = set()
+        self.tells_same: bool = False
+        """Whether code asks if two values are one and the same."""
         self._scopes: dict[int, set[str]] = {}
         """The names that were looked up, by the dictionary of a module's variables."""
         package = (getattr(function, "__module__", "") or "").partition(".")[0]
@@ -190,6 +218,8 @@ class Surroundings:
         self.arrays: dict[int, str] = {
             key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
+        for key, name in self.arrays.items():
+            self.places.append(Place("shape", name, self._nodes[key].value))
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -197,6 +227,30 @@ class Surroundings:
     def replaces(self) -> bool:
         """Tell if there are arrays to replace."""
         return bool(self._replaced)
+
+    @property
+    def sets_errors(self) -> bool:
+        """Tell if code sets what NumPy does about floating point errors."""
+        return not self._names.isdisjoint(("errstate", "seterr"))
+
+    def keep_random(self) -> Callable[[], None]:
+        """Return what sets generators of random numbers back to their state of now."""
+        states: list[Callable[[], None]] = []
+        legacy: Any = np.random
+        for one in (random, legacy, *(node.value for node in self._nodes.values())):
+            if isinstance(one, np.random.Generator):
+                bits: Any = one.bit_generator
+                states.append(functools.partial(setattr, bits, "state", bits.state))
+            elif one is legacy or isinstance(one, np.random.RandomState):
+                states.append(functools.partial(one.set_state, one.get_state()))
+            elif one is random or isinstance(one, random.Random):
+                states.append(functools.partial(one.setstate, one.getstate()))
+
+        def restore() -> None:
+            for set_back in states:
+                set_back()
+
+        return restore
 
     def compare_contents(self) -> None:
         """Replace no array; compare the contents of all of them."""
@@ -218,10 +272,11 @@ class Surroundings:
     # Looking through ------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
-        if isinstance(value, (*PLAIN, BuiltinFunctionType, np.ufunc)):
-            return
-        if type_of(value) is ReferenceType:
-            self._visit(value(), name, parent)
+        if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+            value = value.__self__  # a module, or the object of a method
+        elif type_of(value) is ReferenceType:
+            value = value()
+        if isinstance(value, (*PLAIN, np.ufunc)):
             return
         node = self._nodes.get(id(value))
         if node is None:
@@ -284,8 +339,9 @@ class Surroundings:
         if is_library:
             return
         scope = function.__globals__
-        variables, names, imports = _names(function.__code__)
+        variables, names, imports, tells_same = _names(function.__code__)
         self._names |= names
+        self.tells_same |= tells_same
         if names & SCOPES:
             variables = frozenset(scope)
         self._modules(node, scope, imports, names if names & MODULES else ())
@@ -516,8 +572,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[_Import]]:
-    """The names of a module's variables in code, all its names and words, and its imports."""
+def _names(code: CodeType) -> _Names:
+    """What code names."""
     codes = list(_codes(code))
     steps = [step for one in codes for step in dis.get_instructions(one)]
     variables = {step.argval for step in steps if step.opname in GLOBAL}
@@ -529,7 +585,11 @@ def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[_I
     constants = [constant for one in codes for constant in one.co_consts]
     words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
     names = words.union(*(one.co_names for one in codes))
-    return frozenset(variables), frozenset(names), frozenset(imports)
+    tells_same = not names.isdisjoint(("id", "is_")) or any(
+        step.opname == "IS_OP" and before.argval not in (None, ...)
+        for before, step in pairwise(steps)
+    )
+    return _Names(frozenset(variables), frozenset(names), frozenset(imports), tells_same)
 
 
 def _data(scope: Any) -> set[str]:
@@ -566,11 +626,11 @@ def _parts(value: Any) -> Iterable[Any]:
         return (value.fget,)
     if not _is_ours(value):
         return ()
-    if hasattr(value, "__wrapped__"):
-        return (value.__wrapped__,)
     slots = (name for kind in type_of(value).__mro__ for name in _slots(kind))
-    parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, n, None) for n in slots)]
-    return filter(callable, parts)
+    parts: list[Any] = [getattr(value, name, None) for name in slots]
+    parts += getattr(value, "__dict__", {}).values()
+    nested = [one for part in parts if isinstance(part, TUPLE) for one in part]
+    return filter(callable, [getattr(value, "__wrapped__", None), *parts, *nested])
 
 
 def _is_plain_object(value: Any) -> bool:

@@ -112,6 +112,8 @@ class Traced(NamedTuple):
     tree: TreeDef
     results: tuple[Any, ...]
     """The leaves of the result, as this run gave them."""
+    quiet: frozenset[str]
+    """The kinds of floating point errors that NumPy was to ignore somewhere."""
 
 
 class Library:
@@ -169,6 +171,9 @@ class Tape:
         self.readers: dict[int, str | None] = {}
         self.around: list[tuple[Tracer, int]] = []
         self.refused: str = ""
+        self.quiet: set[str] = set()
+        self.errors: Any = None
+        """What NumPy does about floating point errors, where the function may change that."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         self._user_code: dict[CodeType, bool] = {}
@@ -289,6 +294,8 @@ class Tape:
         """Write down an operation that has been performed."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
+        if self.errors is not None and np.geterr() != self.errors:
+            self._note_errors(self.errors)
         views = False
         library = self.library
         if isinstance(result, library.kind):
@@ -313,6 +320,17 @@ class Tape:
                 if isinstance(arg, Tracer):
                     arg.shares = True
         return self._measured(made) if name in MEASURED else made
+
+    def _note_errors(self, before: Any) -> None:
+        """Note which floating point errors NumPy is to ignore now."""
+        found: Any = np.geterr()
+        changed = {kind for kind, mode in found.items() if mode != before[kind]}
+        if any(found[kind] not in ("ignore", "warn") for kind in changed):
+            raise self.refuse(
+                f"NumPy is to raise errors of arithmetic{self.place()}. "
+                "Fix: look at the result, with np.isfinite(y).all()"
+            )
+        self.quiet |= {kind for kind in changed if found[kind] == "ignore"}
 
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
@@ -485,8 +503,9 @@ KEEP = "leave the value in an array; np.where chooses for each element"
 
 
 PLAIN = (
-    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays; a table of integers "
-    "that is read at computed places is to be an argument"
+    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays, and "
+    "gradwrap.numpy.array in place of np.array; a table of integers that is read at computed "
+    "places is to be an argument"
 )
 
 
@@ -538,7 +557,7 @@ class Tracer:
             return NotImplemented
         tape = self.tape
         out = kwargs.pop("out", None)
-        if out is not None and out != (None,):
+        if out is not None and any(one is not None for one in out):
             raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
         kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
         if "where" in kw or not _is_public(ufunc):
@@ -568,8 +587,7 @@ class Tracer:
                 "Fix: y = gradwrap.numpy.array(y) before"
             )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
-        name = "flatnonzero" if path == "where" and len(args) == 1 else path
-        if name == "flatnonzero":
+        if path == "where" and len(args) == 1:
             return tape.record(np.nonzero, "nonzero", args)
         return tape.record(function, path, args, kw)
 
@@ -869,6 +887,15 @@ def _all_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(np.all(same | (np.isnan(a1) & np.isnan(a2)) if equal_nan else same))
 
 
+def _all_alike(a1: Any, a2: Any) -> bool:
+    """Decide as `np.array_equiv` does."""
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return bool(np.all(np.equal(a1, a2)))
+
+
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """Write the Euclidean norm of real numbers as NumPy computes it: its parts are operations."""
     tape = _tape()
@@ -884,6 +911,7 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: fl
 COMPOSED: dict[Any, Any] = {
     np.allclose: _all_close,
     np.array_equal: _all_equal,
+    np.array_equiv: _all_alike,
     np.linalg.vector_norm: _vector_norm,
 }
 """Functions that are performed by other operations."""
@@ -893,8 +921,9 @@ OWN: dict[str, Any] = {
     "sum": _sum,
     "count_nonzero": _count_nonzero,
     "linalg": module_like(
-        compat.linalg, solve=np.linalg.solve
-    ),  # its own converts what it is given
+        compat.linalg,  # whose own functions convert what they are given, and have other results
+        **{name: getattr(np.linalg, name) for name in ("solve", "eigh", "qr", "slogdet", "svd")},
+    ),
     "matmul": np.matmul,
     "matrix_transpose": operator.attrgetter("mT"),
     "mean": np.mean,
@@ -919,6 +948,9 @@ class TraceBackend(NumPyBackend):
     """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
 
     keeps_base = False
+
+    def class_attributes(self) -> dict[str, Any]:
+        return {**super().class_attributes(), "__class__": property(_shown_class, _change_class)}
 
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
@@ -1002,6 +1034,25 @@ class TraceBackend(NumPyBackend):
         return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
 
 
+OWN_CLASS: Any = object.__dict__["__class__"]
+
+
+def _shown_class(wrapper: Any) -> type[Any]:
+    """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
+    frame: FrameType | None = _frame(1)
+    while frame is not None and _package_of(frame) == "abc":
+        frame = frame.f_back
+    is_users = frame is not None and _package_of(frame) not in {*LIBRARIES, "optree", ""}
+    value = wrapper._value
+    if is_users and wrapper._node is None and isinstance(value, Tracer):
+        return type_of(value.value)
+    return type_of(wrapper)
+
+
+def _change_class(wrapper: Any, kind: type[Any]) -> None:
+    OWN_CLASS.__set__(wrapper, kind)
+
+
 def _real(value: Any) -> Any:
     return value.value if isinstance(value, Tracer) else value
 
@@ -1078,6 +1129,8 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     tape = Tape(library)
+    if surroundings is not None and surroundings.sets_errors:
+        tape.errors = {**np.geterr()}
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
@@ -1090,7 +1143,8 @@ def trace(
         tracer = tape.new(leaf)
         tracers.append(tracer)
         made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
-        entered.append(made if isinstance(leaf, NUMBER) else known.setdefault(id(leaf), made))
+        is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
+        entered.append(made if is_once else known.setdefault(id(leaf), made))
     inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)
@@ -1128,6 +1182,7 @@ def trace(
         tuple(leaf for leaf, _ in found),
         tree,
         tuple(real for _, real in found),
+        frozenset(tape.quiet),
     )
 
 
@@ -1139,7 +1194,7 @@ def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
         raise tape.refuse("an array of another trace is returned")
     if isinstance(leaf, (Tracer, tape.library.kind)):
         return tape.recorded(leaf), tape.real(leaf)
-    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
+    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER, np.dtype)):
         return leaf, leaf
     raise tape.refuse(f"it returns a {type(leaf).__name__}")
 

@@ -209,8 +209,9 @@ def advice(
             "times: write it in operations that have a batching rule."
         )
     found += [
-        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} calls: create the "
-        "arrays with the dtype, and on the device, in which they are used."
+        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} "
+        f"call{'s' * (row.calls > 1)}: create the arrays with the dtype, and on the device, in "
+        "which they are used."
         for row in rows(events, "line")
         if row.name in CONVERSIONS and row.bytes >= some
     ]
@@ -218,11 +219,15 @@ def advice(
 
 
 def _saving(events: Sequence[Event]) -> Iterable[str]:
-    total = sum(event.saved for event in events)
+    saving = [event for event in events if event.place and event.saved]
     groups: defaultdict[object, list[Event]] = defaultdict(list)
-    for event in events:
-        if event.place and event.saved and not event.backward:
+    for event in saving:
+        if not event.backward:
             groups[event.place[-1][0]].append(event)
+    for event in saving:
+        if event.backward and not event.visit:  # it is computed again already
+            groups.pop(event.place[-1][0], None)
+    total = sum(event.saved for group in groups.values() for event in group)
     for group in groups.values():
         size = sum(event.saved for event in group)
         if size >= MEGABYTE and size >= MUCH * total:

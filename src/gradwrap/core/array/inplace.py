@@ -310,7 +310,7 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
         replace_data(variable, change(variable._value, native(other)))
     else:
         changed = change(backend.copy(variable._value), native(other))
-        _assign(variable, make_wrapper(type(variable), changed), recorded=False)
+        _assign(variable, make_wrapper(type_of(variable), changed), recorded=False)
 
 
 def _is_tape_leaf(variable: Any) -> bool:
@@ -362,7 +362,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     """
     node = variable._node
     if node is not None and node.meta.level < level:
-        inner = make_wrapper(type(variable), variable._value, node)
+        inner = make_wrapper(type_of(variable), variable._value, node)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._value, variable._node = inner, None
     mine = getattr(value, "_node", None)
@@ -370,6 +370,6 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         value = value._value
     depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
-        inner = make_wrapper(type(variable), variable._value)
+        inner = make_wrapper(type_of(variable), variable._value)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._value = inner

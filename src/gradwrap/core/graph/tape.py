@@ -108,7 +108,7 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
 def _zeros(variable: Any, create_graph: bool) -> Any:
     zeros = zeros_of(variable._backend.xp, variable._node.meta)
     # tracked, so that it can be differentiated like the others
-    return make_wrapper(type(variable), zeros).requires_grad_() if create_graph else zeros
+    return make_wrapper(type_of(variable), zeros).requires_grad_() if create_graph else zeros
 
 
 def _run(

@@ -90,10 +90,11 @@ W = TypeVar("W", bound=Wrapper)
 def make_wrapper(kind: type[W], data: Any, node: Any = None) -> W:
     """Make a wrapper of a class; none has an `__init__`, whose call would take longer than this."""
     made = kind()
-    made._value = data
-    made._node = node
-    made._view = made._views = None
-    made._is_array = False
+    fields: Any = made
+    fields._value = data
+    fields._node = node
+    fields._view = fields._views = None
+    fields._is_array = False
     return made
 
 

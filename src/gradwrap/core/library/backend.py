@@ -188,6 +188,10 @@ class Backend:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
 
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        """The function in place of one of NumPy's, for wrapped arrays; None if there is none."""
+        return None
+
     def extension(self, name: str) -> Any:
         """An extension that the namespace does not have below it, imported when it is needed."""
         module = self.elsewhere[name]
@@ -537,7 +541,7 @@ class WrappedBackend(Backend):
         found = array._backend.kept(data, level, briefly)
         if type(found) is Guarded:
             return found.wrapped(array)
-        return array if found is data else make_wrapper(type(array), found)
+        return array if found is data else make_wrapper(type_of(array), found)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)
