@@ -59,10 +59,9 @@ class NamespaceByType(dict[type, Any]):
 class Backend:
     """Describe an array library to the core.
 
-    This class serves any library that follows the standard. For a library that differs, or that can
-    do something faster, derive a class, override some of the methods, and register it
-    (`gradwrap.register_backend`). `name` is the library's name, `xp` its namespace, `array_types`
-    the types of its arrays.
+    This class serves any library that follows the standard. For a library that differs, derive a
+    class and register it (`gradwrap.register_backend`). `name` is the library's name, `xp` its
+    namespace, `array_types` the types of its arrays.
 
     Examples
     --------
