@@ -42,7 +42,9 @@ from gradwrap.compiler.signatures import (
 )
 from gradwrap.compiler.source import Source
 from gradwrap.compiler.surroundings import Surroundings
-from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
+from gradwrap.compiler.tape import Unhandled, shares
+from gradwrap.compiler.tracer import Tracer
+from gradwrap.compiler.tracing import Traced, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten

@@ -35,12 +35,14 @@ from gradwrap.compiler.program import (
     used,
 )
 from gradwrap.compiler.signs import absorb_signs
-from gradwrap.compiler.tracing import Traced, Unhandled, same_content
+from gradwrap.compiler.tape import Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
+
+    from gradwrap.compiler.tracing import Traced
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 
