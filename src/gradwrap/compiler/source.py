@@ -43,7 +43,9 @@ class Source:
         writer.write()
         names = ", ".join(name for name, _ in writer.workspace)
         self.workspace: list[Value] = [value for _, value in writer.workspace]
-        lines = [f"def compiled({', '.join(writer.parameters)}):"]
+        quiet = ", ".join(f'{kind}="ignore"' for kind in program.quiet)
+        lines = [f"@np.errstate({quiet})"] if quiet else []
+        lines.append(f"def compiled({', '.join(writer.parameters)}):")
         back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
         if names:
             lines += [
@@ -127,6 +129,8 @@ def definition(name: str, value: Any) -> list[str]:
         return [f"{name} = {_number(value)}"]
     if isinstance(value, np.dtype):
         return [f'{name} = np.dtype("{value.str}")']
+    if isinstance(value, bytes):
+        return [f"{name} = {value!r}"]
     return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
 
 
