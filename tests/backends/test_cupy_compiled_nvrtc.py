@@ -16,10 +16,10 @@ from tests.compiler.test_compiled_programs import PROGRAMS
 
 import gradwrap as gw
 from gradwrap.core.values.tree import flatten, unflatten
-from hosted_cupy import hosted
 
 pytest.importorskip("cupy")
 
+import test_cupy_nvrtc
 from nvrtc import Compiler, elementwise_source, library
 from test_cupy_compiled import (
     BINARY,
@@ -35,13 +35,14 @@ from test_cupy_compiled import (
 from test_cupy_nvrtc import compiled, resources, warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from hosted_cupy.counts import Counts
 
 pytestmark = pytest.mark.skipif(library() is None, reason="needs the extra `nvrtc`")
 
+counts, compile_ = test_cupy_nvrtc.counts, test_cupy_nvrtc.compile_  # fixtures
 LINE = np.linspace(0.25, 0.75, 30)
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "float32": (*UNARY, *BINARY),
@@ -65,19 +66,6 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         black_scholes.data(np.random.default_rng(0), n=100),
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def counts() -> Iterator[Counts]:
-    with hosted() as counted:
-        yield counted
-
-
-@pytest.fixture(scope="module")
-def compile_(counts: Counts) -> Compiler:
-    path = library()
-    assert path is not None
-    return Compiler(path)
 
 
 def kernels(function: Any, args: Any) -> dict[str, Any]:

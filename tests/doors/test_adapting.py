@@ -55,6 +55,14 @@ IDIOMS: dict[str, str] = {
         out[2] = x[0] ** 2
         return out
     """,
+    "an index for each axis": """
+        grid = np.zeros((3, 2))
+        places = np.argsort(x)
+        np.add.at(grid, (places, places[::-1]), x)
+        np.subtract.at(grid, ([places[0], 2], places), x * x)
+        np.maximum.at(grid, [places[1]], x)
+        return grid.ravel()
+    """,
     "copy of a plain array": """
         out = TABLE.copy()
         out[1:] = x * 2.0
@@ -778,7 +786,7 @@ def test_without_adapting_the_error_names_it(
         (np.linalg, "numpy.linalg is not adapted"),
         ("scipy", r"import gradwrap\.scipy as scipy"),
         ("json", "json is not adapted"),
-        (3, "it got a int. Fix: "),
+        (3, "it got an int. Fix: "),
     ],
 )
 def test_what_cannot_be_adapted(given: Any, match: str) -> None:

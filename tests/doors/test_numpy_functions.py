@@ -502,7 +502,7 @@ def test_functions_that_write(function: Callable[..., Any], args: tuple[Any, ...
 )
 def test_functions_that_write_refuse_a_plain_array(function: Callable[[Any], Any]) -> None:
     x = gw.wrap(V, requires_grad=True)
-    text = r"into a ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
+    text = r"into an ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
     with pytest.raises(OutArgumentError, match=text):
         function(x)
     text = r"with gradwrap\.numpy\.zeros inside the function .*gradwrap\.wrap"
@@ -761,3 +761,20 @@ def test_descending_order_has_nans_last_and_equal_elements_in_their_order() -> N
     ANY.ndarray.sort(x, descending=True)
     again.sort(descending=True)
     np.testing.assert_array_equal(gw.unwrap(again), x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [fn(lambda x: np.nanmedian(x, axis=1)), fn(lambda x: np.nanquantile(x, 0.3, axis=1))],
+)
+def test_rows_with_one_number_have_the_median_of_a_number(function: Any) -> None:
+    holes: Any = np.array([[4.0, np.nan, np.nan], [1.0, 2.0, 3.0]])
+    value, pull = gw.vjp(function, holes)
+    np.testing.assert_array_equal(value, function(holes))
+    np.testing.assert_array_equal(pull(np.array([5.0, 0.0]))[0], [[5.0, 0.0, 0.0], [0.0] * 3])
+
+
+def test_medians_of_infinite_numbers() -> None:
+    far: Any = np.array([[1.0, np.inf, np.inf, np.inf], [-np.inf, -np.inf, 0.0, 1.0]])
+    value, _ = gw.vjp(fn(lambda x: ANY.median(x, axis=1)), far)
+    np.testing.assert_array_equal(value, np.median(far, axis=1))

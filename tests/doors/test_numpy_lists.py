@@ -14,7 +14,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy
 from gradwrap.errors import NoRuleError, OutArgumentError
-from lambdas import is_a, rows
+from lambdas import fn, is_a, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,3 +211,36 @@ def test_checking_that_numbers_are_finite() -> None:
 def test_an_integer_list_is_no_mask_to_take() -> None:
     """NumPy's `take` reads bools as the numbers 0 and 1."""
     check(lambda np, x: np.take(x, [True, False, True]) ** 2 * [1.0, 2.0, 3.0])
+
+
+def test_a_whole_number_repeats_a_list() -> None:
+    """As one of NumPy's does; an array without axes multiplies the elements."""
+
+    def program(x: Any) -> Any:
+        count = (x > 1.0).sum()
+        weights = [0.5]
+        weights *= count
+        assert weights == [0.5] * count == count * [0.5] == [0.5] * 2
+        assert (1, 2) * count == (1, 2, 1, 2)
+        assert "ab" * count == "abab"
+        np.testing.assert_array_equal([1.0, 2.0] * np.asarray(count), [2.0, 4.0])
+        return np.sum(x[1:] * np.array(weights))
+
+    x = np.array([0.5, 1.5, 2.5])
+    assert program(x) == 2.0
+    np.testing.assert_array_equal(gw.grad(program)(x), [0.0, 0.5, 0.5])
+    np.testing.assert_array_equal(gw.jacfwd(program)(x), [0.0, 0.5, 0.5])
+
+
+def test_indices_of_several_axes_of_any_shape() -> None:
+    def program(x: Any) -> Any:
+        row, columns = np.argmax(x[:, 0]), np.argsort(x[1])
+        flat = gnp.ravel_multi_index((row, columns), x.shape)
+        return x.ravel()[flat] * np.arange(4.0)
+
+    random = np.random.default_rng(0)
+    x = random.normal(size=(3, 4))
+    row = np.argmax(x[:, 0])
+    wanted = np.zeros((3, 4))
+    wanted[row, np.argsort(x[1])] = np.arange(4.0)
+    np.testing.assert_array_equal(gw.grad(fn(lambda x: np.sum(program(x))))(x), wanted)

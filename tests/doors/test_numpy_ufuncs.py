@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy
 from against_numpy import assert_same, check
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError
@@ -195,15 +196,93 @@ def test_at_adds_once_for_each_index(ufunc: Any, key: Any) -> None:
     check(program, (A, np.float64(1.5)))
 
 
+@pytest.mark.parametrize(
+    ("ufunc", "key", "values"),
+    [
+        (np.multiply, [0, 0, 2, 0], 1),
+        (np.maximum, np.array([1, 1, 2]), 1),
+        (np.minimum, ([0, 0, 2], slice(1, 3)), 1),
+        (np.divide, (np.array([[0, 1], [0, 2]]), [1, 1]), 1),
+        (np.hypot, (slice(None), [0, 0]), 1),
+        (np.power, -1, 1),
+        (np.exp, ([0, 0, 1], [2, 2, 3]), 0),
+    ],
+)
+def test_at_of_other_ufuncs_goes_on_from_the_last_value(ufunc: Any, key: Any, values: int) -> None:
+    random = np.random.default_rng(5)
+    given = [random.uniform(0.5, 1.5, A[key].shape) for _ in range(values)]
+
+    def program(x: Any, *others: Any) -> Any:
+        out = x * 0.3
+        ufunc.at(out, key, *others)
+        return out * x
+
+    check(program, (A, *given))
+
+
+@pytest.mark.parametrize("namespace", [np, gradwrap.numpy])
+@pytest.mark.parametrize("ufunc", ["add", "maximum"])
+def test_at_takes_one_tracked_index_for_each_axis(namespace: Any, ufunc: str) -> None:
+    def program(x: Any) -> Any:
+        grid = x @ x.T * 0.0
+        rows, columns = np.argsort(x, axis=0)[:, 0], np.argmax(x, axis=1) % 3
+        at = getattr(namespace, ufunc).at
+        at(grid, (rows, columns), x[:, 0])
+        at(grid, ([rows[0], 0], [columns[1], 2]), x[1, 1:3])
+        at(grid, (rows[0], columns[0]), x[2, 2])
+        return grid
+
+    check(program, (A,))
+
+
+def test_at_indices_that_vmap_maps_over() -> None:
+    def deposited(x: Any) -> Any:
+        grid = np.zeros(4) * x[0]
+        np.add.at(grid, np.floor(x).astype(int), x**2)
+        return grid
+
+    batch = T[0] * 1.9
+    wanted = [deposited(x) for x in batch]
+    np.testing.assert_allclose(gw.vmap(deposited, fallback="error")(batch), wanted)
+    gradients = gw.vmap(gw.grad(fn(lambda x: np.sum(deposited(x) ** 2))))(batch)
+    for x, gradient in zip(batch, gradients, strict=True):
+        np.testing.assert_allclose(gradient, 4 * x * deposited(x)[np.floor(x).astype(int)])
+
+
 def test_at_of_other_ufuncs_and_plain_arrays() -> None:
     x = gw.wrap(A, requires_grad=True)
-    with pytest.raises(NoRuleError, match=r"np\.multiply\.at has no rule. Fix: .*np\.multiply"):
-        np.multiply.at(x * 1.0, [0, 1], 2.0)
-    with pytest.raises(OutArgumentError, match=r"np\.add\.at into a ndarray.*gradwrap\.wrap"):
+    with pytest.raises(OutArgumentError, match=r"np\.add\.at into an ndarray.*gradwrap\.wrap"):
         np.add.at(np.zeros((3, 4)), [0], x[:1])
     out = np.zeros((3, 4))
     np.add.at(out, [0, 0], gw.wrap(A[0]))
     np.testing.assert_array_equal(out[0], 2 * A[0])
+
+
+# reduceat -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indices", [[0, 2], [1], [0, 2, 1, 1], np.array([2, 0, 2])])
+@pytest.mark.parametrize(
+    "ufunc", [np.add, np.multiply, np.maximum, np.minimum, np.subtract, np.logaddexp]
+)
+def test_reduceat_reduces_from_index_to_index(ufunc: Any, indices: Any) -> None:
+    def program(x: Any, t: Any) -> Any:
+        return ufunc.reduceat(x, indices, axis=-1), ufunc.reduceat(t, indices, 1)
+
+    check(program, (A, T))
+
+
+def test_reduceat_with_its_options() -> None:
+    def program(x: Any) -> Any:
+        out = x[:2] * 0.0
+        np.add.reduceat(x * x, [0, 1], out=out)
+        return out * x[0], np.add.reduceat(x, [0, 3], axis=1, dtype=np.complex128)
+
+    check(program, (A,))
+    single: Any = gw.vjp(fn(lambda x: np.add.reduceat(x, [0, 2])), np.ones(3, np.float32))[0]
+    assert single.dtype == np.float32
+    with pytest.raises(IndexError, match="index 5 out-of-bounds"):
+        gw.grad(fn(lambda x: np.sum(np.add.reduceat(x, [0, 5]))))(V)
 
 
 # What has no rule ---------------------------------------------------------------------------------
@@ -213,7 +292,6 @@ def test_at_of_other_ufuncs_and_plain_arrays() -> None:
     ("function", "text"),
     rows(
         [
-            (lambda x: np.add.reduceat(x, [0, 2]), r"np\.add\.reduceat has no rule"),
             (lambda x: np.hypot.reduce(x, axis=(0, 1)), r"np\.hypot\.reduce over several axes"),
             (lambda x: np.logaddexp.reduce(x, initial=1.0), "initial="),
             (lambda x: np.matmul(x, x.T, axes=[(0, 1), (0, 1), (0, 1)]), "axes= has no rule"),

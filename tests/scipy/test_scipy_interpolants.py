@@ -12,6 +12,7 @@ from scipy.sparse.linalg import spsolve
 import gradwrap as gw
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy import interpolate
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,3 +260,16 @@ def test_smoothing_that_chooses_its_parameter_is_refused() -> None:
     for s in (0.5, 1e-3, None):
         with pytest.raises(NoRuleError, match="s > 0 has no derivative"):
             gw.grad(lambda y, s=s: np.sum(new.UnivariateSpline(X, y, s=s)(AT)))(Y)
+
+
+@pytest.mark.parametrize("points", [[X, U], [list(X), list(U)], (X, list(U))])
+def test_the_axes_of_a_grid_are_a_list_of_any_lengths(points: Any) -> None:
+    places = np.array([[0.3, 1.2], [2.4, 0.1]])
+    wanted = native.interpn((X, U), GRID, places)
+    value, pull = gw.vjp(fn(lambda z, at: new.interpn(points, z, at)), GRID, places)
+    np.testing.assert_allclose(value, wanted)
+    step = 1e-6 * np.array([[1.0, 0.0], [0.0, 1.0]])
+    slopes = (native.interpn((X, U), GRID, places + step) - wanted) / 1e-6
+    of_grid, of_places = pull(np.ones(2))
+    np.testing.assert_allclose(np.sum(of_grid), 2.0)
+    np.testing.assert_allclose(np.diag(of_places), slopes, rtol=1e-6)

@@ -430,6 +430,15 @@ def test_index_that_cannot_be_mapped_is_an_error(function: Any, message: str) ->
         gw.vmap(function)(np.array([0, 1, 2]))
 
 
+@pytest.mark.parametrize("subject", [np.float32(0.7), np.array(0.7), X])
+def test_a_plain_array_at_a_mask_of_each_example_is_an_error(subject: Any) -> None:
+    """NumPy's numbers replace the error of a conversion by one of their own."""
+    message = r"Converting to a plain numpy.ndarray .*gradwrap\.wrap\(array\)"
+    function = fn(lambda x: np.sum(subject[x > 0.5] * x))
+    with pytest.raises(gw.errors.BatchedValueError, match=message):
+        gw.vmap(gw.grad(function))(X)
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -21,13 +21,16 @@ DATA = np.random.default_rng(0).normal(size=(SIZE, *SHAPE))
 @st.composite
 def parts(draw: Any, length: int) -> Any:
     """One part of a key, and whether vmap maps over it."""
-    kind = draw(st.sampled_from(["int", "slice", "array", "mapped", "mapped", "list"]))
+    kinds = ["int", "slice", "array", "mapped", "mapped", "list", "tuple", "range"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "int":
         return draw(st.integers(-length, length - 1)), False
     if kind == "slice":
         bound = st.one_of(st.none(), st.integers(-length - 1, length + 1))
         step = draw(st.sampled_from([None, 1, 2, -1]))
         return slice(draw(bound), draw(bound), step), False
+    if kind == "range":
+        return range(draw(st.integers(-length, 0)), length), False
     shape: tuple[int, ...] = draw(
         st.sampled_from([(2,), (1,), (2, 1), (3, 2)] + [()] * (kind == "mapped"))
     )
@@ -36,6 +39,8 @@ def parts(draw: Any, length: int) -> Any:
     if kind == "mapped":
         return random.integers(-length, length, size=(SIZE, *shape)), True
     indices = random.integers(-length, length, size=shape)
+    if kind == "tuple":
+        return tuple(indices.tolist()), False
     return (indices.tolist() if kind == "list" else indices), False
 
 
@@ -204,3 +209,18 @@ def test_take_along_axis_by_mapped_order(axis: int) -> None:
     np.testing.assert_array_equal(found, np.sort(x, axis=axis if axis < 0 else 1))
     gradient = gw.vmap(gw.grad(fn(lambda a: np.sum(sort(a) ** 3))), fallback="error")(x)
     np.testing.assert_allclose(gradient, 3 * x**2)
+
+
+@pytest.mark.parametrize("key", [(range(3), [1, 0, 1]), ((0, 1), (1, 0)), ((2, 0), slice(1))])
+def test_a_jacobian_through_sequences_as_indices(key: Any) -> None:
+    """The cotangents of a Jacobian are written under `vmap` at the key that was read."""
+
+    def program(x: Any) -> Any:
+        return x[key] ** 2
+
+    x = DATA[0]
+    jacobian = gw.jacrev(program)(x)
+    np.testing.assert_allclose(jacobian, gw.jacfwd(program)(x))
+    units = np.eye(x.size).reshape(x.size, *x.shape)
+    columns = np.stack([2.0 * x[key] * unit[key] for unit in units], axis=-1)
+    np.testing.assert_allclose(jacobian, columns.reshape(jacobian.shape))

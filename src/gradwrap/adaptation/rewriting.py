@@ -99,10 +99,8 @@ class _Calls(ast.NodeTransformer):
         if isinstance(function, ast.Name) and function.id == "ndarray":
             return _call("__gradwrap_new__", [function, *node.args], node.keywords, node)
         if self._is_ufunc(function):
-            node.args = [
-                _call("__gradwrap_join__", [arg], [], arg) if isinstance(arg, DISPLAYS) else arg
-                for arg in node.args
-            ]
+            is_at = isinstance(function, ast.Attribute) and function.attr == "at"
+            node.args = [_joined(arg, is_key=is_at) for arg in node.args]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -132,6 +130,14 @@ class _Calls(ast.NodeTransformer):
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILDING = frozenset({"BUILD_LIST"})
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
+
+
+def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
+    """An argument with one array in the place of a list; a tuple in a key is an index per axis."""
+    if is_key and isinstance(arg, ast.Tuple):
+        arg.elts = [_joined(part) for part in arg.elts]
+        return arg
+    return _call("__gradwrap_join__", [arg], [], arg) if isinstance(arg, DISPLAYS) else arg
 
 
 def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr) -> ast.Call:

@@ -73,4 +73,5 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_methods.find,
         numpy_methods.LISTED,
         WRITING,
+        numpy_methods.instead,
     )

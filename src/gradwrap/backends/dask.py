@@ -275,7 +275,7 @@ def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
     if key.count(slice(None)) != whole.ndim:
         raise ValueError(
             f"an array of shape {x.shape} cannot be given the shape {shape}, which is not known. "
-            "Fix: x.compute_chunk_sizes() before."
+            "Fix: call x.compute_chunk_sizes() first."
         )
     return whole[tuple(key)]
 

@@ -27,6 +27,7 @@ from gradwrap.core.levels.wrapper import (
     holds_wrapper,
     innermost,
     lay_out,
+    make_wrapper,
     one_array,
 )
 from gradwrap.core.library.backend import backend_of, by_type
@@ -88,7 +89,7 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
     if result.dtype.kind not in "fc":
         return result
     held = entered(result)
-    return variable_class(backend_of(held))(held)
+    return make_wrapper(variable_class(backend_of(held)), held)
 
 
 def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +117,7 @@ def _held(value: Any) -> Any:
     backend = by_type.get(type_of(value))
     if backend is None or backend.concrete(value) is value:
         return value
-    return variable_class(backend)(value)
+    return make_wrapper(variable_class(backend), value)
 
 
 def _converted(
@@ -206,6 +207,7 @@ ARRAYS_IN: dict[str, tuple[str, ...]] = {
     "lexsort": ("keys",),
     "multi_dot": ("arrays",),
     "piecewise": ("condlist", "funclist"),
+    "ravel_multi_index": ("multi_index",),
     "row_stack": ("tup",),
     "select": ("condlist", "choicelist"),
     "stack": ("arrays",),
@@ -311,9 +313,14 @@ def with_arrays(
         value = values[key]
         if key not in chosen:
             return value
+        if known.__name__ == "at" and isinstance(value, TUPLE):  # one index for each axis
+            return tuple(map(converted, value))
         if (names[key] if isinstance(key, int) and names else key) not in several:
             return xp.asarray(value)
-        return [xp.asarray(part) if _is_list_of_variables(part) else part for part in value]
+        return list(map(converted, value))
+
+    def converted(part: Any) -> Any:
+        return xp.asarray(part) if _is_list_of_variables(part) else part
 
     return tuple(made(i) for i in range(len(args))), {name: made(name) for name in kwargs}
 
@@ -384,7 +391,7 @@ class _Joining:
         if isinstance(items[0], str):
             raise NoRuleError(
                 f"{self._name} with a string in front has no rule for tracked values. "
-                "Fix: concatenate, stack and reshape say the same."
+                "Fix: use np.concatenate, np.stack or np.reshape."
             )
         xp: Any = variable.__array_namespace__()
         pieces = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,20 @@ from gradwrap.backends.numpy_functions.table import (
     IMPLEMENTATIONS,
     cast,
     check_target,
+    counting,
     in_order,
+    on_host,
 )
 from gradwrap.backends.numpy_functions.values import running_extremum
-from gradwrap.core.levels.wrapper import innermost, is_recorded, layers, native, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    holds_wrapper,
+    innermost,
+    is_recorded,
+    key_with_batches,
+    layers,
+    native,
+    unwrapped_key,
+)
 from gradwrap.core.table.registry import search_function
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
@@ -60,7 +71,7 @@ def reduce(
     if options:
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce with where= or initial= has no rule. "
-            "Fix: np.where before, or one more element."
+            "Fix: apply np.where first, or append the initial value."
         )
     if ufunc is np.logaddexp and not array.size:
         empty: Any = np.empty(array.shape, innermost(array).dtype)
@@ -74,7 +85,10 @@ def reduce(
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
     """One element after the other, as NumPy defines it, and as most of its loops do it."""
     if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, TUPLE):
-        raise NoRuleError(f"np.{ufunc.__name__}.reduce over several axes has no rule. Fix: one.")
+        raise NoRuleError(
+            f"np.{ufunc.__name__}.reduce over several axes has no rule. "
+            "Fix: reduce one axis at a time."
+        )
     parts = xp.unstack(array, axis=axis)
     if not parts:
         return xp.asarray(ufunc.reduce(native(array), axis=axis, keepdims=keepdims))
@@ -148,25 +162,67 @@ def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     return ufunc(xp.reshape(a, tuple(a.shape) + (1,) * b.ndim), b, **kwargs)
 
 
+def reduceat(
+    cls: Any, ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None
+) -> Any:
+    """One reduction from each index to the next; of one element where the next is not larger."""
+    xp = cls._namespace
+    array = xp.asarray(array)
+    at = on_host(indices)
+    whole: Any = np.broadcast_to(np.empty((), innermost(array).dtype), array.shape)
+    ufunc.reduceat(whole, at, axis, dtype)  # or NumPy's error
+    along = axis % array.ndim
+    ends = np.append(at[1:], array.shape[along])
+    pieces = [
+        array[(slice(None),) * along + (slice(start, max(end, start + 1)),)]
+        for start, end in zip(at.tolist(), ends.tolist(), strict=True)
+    ]
+    return xp.stack([reduce(cls, ufunc, piece, along, dtype) for piece in pieces], axis=along)
+
+
 def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
     """In place, once for each time an index names an element."""
     check_target(f"np.{ufunc.__name__}.at into", target)
-    if ufunc not in (np.add, np.subtract):
-        raise NoRuleError(
-            f"np.{ufunc.__name__}.at has no rule. Fix: where no index repeats, "
-            f"x[i] = np.{ufunc.__name__}(x[i], ...)."
-        )
     xp = cls._namespace
-    key = unwrapped_key(key)
+    if ufunc not in (np.add, np.subtract):
+        _turn_by_turn(cls, ufunc, target, unwrapped_key(key), [xp.asarray(v) for v in values])
+        return
+    key = key_with_batches(key)
     value = xp.asarray(values[0])
-    is_numpys = cls._backend.name == "numpy"  # the others' indices are not for NumPy's arrays
-    shape = (np.empty(target.shape, dtype=bool) if is_numpys else native(target))[key].shape
+    if holds_wrapper(key):  # `vmap` maps over it
+        shape = target[key].shape
+    else:  # the others' indices are not for NumPy's arrays
+        is_numpys = cls._backend.name == "numpy"
+        shape = (np.empty(target.shape, dtype=bool) if is_numpys else native(target))[key].shape
     parts = xp.astype(xp.broadcast_to(value, shape), target.dtype, copy=False)
     added = xp.scatter(parts, key, tuple(target.shape), target.dtype)
     target[...] = ufunc(target, added)
 
 
-PERFORM: dict[str, Callable[..., Any]] = {f.__name__: f for f in (reduce, accumulate, outer)}
+def _turn_by_turn(cls: Any, ufunc: Any, target: Any, key: Any, values: list[Any]) -> None:
+    """Write to each element that a key names, then to those that it names again, and so on."""
+    if cls._backend.name != "numpy":
+        raise NoRuleError(
+            f"np.{ufunc.__name__}.at has no rule. Fix: where no index repeats, "
+            f"x[i] = np.{ufunc.__name__}(x[i], ...)."
+        )
+    xp = cls._namespace
+    shape = tuple(target.shape)
+    named = np.arange(math.prod(shape)).reshape(shape)[key]
+    places = named.reshape(-1)
+    order = np.argsort(places, kind="stable")
+    turns = np.empty_like(order)
+    turns[order] = counting(order.size) - np.searchsorted(places[order], places[order])
+    flat = [xp.reshape(xp.broadcast_to(value, named.shape), (-1,)) for value in values]
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        chosen = np.flatnonzero(turns == turn)
+        now = np.unravel_index(places[chosen], shape)
+        target[now] = ufunc(target[now], *(value[chosen] for value in flat))
+
+
+PERFORM: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (reduce, accumulate, outer, reduceat)
+}
 
 
 # Several outputs, and matrices --------------------------------------------------------------------

@@ -22,7 +22,13 @@ from gradwrap.core.table.registry import (
     register_function,
     register_functions_later,
 )
-from gradwrap.rules.elementwise import pow_base, pow_exponent, share_of_sum
+from gradwrap.rules.elementwise import (
+    pow_base,
+    pow_exponent,
+    share_of_sum,
+    tie_share,
+    tie_tangent,
+)
 
 NUMPY_UFUNCS = [
     elementwise(
@@ -44,16 +50,24 @@ NUMPY_UFUNCS = [
     elementwise(
         "fmax",
         "x1 x2",
-        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 >= x2) | (x2 != x2)),
-        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 >= x1) | (x1 != x1)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x1, x2, _is_number(x1, x2, x1 >= x2)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x2, x1, _is_number(x2, x1, x2 >= x1)),
+        jvp=(
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x1, x2, _is_number(x1, x2, x1 >= x2)),
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x2, x1, _is_number(x2, x1, x2 >= x1)),
+        ),
         only_real=True,
         convention="shared evenly at a tie; never to a NaN",
     ),
     elementwise(
         "fmin",
         "x1 x2",
-        lambda xp, g, x1, x2: _shared(xp, g, x1, x2, (x1 <= x2) | (x2 != x2)),
-        lambda xp, g, x1, x2: _shared(xp, g, x2, x1, (x2 <= x1) | (x1 != x1)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x1, x2, _is_number(x1, x2, x1 <= x2)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x2, x1, _is_number(x2, x1, x2 <= x1)),
+        jvp=(
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x1, x2, _is_number(x1, x2, x1 <= x2)),
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x2, x1, _is_number(x2, x1, x2 <= x1)),
+        ),
         only_real=True,
         convention="shared evenly at a tie; never to a NaN",
     ),
@@ -97,9 +111,9 @@ def _correlation(xp: Any, g: Any, other: Any, length: int) -> Any:
     return convolve(g, xp.flip(other))[first : first + length]
 
 
-def _shared(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
-    ties = xp.astype(mine == other, g.dtype)
-    return g * xp.astype(chosen & (mine == mine), g.dtype) * (1.0 - 0.5 * ties)
+def _is_number(mine: Any, other: Any, chosen: Any) -> Any:
+    """Tell where an extremum that leaves out NaN is `mine`, given where it compares so."""
+    return chosen | ((other != other) & (mine == mine))
 
 
 def ufunc_of(op: Op) -> Any:

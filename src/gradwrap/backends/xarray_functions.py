@@ -102,8 +102,8 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
         return theirs(array, n, axis)
     if not _is_at_hand(array):
         raise TrackedCodeError(
-            "ffill and bfill look at the values, which lazy arrays do not have at hand. "
-            "Fix: .load() the data before."
+            "ffill and bfill look at the values, which lazy arrays have not computed. "
+            "Fix: call .load() on the data first."
         )
     missing = np.isnan(native(array))
     shape = tuple(-1 if a == axis % missing.ndim else 1 for a in range(missing.ndim))
@@ -155,8 +155,8 @@ def least_squares(
         return theirs(lhs, rhs, rcond=rcond, skipna=skipna)
     if skipna:
         raise TrackedCodeError(
-            "polyfit with missing values looks at them, which lazy arrays do not have at hand. "
-            "Fix: pass skipna=False, or .load() the data before."
+            "polyfit with missing values looks at them, which lazy arrays have not computed. "
+            "Fix: pass skipna=False, or call .load() on the data first."
         )
     coefficients = np.tensordot(np.linalg.pinv(lhs, rcond=rcond), rhs, axes=1)
     return coefficients, np.sum((np.tensordot(lhs, coefficients, axes=1) - rhs) ** 2, axis=0)
@@ -205,7 +205,7 @@ def _by_weights(  # noqa: PLR0913  xarray's
         raise TrackedCodeError(
             f"interp by {func.__name__} with {kwargs} needs the values, which lazy arrays do not "
             "have at hand. Fix: use a method that is linear in them ('linear', 'nearest', "
-            "'cubic', ...) and no number as fill_value, or .load() the data before."
+            "'cubic', ...) and no number as fill_value, or call .load() on the data first."
         )
     unit = type(var)(("row", x_[0].dims[0]), np.eye(var.shape[-1]))
     weights = theirs(unit, x_, new_x_, func, kwargs)

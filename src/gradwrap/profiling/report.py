@@ -199,9 +199,9 @@ def advice(
     for (name, place), again in repeated.items():
         if sum(event.bytes for event in again) >= some:
             found.append(
-                f"{name} ({line_of(place)}) was given arguments that it had before, in "
+                f"{name} ({line_of(place)}) was called again with the same arguments, in "
                 f"{len(again)} of its calls, which took "
-                f"{shown_time(sum(event.time for event in again))}: keep its result."
+                f"{shown_time(sum(event.time for event in again))}: store its result and use that."
             )
     for (name, place), count in fallbacks.items():
         found.append(
@@ -209,8 +209,9 @@ def advice(
             "times: write it in operations that have a batching rule."
         )
     found += [
-        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} call{'s' * (row.calls > 1)}: make the "
-        "arrays in the dtype, and on the device, in which they are used."
+        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} "
+        f"call{'s' * (row.calls > 1)}: create the arrays with the dtype, and on the device, in "
+        "which they are used."
         for row in rows(events, "line")
         if row.name in CONVERSIONS and row.bytes >= some
     ]
@@ -231,9 +232,13 @@ def _saving(events: Sequence[Event]) -> Iterable[str]:
         size = sum(event.saved for event in group)
         if size >= MEGABYTE and size >= MUCH * total:
             name = function_of(group[0].place)
-            parts = " If it is called once, do so with its parts." if size >= MOST * total else ""
+            parts = (
+                " If it is called only once, do this with its parts."
+                if size >= MOST * total
+                else ""
+            )
             yield (
                 f"{name} ({line_of(group[0].place)}) saves {shown_bytes(size)} for backward, "
-                f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep its arguments "
-                f"alone, and compute it again in backward.{parts}"
+                f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep only its "
+                f"arguments, and run it again in backward.{parts}"
             )

@@ -101,13 +101,16 @@ class BatchedKey:
 
 
 def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
-    """Return the parts of a key, with arrays in place of lists."""
-    return [
-        xp.asarray(part, dtype=xp.int64 if part == [] else None, device=place)
-        if isinstance(part, (list, bool))
-        else part
-        for part in (key if isinstance(key, TUPLE) else (key,))
-    ]
+    """Return the parts of a key, with arrays in place of bools and of sequences."""
+    found: list[Any] = []
+    for part in key if isinstance(key, TUPLE) else (key,):
+        if hasattr(part, "__len__") and not hasattr(part, "dtype"):
+            kind = None if len(part) else xp.int64
+            found.append(xp.asarray(list(part), dtype=kind, device=place))
+        else:
+            is_bool = isinstance(part, bool)
+            found.append(xp.asarray(part, device=place) if is_bool else part)
+    return found
 
 
 def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from gradwrap.core.array.views import IMAG, REAL
+from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
@@ -27,11 +28,28 @@ def _negated(xp: Any, g: Any, x2_meta: Any) -> Any:
     return -g if g.shape == x2_meta.shape else -fit_cotangent(xp, g, x2_meta)
 
 
-def _tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
-    """Return g where `mine` was chosen, and half of it where both were; NaN is always chosen."""
-    takes = xp.astype(chosen | (mine != mine), g.dtype)
-    ties = xp.astype(mine == other, g.dtype)
-    return g * takes * (1.0 - 0.5 * ties)
+def where_taken(xp: Any, t: Any, taken: Any) -> Any:
+    """Return a tangent where its argument was taken, and 0 times it elsewhere.
+
+    So it is NaN where the derivative of the branch not taken is infinite, as in reverse mode.
+    """
+    asked = inspecting.get()
+    annihilates = asked is not None and asked.zeros_annihilate
+    return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
+
+
+def tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
+    """Return g where `mine` was chosen, half of it at a tie, and 0 elsewhere."""
+    return xp.where(chosen, _halved_at_ties(xp, g, mine, other), 0.0)
+
+
+def tie_tangent(xp: Any, t: Any, mine: Any, other: Any, chosen: Any) -> Any:
+    """Return the part of a tangent that its argument has in an extremum of two."""
+    return where_taken(xp, _halved_at_ties(xp, t, mine, other), chosen)
+
+
+def _halved_at_ties(xp: Any, g: Any, mine: Any, other: Any) -> Any:
+    return g * (1.0 - 0.5 * xp.astype(mine == other, g.dtype))
 
 
 def pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
@@ -251,8 +269,12 @@ RULES = [
     elementwise(
         "maximum",
         "x1 x2",
-        lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 >= x2),
-        lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 >= x1),
+        lambda xp, g, x1, x2: tie_share(xp, g, x1, x2, (x1 >= x2) | (x1 != x1)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x2, x1, (x2 >= x1) | (x2 != x2)),
+        jvp=(
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x1, x2, (x1 >= x2) | (x1 != x1)),
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x2, x1, (x2 >= x1) | (x2 != x2)),
+        ),
         selects=True,
         only_real=True,
         convention="shared evenly at a tie; a NaN takes all of it",
@@ -260,8 +282,12 @@ RULES = [
     elementwise(
         "minimum",
         "x1 x2",
-        lambda xp, g, x1, x2: _tie_share(xp, g, x1, x2, x1 <= x2),
-        lambda xp, g, x1, x2: _tie_share(xp, g, x2, x1, x2 <= x1),
+        lambda xp, g, x1, x2: tie_share(xp, g, x1, x2, (x1 <= x2) | (x1 != x1)),
+        lambda xp, g, x1, x2: tie_share(xp, g, x2, x1, (x2 <= x1) | (x2 != x2)),
+        jvp=(
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x1, x2, (x1 <= x2) | (x1 != x1)),
+            lambda xp, t, x1, x2: tie_tangent(xp, t, x2, x1, (x2 <= x1) | (x2 != x2)),
+        ),
         selects=True,
         only_real=True,
         convention="shared evenly at a tie; a NaN takes all of it",

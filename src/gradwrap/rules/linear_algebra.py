@@ -50,19 +50,26 @@ def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:
 
 def _diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
     """Put a diagonal back into a matrix of zeros."""
-    rows, columns = x_meta.shape[-2:]
-    length = g.shape[-1]
-    here = xp.eye(rows, length, k=min(offset, 0), dtype=g.dtype, device=x_meta.device)
-    there = xp.eye(length, columns, k=max(offset, 0), dtype=g.dtype, device=x_meta.device)
-    if length == rows:
-        return g[..., :, None] * there
-    whole = here * g[..., None, :]
-    return whole if length == columns else xp.matmul(whole, there)
+    rows = x_meta.shape[-2]
+    before = min(max(-offset, 0), rows)
+    after = rows - before - g.shape[-1]
+    if before or after:
+        above, below = (
+            xp.zeros((*g.shape[:-1], n), dtype=g.dtype, device=x_meta.device)
+            for n in (before, after)
+        )
+        g = xp.concat([above, g, below], axis=-1)
+    return _on_diagonal(xp, g[..., :, None], x_meta, offset)
 
 
 def _trace(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
-    eye = xp.eye(*x_meta.shape[-2:], k=offset, dtype=x_meta.dtype, device=x_meta.device)
-    return g[..., None, None] * eye
+    return _on_diagonal(xp, g[..., None, None], x_meta, offset)
+
+
+def _on_diagonal(xp: Any, g: Any, x_meta: Any, offset: int) -> Any:
+    """Return a matrix that is g on a diagonal, and zero elsewhere, also where g is infinite."""
+    places = xp.eye(*x_meta.shape[-2:], k=offset, dtype=xp.bool, device=x_meta.device)
+    return xp.where(places, g, 0.0)
 
 
 def _einsum(
@@ -146,8 +153,8 @@ def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[
         n = lengths[letter]
         places = [1] * (whole.ndim + 1)
         places[at] = places[-1] = n
-        eye = xp.eye(n, dtype=whole.dtype, device=device(whole))
-        whole = xp.expand_dims(whole, axis=-1) * xp.reshape(eye, tuple(places))
+        eye = xp.eye(n, dtype=xp.bool, device=device(whole))
+        whole = xp.where(xp.reshape(eye, tuple(places)), xp.expand_dims(whole, axis=-1), 0.0)
         seen += letter.upper() if letter.islower() else letter.lower()
         letters = letters[:position] + seen[-1] + letters[position + 1 :]
     return xp.permute_dims(whole, tuple(seen.index(c) for c in letters))

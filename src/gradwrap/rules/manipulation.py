@@ -8,8 +8,9 @@ from gradwrap.core.array.views import BROADCAST, PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
 from gradwrap.core.levels.wrapper import is_scalar, unwrapped_key
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.library.compat import to_device
+from gradwrap.core.library.compat import device, to_device
 from gradwrap.core.library.namespace import composite
+from gradwrap.core.library.scatter import Scattered
 from gradwrap.core.table.kinds import linear
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import SEQUENCE
@@ -42,21 +43,21 @@ def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
     repeats = unwrapped_key(repeats)
-    if axis is None:
-        g = xp.reshape(g, (-1,))
-        flat = _repeat_axis(xp, g, (x_meta.size,), repeats, 0)
-        return xp.reshape(flat, x_meta.shape)
-    return _repeat_axis(xp, g, x_meta.shape, repeats, axis % len(x_meta.shape))
-
-
-def _repeat_axis(xp: Any, g: Any, shape: tuple[int, ...], repeats: Any, axis: int) -> Any:
+    shape = (x_meta.size,) if axis is None else x_meta.shape
+    at = (axis or 0) % len(shape)
     if getattr(repeats, "shape", ()) in ((), (1,)):
         times = int(repeats if getattr(repeats, "shape", ()) == () else repeats[0])
-        split = (*shape[: axis + 1], times, *shape[axis + 1 :])
-        return xp.sum(xp.reshape(g, split), axis=axis + 1, dtype=g.dtype)
-    ends = xp.cumulative_sum(repeats, include_initial=True)
-    running = xp.cumulative_sum(g, axis=axis, include_initial=True, dtype=g.dtype)
-    return _differences(xp.take(running, ends, axis=axis), axis)
+        split = xp.reshape(g, (*shape[: at + 1], times, *shape[at + 1 :]))
+        return xp.reshape(xp.sum(split, axis=at + 1, dtype=g.dtype), x_meta.shape)
+    native = backend_of(repeats).xp
+    places = native.repeat(native.arange(shape[at], device=device(repeats)), repeats)
+    if axis is not None:
+        return Scattered((*(slice(None),) * at, places), g)
+    key: list[Any] = []
+    for length in reversed(x_meta.shape):
+        key.insert(0, places % length)
+        places = places // length
+    return Scattered(tuple(key), g)
 
 
 def _differences(x: Any, axis: int) -> Any:
@@ -186,6 +187,7 @@ RULES = [
         "x, repeats, /, *, axis=None",
         _repeat,
         key="repeats",
+        parts=True,
         samples=("x(2, 3), 2", "x(2, 3), 2, axis=0", "x(2, 3), i(1, 0, 2), axis=1"),
         numpy="repeat(a, repeats, axis=None) -> a, counts(repeats), axis=axis",
         batch="repeat",

@@ -21,8 +21,9 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
         return xp.zeros_like(x)
     if ord in (1, float("inf"), float("-inf")):
         if ord != 1:
-            chosen = xp.astype(size == whole, size.dtype)
-            slope = slope * (chosen / xp.sum(chosen, axis=axis, keepdims=True))
+            chosen = size == whole
+            count = xp.sum(xp.astype(chosen, size.dtype), axis=axis, keepdims=True)
+            slope = xp.where(chosen, slope / count, 0.0)
         return slope * direction(xp, x, size)
     nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gradwrap.core.array.views import INDEX, SELECTION
-from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -18,6 +17,7 @@ from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondi
 from gradwrap.core.table.registry import find_op, register
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.rules.axes import as_axes
+from gradwrap.rules.elementwise import where_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,16 +211,6 @@ def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
     )
 
 
-def _where_taken(xp: Any, t: Any, taken: Any) -> Any:
-    """Return a tangent where its argument was taken, and 0 times it elsewhere.
-
-    So it is NaN where the derivative of the branch not taken is infinite, as in reverse mode.
-    """
-    asked = inspecting.get()
-    annihilates = asked is not None and asked.zeros_annihilate
-    return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
-
-
 def _less(x1: Any, x2: Any) -> Any:
     """Compare two bounds; Python's complex numbers as NumPy orders its own."""
     return np.less(x1, x2) if isinstance(x1, complex) and isinstance(x2, complex) else x1 < x2
@@ -345,8 +335,8 @@ RULES = [
         lambda xp, g, condition: xp.where(condition, 0.0, g),
         jvp=(
             None,
-            lambda xp, t, condition: _where_taken(xp, t, condition),
-            lambda xp, t, condition: _where_taken(xp, t, ~condition),
+            lambda xp, t, condition: where_taken(xp, t, condition),
+            lambda xp, t, condition: where_taken(xp, t, ~condition),
         ),
         selects=True,
         samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
@@ -360,9 +350,9 @@ RULES = [
         lambda xp, g, x, min, max: xp.where(_below(x, min, max), g, 0.0),
         lambda xp, g, x, min, max: xp.where(_above(x, min, max), g, 0.0),
         jvp=(
-            lambda xp, t, x, min, max: _where_taken(xp, t, _inside(x, min, max)),
-            lambda xp, t, x, min, max: _where_taken(xp, t, _below(x, min, max)),
-            lambda xp, t, x, min, max: _where_taken(xp, t, _above(x, min, max)),
+            lambda xp, t, x, min, max: where_taken(xp, t, _inside(x, min, max)),
+            lambda xp, t, x, min, max: where_taken(xp, t, _below(x, min, max)),
+            lambda xp, t, x, min, max: where_taken(xp, t, _above(x, min, max)),
         ),
         selects=True,
         samples=("x(5), -0.5, 0.7", "x(5), None, 0.3", "x(5), min=-0.2"),

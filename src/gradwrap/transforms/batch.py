@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
+from gradwrap.core.levels.wrapper import data_of, example, is_at, make_wrapper, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
 from gradwrap.core.values.tree import flatten, path_of, unflatten
 from gradwrap.errors import BatchedIndexError, VmapAxesError
-from gradwrap.transforms.argnums import described, name_of
+from gradwrap.transforms.argnums import counted, described, name_of
 from gradwrap.transforms.arguments import (
     passes_through,
     unwrapped,
@@ -236,7 +236,7 @@ def _axes_of_arguments(fun: Callable[..., Any], in_axes: Any, count: int) -> Seq
     if len(axes) != count:
         raise VmapAxesError(
             f"in_axes has {len(axes)} entries, and {name_of(fun)} was called with "
-            f"{count} positional arguments. Fix: give an entry for each, None for one "
+            f"{counted(count)}. Fix: give an entry for each, None for one "
             "that is the same for all examples."
         )
     return axes
@@ -261,7 +261,7 @@ def _checked_in_axis(leaf: Any, axis: Any, path: Callable[[], str]) -> int:
     """An axis of an argument, counted from the front."""
     if not is_array(leaf):
         raise VmapAxesError(
-            f"{path()} is a {type(leaf).__name__}, which has no axis to map over. "
+            f"{path()} is {class_of(leaf)}, which has no axis to map over. "
             "Fix: give None for it in in_axes, or pass an array."
         )
     rank = len(leaf.shape)
@@ -325,7 +325,7 @@ def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
     size, *shape = meta.shape
     one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
     cls: Any = wrapper_class(Batched, backend)
-    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]  # a class is Any here
+    return make_wrapper(cls, data, Batch(one, size, fallback))
 
 
 def unit_batch(vector: Any, level: int) -> Batched[Any]:

@@ -12,6 +12,7 @@ from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.inspection import Wanted
 from gradwrap.core.observing.watching import Watch, Watching
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.errors import SavedArrayError
 
 if TYPE_CHECKING:
@@ -29,24 +30,24 @@ class _Inspecting(Watching):
 class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
     """Raise at the first NaN or infinity that a backward pass makes, and say where it came from.
 
-    A context manager, for this thread or task; run forward and backward inside of it. The error
-    names the operation whose derivative made a value that is not finite from a cotangent that is,
-    shows the lines of the forward call that recorded it, and says so where `where` or an index had
-    left that value out (0 times an infinite derivative is NaN). An error of another kind that is
-    raised inside of a derivative gets the same lines as a note.
+    This is a context manager, for the current thread or task. Run forward and backward inside of
+    it. The error names the operation whose derivative made a NaN or an infinity from a finite
+    cotangent, and shows the lines of the forward call that recorded it. It also says if `where` or
+    an index had left that value out (0 times an infinite derivative is NaN). Any other error inside
+    a derivative gets the same lines as a note.
 
-    For debugging: it looks at every value, waits for the device, and notes the call stack of every
-    operation.
+    Use it for debugging only: it checks every value, waits for the device, and notes the call stack
+    of every operation.
 
     Parameters
     ----------
     check_nan
-        Look at the values. If not, there are only the notes.
+        Check the values. If False, there are only the notes.
 
     Raises
     ------
     AnomalyError
-        In backward. Cotangents that were not finite to begin with raise nothing.
+        In backward. Cotangents that were not finite from the start do not raise it.
 
     Examples
     --------
@@ -185,7 +186,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
         for name, function in (("pack", pack), ("unpack", unpack)):
             if not callable(function):
                 raise SavedArrayError(
-                    f"saved_tensors_hooks: {name} is a {type(function).__name__}, which cannot be "
+                    f"saved_tensors_hooks: {name} is {class_of(function)}, which cannot be "
                     f"called. Fix: pass a function of one argument as {name}."
                 )
         self._hooks = pack, unpack

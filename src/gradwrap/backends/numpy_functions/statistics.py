@@ -52,14 +52,15 @@ def _quantiles(
         rank[..., counts == count] = untyped.asarray(found)[..., None]
     low = np.floor(rank).astype(np.int64)
     share = rank - low
-    found = _ranked(xp, ordered, low, by_row=skip_nan)
+    found = cast(xp, _ranked(xp, ordered, low, by_row=skip_nan), dtype)
     if share.any():
-        above = _ranked(xp, ordered, np.minimum(low + 1, length - 1), by_row=skip_nan)
-        spread = share.reshape(share.shape + (1,) * (found.ndim - share.ndim))
-        wide = ordered.dtype if dtype is None else dtype
-        part = xp.asarray(spread, dtype=wide) if share.shape else float(share)
-        found = found + (above - found) * part
-    found = cast(xp, found, dtype)
+        above = _ranked(xp, ordered, low + (share > 0.0), by_row=skip_nan)  # NaN may come next
+        if np.isin(share, (0.0, 0.5)).all():
+            found = 0.5 * found + 0.5 * above  # both may be infinite
+        else:
+            spread = share.reshape(share.shape + (1,) * (found.ndim - share.ndim))
+            part = xp.asarray(spread, dtype=found.dtype) if share.shape else float(share)
+            found = found + (above - found) * part
     if not skip_nan:
         last = ordered[..., -1]  # where NaN is sorted to
         found = xp.where(xp.isnan(last), last, found)

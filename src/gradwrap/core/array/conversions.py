@@ -61,9 +61,10 @@ class Conversions:
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
-        if any(layer._node is not None and not layer._is_batched for layer in layers(self)):
+        placed = [layer for layer in layers(self) if layer._node is not None]
+        if any(not layer._is_batched for layer in placed):
             raise leaving(what, fix, into=into)
-        return native(self)
+        return placed[0]._untracked_data(what, fix, into=into) if placed else native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """NumPy's conversion; refused while tracked."""

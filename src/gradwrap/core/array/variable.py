@@ -30,6 +30,7 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     is_scalar,
     lay_out,
+    make_wrapper,
     native,
 )
 from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
@@ -66,7 +67,7 @@ class Variable(
     GraphMethods[A],
     Generic[A],
 ):
-    """Wrap a native array, so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that operations on it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
@@ -98,12 +99,6 @@ class Variable(
     _function_calls: Any = None
 
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
-
-    def __init__(self, data: Any, node: Any = None) -> None:
-        self._value = data
-        self._node = node
-        self._view = self._views = None
-        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
@@ -141,7 +136,7 @@ class Variable(
     def _plain(cls, data: Any) -> Any:
         """Wrap a result that is not tracked, unless it is not an array at all."""
         if type(data) in cls._backend.array_types or cls._backend.is_array(data):
-            return cls(data)
+            return make_wrapper(cls, data)
         return cls._plain_other(data)
 
     @classmethod
@@ -171,7 +166,7 @@ class Variable(
         """Make one array of nested lists: stacked where they hold variables, copied otherwise."""
         is_nested = isinstance(values, SEQUENCE)
         if not holds_wrapper(values):
-            return cls(cls._backend.asarray(values)) if is_nested else values
+            return make_wrapper(cls, cls._backend.asarray(values)) if is_nested else values
         if not is_nested:
             return values
         parts = [cls._stacked(part) for part in values]
@@ -297,7 +292,7 @@ class Variable(
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text)
+        return TrackedAttributeError(text + protocol.instead_of(name))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
@@ -351,7 +346,7 @@ def _length(variable: Any) -> int:
 
 
 def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
-    variable = variable_class(backend_of(data))(data)
+    variable = make_wrapper(variable_class(backend_of(data)), data)
     return variable.requires_grad_() if requires_grad else variable
 
 

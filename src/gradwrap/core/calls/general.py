@@ -17,7 +17,9 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
     holds_wrapper,
+    innermost,
     is_recorded,
+    is_scalar,
     key_with_batches,
     snapshot,
     stripped,
@@ -64,9 +66,10 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
     """The method of an operator: a type it does not know gets its own turn."""
     rule = bound.rule
     is_foreign = bound.variable_class._is_foreign
+    times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if any(is_foreign(array) for array in arrays):
+        if any(is_foreign(array) for array in arrays) or (times and _repeats(arrays)):
             return NotImplemented
         return _apply_linked(bound, arrays, statics)
 
@@ -81,6 +84,14 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
         return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
 
     return operate
+
+
+def _repeats(operands: tuple[Any, ...]) -> bool:
+    """Tell if a list is multiplied by a whole number, which repeats it; an array makes an array."""
+    return any(isinstance(one, SEQUENCE) for one in operands) and any(
+        isinstance(one, AnyWrapper) and is_scalar(one) and hasattr(innermost(one), "__index__")
+        for one in operands
+    )
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:

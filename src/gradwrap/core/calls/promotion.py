@@ -11,8 +11,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.bound import NodeOp
-from gradwrap.core.graph.node import Node
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.graph.node import Node, make_node
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import library_of, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.core.values.space import Batch, Meta, Tangent
@@ -95,14 +95,15 @@ def _taken_in(array: Any, library: Backend) -> Any:
     outer = wrapper_class(kind._kind, library_of(data) or library)
     node = array._node
     if node is None:
-        return outer(data)
+        return make_wrapper(outer, data)
     meta = outer._backend.meta(data, node.meta.level)
     if isinstance(node, Tangent):
-        return outer(data, Tangent(meta, _taken_in(node.value, library)))
+        return make_wrapper(outer, data, Tangent(meta, _taken_in(node.value, library)))
     if isinstance(node, Batch):
         example = Meta(meta.shape[1:], meta.dtype, meta.device, meta.level, meta.is_complex)
-        return outer(data, Batch(example, node.size, node.fallback))
-    return outer(data, Node(node, _handed_on, (), 0, meta, NodeOp("taken in", library, outer)))
+        return make_wrapper(outer, data, Batch(example, node.size, node.fallback))
+    op = NodeOp("taken in", library, outer)
+    return make_wrapper(outer, data, make_node(Node, node, _handed_on, (), 0, meta, op))
 
 
 def _handed_on(xp: Any, g: Any) -> Any:  # noqa: ARG001  a formula's form

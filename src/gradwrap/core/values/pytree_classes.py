@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import optree
 
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.core.values.tree import NAMESPACE, known_arrays, registered
 from gradwrap.errors import PytreeError
 
@@ -58,7 +59,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     Line(slope=np.float64(3.0), offset=np.float64(1.0), name='line')
     """
     if not isinstance(cls, type):
-        raise PytreeError(f"register_pytree takes a class; it got a {type(cls).__name__}.")
+        raise PytreeError(f"register_pytree takes a class; it got {class_of(cls)}.")
     name = cls.__name__
     if (flatten is None) != (unflatten is None):
         raise PytreeError(f"{name}: give both of flatten and unflatten, or neither.")
@@ -66,7 +67,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     if flatten is None or unflatten is None:
         if not dataclasses.is_dataclass(cls):
             raise PytreeError(
-                f"{name} is no dataclass. Fix: register_pytree({name}, flatten, unflatten)."
+                f"{name} is not a dataclass. Fix: register_pytree({name}, flatten, unflatten)."
             )
         flatten, unflatten = _functions_of_dataclass(cls)
         entries = optree.GetAttrEntry
