@@ -247,6 +247,12 @@ TRANSFORMED: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
 }
 
 
+def each(found: Any) -> tuple[Any, ...]:
+    """What a transform has returned, one or several."""
+    several: Any = found
+    return several if isinstance(found, tuple) else (found,)
+
+
 @pytest.mark.parametrize("name", TRANSFORMED)
 @pytest.mark.parametrize("f", [logistic, from_the_left], ids=["logistic", "from the left"])
 def test_forward_mode_and_batches_of_numpys_parameters_through_dasks_data(
@@ -258,13 +264,17 @@ def test_forward_mode_and_batches_of_numpys_parameters_through_dasks_data(
         found = TRANSFORMED[name](lambda w: f(w, X, y))
 
     wanted = TRANSFORMED[name](lambda w: f(w, DATA, TARGETS))
-    assert isinstance(found[-1] if isinstance(found, tuple) else found, da.Array)
-    for one, other in zip(np.atleast_1d(*dask.compute(found)), np.atleast_1d(wanted), strict=True):
+    assert all(isinstance(one, da.Array) for one in each(found))
+    computed = each(dask.compute(found)[0])
+    for one, other in zip(computed, each(wanted), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 def test_per_example_gradients_of_dasks_data() -> None:
-    per_example = gw.vmap(gw.grad(lambda w, r: np.tanh(r @ w)), in_axes=(None, 0))
+    def activation(w: Any, r: Any) -> Any:
+        return np.tanh(r @ w)
+
+    per_example: Callable[..., Any] = gw.vmap(gw.grad(activation), in_axes=(None, 0))
 
     found = per_example(WEIGHTS, da.from_array(DATA, chunks=(20, 5)))
 

@@ -66,7 +66,7 @@ def rechunk(x: Any, *args: Any, **options: Any) -> Any:
 
     What `vmap` maps over has more axes than are seen here, and stays in its chunks.
     """
-    if any(one._is_batched for one in layers(x)):  # noqa: SLF001  the backends share it with the class
+    if any(one._is_batched for one in layers(x)):
         return x
     chunks = innermost(x).chunks
     return linear(lambda a: a.rechunk(*args, **options), lambda g: in_chunks(g, chunks), x)
@@ -126,7 +126,7 @@ def _repeated(array: Any, axis: int, before: int, after: int, mode: str) -> Any:
         while last < len(places) and places[last] - places[last - 1] == step:
             last += 1
         start, count = places[first], last - first
-        stop: int | None = start + (count * step if step else 1)
+        stop = start + (count * step if step else 1)
         part = array[(slice(None),) * axis + (slice(start, None if stop < 0 else stop, step or 1),)]
         parts += [part] * (1 if step else count)
         first = last
