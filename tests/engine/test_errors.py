@@ -164,8 +164,7 @@ def test_a_method_under_grad_says_that_self_comes_first() -> None:
             return np.sum(x)
 
     assert message(NotAnArrayError, lambda: Model().loss(X)) == (  # type: ignore[arg-type,unused-ignore]  # to be refused
-        "argument self is a test_a_method_under_grad_says_that_self_comes_first.<locals>.Model, "
-        "which cannot be differentiated. "
+        "argument self is a Model, which cannot be differentiated. "
         "Fix: on a method, self is argument 0; take argnums=1 for the one after it."
     )
 

@@ -177,10 +177,11 @@ def find(name: str) -> Method | None:
 
 
 def instead(name: str) -> str:
-    """Return what to write for a method that is missing; nothing where that is not known."""
+    """Return a sentence that says what to write for a method that is missing, if that is known."""
     function = None if name.startswith("_") else getattr(np, name, None)
     is_function = callable(function) and not isinstance(function, type)
-    return pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+    fix = pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+    return f". Fix: {fix}." if fix else ""
 
 
 def _of_numpy(name: str) -> Method:

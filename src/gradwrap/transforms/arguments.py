@@ -217,7 +217,7 @@ def without_inner(tree: Any, level: int) -> Any:
 def stop_gradient(x: T) -> T:
     """Return the same values as constants: no gradient passes, at any level.
 
-    Takes and returns an array or a pytree of arrays; what is not tracked stays as it is.
+    Takes and returns an array or a pytree of arrays. Values that are not tracked stay as they are.
 
     Examples
     --------

@@ -60,20 +60,20 @@ def vmap(
         Where the batch axis is in the results: an int, or a pytree prefix of them. None for a
         result that does not depend on the example.
     fallback
-        What is done about an operation that has no batching rule: `"loop"` performs it on one
-        example after the other; `"warn"` does so and says so; `"error"` raises. If a function that
-        NumPy does not dispatch is given an index that is mapped over, as `np.take(x, i)` is for a
-        plain `x`, `fun` is called for one example after the other, unless this is `"error"`.
+        How to treat an operation without a batching rule: `"loop"` performs it on one example after
+        the other; `"warn"` does the same, with a warning; `"error"` raises an error. If a function
+        that NumPy does not dispatch gets a mapped index, as in `np.take(x, i)` with a plain `x`,
+        `fun` is called for one example after the other, unless this is `"error"`.
     axis_size
-        The number of examples. It is needed where no argument is mapped over; otherwise the mapped
-        axes have to have this length.
+        The number of examples. It is needed if no argument is mapped over; otherwise, the mapped
+        axes must have this length.
 
     Raises
     ------
     VmapAxesError
         `in_axes` or `out_axes` do not fit the arrays, or mapped axes differ in length.
     BatchedValueError
-        The values of a mapped array decide about control flow or a shape.
+        Control flow or a shape depends on the values of a mapped array.
     VmapFallbackError
         An operation has no batching rule, under `fallback="error"`.
 

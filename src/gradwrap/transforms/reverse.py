@@ -181,7 +181,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     fun
         A function of arrays, or pytrees of them, that returns such.
     primals
-        Its arguments, of which all are differentiated.
+        Its arguments; all of them are differentiated.
     has_aux
         `fun` returns a pair `(out, aux)`; a third result gives `aux`.
 
@@ -190,7 +190,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     tuple
         `out` and `vjp_fun`. `vjp_fun(cotangent)` takes a cotangent of the structure, shapes and
         dtypes of `out`, and returns a tuple with a gradient for each of `primals`. It may be called
-        again; what the operations saved is kept until it is dropped.
+        again; the saved values are kept as long as `vjp_fun` exists.
 
     Raises
     ------

@@ -29,8 +29,7 @@ class Handlers(NamedTuple):
     """The functions that answer `__array_ufunc__` and `__array_function__`, and find methods.
 
     `bind(cls, function)` makes the quick call of a function, which may return `ELSEWHERE`;
-    `methods` are the names of NumPy's methods, `writing` the functions that change an argument,
-    and `instead(name)` says what to write for a method that is missing.
+    `methods` are the names of NumPy's methods, `writing` the functions that change an argument.
     """
 
     ufunc: Callable[..., Any]
@@ -39,7 +38,6 @@ class Handlers(NamedTuple):
     method: Callable[[str], Callable[..., Any] | None]
     methods: frozenset[str]
     writing: frozenset[Any]
-    instead: Callable[[str], str]
 
 
 _load: Callable[[], Handlers] | None = None
@@ -165,9 +163,3 @@ def find_method(name: str) -> Callable[..., Any] | None:
 def method_names() -> frozenset[str]:
     """The methods that `find_method` finds."""
     return _handlers().methods
-
-
-def instead_of(name: str) -> str:
-    """Return a sentence that says what to write for a method that is missing, if that is known."""
-    fix = _handlers().instead(name)
-    return f". Fix: {fix}." if fix else ""

@@ -36,7 +36,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
+from gradwrap.errors import NoLengthError, NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -286,13 +286,6 @@ class Variable(
             if name in protocol.method_names():  # `dir` lists what the class has
                 setattr(Variable, name, method)  # now found at once; any thread's is as good
             return MethodType(method, self)
-
-    def _no_attribute(self, name: str) -> TrackedAttributeError:
-        text = f"{type(self).__name__!r} object has no attribute {name!r}"
-        if not name.startswith("_") and hasattr(innermost(self), name):
-            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
-            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text + protocol.instead_of(name))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})

@@ -59,10 +59,9 @@ class NamespaceByType(dict[type, Any]):
 class Backend:
     """Describe an array library to the core.
 
-    This class serves any library that follows the standard. For a library that differs, or that can
-    do something faster, derive a class, override some of the methods, and register it
-    (`gradwrap.register_backend`). `name` is the library's name, `xp` its namespace, `array_types`
-    the types of its arrays.
+    This class serves any library that follows the standard. For a library that differs, derive a
+    class and register it (`gradwrap.register_backend`). `name` is the library's name, `xp` its
+    namespace, `array_types` the types of its arrays.
 
     Examples
     --------
@@ -339,8 +338,8 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
     library
         The name of the library: that of its top-level module.
     factory
-        Called with the library's namespace and the type of the array, when the first one is met.
-        It returns a `Backend`, mostly of a class of its own.
+        Called with the library's namespace and the type of the array, when the first array is met.
+        It returns a `Backend`, usually of a class derived from it.
 
     Raises
     ------

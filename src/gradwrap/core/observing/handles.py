@@ -21,7 +21,7 @@ class _Callbacks(dict[int, Any]):
 
 
 class RemovableHandle:
-    """Takes a hook away again: by `remove()`, or at the end of a `with` block.
+    """Remove a hook, by `remove()` or at the end of a `with` block.
 
     Examples
     --------

@@ -32,19 +32,19 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     Parameters
     ----------
     cls
-        The class. A dataclass needs nothing more, and this may be its decorator: its fields are
-        the parts of the tree, but those of `field(metadata={"static": True})` are kept as they
-        are. It is put together again without a call of its `__init__`.
+        The class. For a dataclass, nothing else is needed, and this function may be its decorator.
+        Its fields are the parts of the tree; fields with `field(metadata={"static": True})` stay as
+        they are. Objects are rebuilt without calling `__init__`.
     flatten
-        For any other class: from an object to a pair, its parts and what else is needed to make
-        one like it, which is to be hashable.
+        For any other class: a function from an object to a pair. The pair has the parts of the
+        object, and the other data needed to rebuild it, which must be hashable.
     unflatten
-        From the second of these and other parts to an object.
+        A function from the other data and new parts to an object.
 
     Raises
     ------
     PytreeError
-        The class is registered already, or is no dataclass and has no functions.
+        The class is registered already, or it is not a dataclass and the functions are missing.
 
     Examples
     --------
