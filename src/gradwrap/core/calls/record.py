@@ -13,7 +13,8 @@ from gradwrap.core.array.remembered import remember
 from gradwrap.core.array.views import as_view
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
-from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, make_node, output_node
+from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, make_node
+from gradwrap.core.graph.outputs import OutputsMeta, output_node
 from gradwrap.core.levels.levels import current_watch, next_sequence_number, silent_up_to
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared

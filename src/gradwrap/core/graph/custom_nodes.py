@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.calls.bound import NodeOp
 from gradwrap.core.calls.record import new_node
-from gradwrap.core.graph.node import JOINT, OutputsMeta, output_node
+from gradwrap.core.graph.node import JOINT
+from gradwrap.core.graph.outputs import OutputsMeta, output_node
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.backend import backend_of
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.calls.bound import NodeOp
 from gradwrap.core.graph.grad_fn import GradFn
 from gradwrap.core.levels.levels import next_sequence_number
-from gradwrap.core.library.scatter import OutputPart
 from gradwrap.core.observing.handles import Hooks
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
+    from gradwrap.core.calls.bound import NodeOp
     from gradwrap.core.values.space import Meta
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
@@ -170,35 +169,3 @@ class Leaf(GradFn):
     @property
     def shown(self) -> tuple[GradFn, int]:
         return self, 0
-
-
-# Several outputs ----------------------------------------------------------------------------------
-
-
-class OutputsMeta(tuple[Any, ...]):
-    """The descriptions of several outputs."""
-
-    __slots__ = ()
-
-    @property
-    def is_complex(self) -> bool:
-        return any(meta.is_complex for meta in self)
-
-    @property
-    def level(self) -> int:
-        return int(self[0].level)
-
-
-SELECT = NodeOp("output")
-"""The binding of the nodes that select one of several outputs; nothing is ever called."""
-SELECT.selects = SELECT.parts = True
-
-
-def output_node(source: Node, index: int, meta: Meta) -> Node:
-    """The node of one output of several."""
-    return make_node(Node, source, select_output, (index,), 0, meta, SELECT)
-
-
-def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
-    """Hand the cotangent of one output to the node of all."""
-    return OutputPart(index, g)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
-from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.graph.outputs import output_node
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.grad_fn import install
-from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.graph.outputs import output_node
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.modes import enable_grad, set_grad_enabled
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, native
