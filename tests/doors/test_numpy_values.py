@@ -369,7 +369,7 @@ def test_whole_numbers_are_keys_by_their_values(names: Any) -> None:
 
 
 def test_a_compiled_function_looks_keys_up_anew() -> None:
-    weights = {0: 1.0, 1: 2.0, 2: 5.0}
+    weights: dict[Any, float] = {0: 1.0, 1: 2.0, 2: 5.0}
 
     def program(x: Any) -> Any:
         return x[0] * weights[np.argmax(x)]
@@ -387,7 +387,8 @@ def test_other_values_are_keys_by_themselves() -> None:
 
 
 def test_a_key_that_differs_from_example_to_example_is_refused() -> None:
-    table = {0: 1.0, 1: 2.0}
-    for function in (gw.vmap, lambda f: gw.vmap(gw.grad(f))):
+    table: dict[Any, float] = {0: 1.0, 1: 2.0}
+    looked_up = fn(lambda x: x[0] * table[np.argmax(x)])
+    for function in (looked_up, gw.grad(looked_up)):
         with pytest.raises(BatchedValueError, match="Use as a key of a value that vmap maps over"):
-            function(lambda x: x[0] * table[np.argmax(x)])(np.eye(2))
+            gw.vmap(function)(np.eye(2))
