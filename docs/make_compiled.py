@@ -30,13 +30,13 @@ HEAD = """\
 
 # Gallery of compiled gradients
 
-Five programs, and what [`gw.compile`](compile.md) makes of their gradients with the numpy engine.
-`python docs/make_compiled.py` writes this page. The tests fail if it is not current; they also run
-what is shown here by itself, and compare it with `gw.grad`.
+This page shows five programs, and the source that [`gw.compile`](compile.md) writes for their
+gradients with the numpy engine. `python docs/make_compiled.py` writes this page. The tests fail if
+it is not up to date; they also run each source by itself and compare it with `gw.grad`.
 
-What is called `t` is a value of the program, `g` a cotangent, `w` a buffer that is kept between
-calls, `r` a value of a loop's turn, `c` a constant. A loop says which line of the program it comes
-from, or that it is a part of the backward pass.
+Values of the program are called `t`, cotangents `g`, buffers that are kept between calls `w`,
+values of one iteration of a loop `r`, and constants `c`. A comment at each loop names the line of
+the program that the loop comes from, or says that it belongs to the backward pass.
 """
 
 
@@ -97,29 +97,29 @@ PROGRAMS = (
         rosenbrock,
         [(np.linspace(0.5, 1.5, 30),)],
         0,
-        "The definition as it stands in textbooks, with a loop over elements.",
-        "There is no loop any more: no turn needs what another has computed, so all turns are "
-        "computed at once on slices. What is added to the gradient in each turn, at `x[i]` and at "
-        "`x[i + 1]`, is added to two slices.",
+        "This is the definition from textbooks, with a loop over elements.",
+        "The loop has disappeared: no iteration needs the result of another, so all of them are "
+        "computed at once on slices. The additions to the gradient at `x[i]` and `x[i + 1]` become "
+        "additions to two slices.",
     ),
     Program(
         "A recursive filter",
         tracking_error,
         [(np.sin(np.arange(50.0)),)],
         0,
-        "Each level depends on the one before, so this cannot be vectorised as a whole.",
-        "Two short loops are left, one forward and one back; each performs only the recurrence "
-        "itself. All else, such as the differences and their squares, is computed on whole arrays.",
+        "Each level depends on the previous level, so this cannot be vectorised as a whole.",
+        "Two short loops remain, one forward and one backward; each performs only the recurrence. "
+        "Everything else, such as the differences and their squares, is computed on whole arrays.",
     ),
     Program(
         "The heat equation, in place",
         heat,
         [(np.sin(np.arange(60.0)), np.float64(0.2))],
         (0, 1),
-        "A stencil that is written into the array that it is read from; `rate` is to be found.",
-        "The loop over time stays. What the derivative by `rate` needs, one row for each step, is "
-        "kept in one array; the products with it are taken for all steps at once, after the "
-        "backward loop.",
+        "The stencil reads and writes the same array; `rate` is an unknown parameter.",
+        "The loop over time remains. The derivative with respect to `rate` needs one row per step; "
+        "these rows are kept in one array, and the products with it are computed for all steps at "
+        "once, after the backward loop.",
     ),
     Program(
         "A branch",
@@ -129,17 +129,17 @@ PROGRAMS = (
             (np.float64(3.0), np.arange(5.0), np.arange(5.0) + 0.1),
         ],
         0,
-        "The first call went one way, a second call the other.",
-        "The `if` of the function is an `if` of the source, right behind the value that it tests. "
-        "Each way has its own backward pass.",
+        "The first call takes one branch, the second call the other.",
+        "The `if` of the function is an `if` of the source, directly after the value that it "
+        "tests. Each branch has its own backward pass.",
     ),
     Program(
         "The Greeks of options",
         call_options,
         [(np.linspace(80.0, 120.0, 7), np.full(7, 0.2))],
         (0, 1),
-        "The derivatives by `spot` and `sigma`, called delta and vega.",
-        "Every line writes into a buffer that is free by then. The density of the normal "
+        "The derivatives with respect to `spot` and `sigma` are called delta and vega.",
+        "Each line writes into a buffer that is free at that point. The density of the normal "
         "distribution is the derivative of `ndtr`.",
     ),
 )

@@ -62,22 +62,23 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, and {without} have none and
-say why. {composed} functions [are written in terms of others](#written-in-terms-of-others), and
-need no rule. `python docs/make_ops.py` generates this page from the rules, and the tests fail if it
-is not up to date.
+The table has {total} operations: {differentiable} have a derivative, and {without} have none;
+their rows say why. {composed} functions
+[are written in terms of others](#written-in-terms-of-others) and need no rule.
+`python docs/make_ops.py` generates this page from the rules, and the tests fail if it is not up to
+date.
 
 How to read a row:
 
-- **Cotangent** is the row's formula as it is written, without the namespace `xp`: what flows back
-  to each array argument when `g` flows back from the output `out` (VJP). It is written as for real
-  arrays. For complex ones the engine conjugates before and after it (rows marked *adjoint* do that
-  themselves); it also sums over the axes that broadcasting has added. – marks an argument that is
-  not differentiable.
-- **Saves** lists what is kept in memory from the call until the backward pass. `x_meta` is the
-  shape, dtype and device of `x`, not its values.
-- **JVP** is forward mode's formula for the tangent `t` of an argument, or what it follows from:
-  *as VJP*, the formulas on the left with `t` for `g`, summed over the arguments;
+- **Cotangent** is the row's formula as it is written, without the namespace `xp`. It gives the
+  cotangent of each array argument for the cotangent `g` of the output `out` (VJP). It is written as
+  for real arrays. For complex arrays, the engine conjugates before and after the formula, except
+  for rows marked *adjoint*, which conjugate themselves. The engine also sums over the axes that
+  broadcasting has added. – marks an argument that is not differentiable.
+- **Saves** lists the values that are kept in memory from the call until the backward pass. `x_meta`
+  is the shape, dtype and device of `x`, without its values.
+- **JVP** is the formula of forward mode for the tangent `t` of an argument, or its origin:
+  *as VJP*, the formulas on the left with `t` in place of `g`, summed over the arguments;
   *itself*, the operation on the tangent;
   *by product*, the operation with one argument at a time replaced by its tangent;
   *weights*, the cotangent of ones, times the tangent, summed;

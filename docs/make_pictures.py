@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and the tutorial: `python docs/make_pictures.py`.
+"""Draw the pictures of the README and the guides: `python docs/make_pictures.py`.
 
 Needs the extra `docs` and Graphviz.
 """
@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def make() -> None:
-    """Draw the graph of a small network's loss, and the fit of the tutorial."""
+    """Draw the graphs of a small network's loss and of a sum, and the fit of the tutorial."""
     import matplotlib as mpl
 
     mpl.rcParams["svg.hashsalt"] = "gradwrap"  # so that the same picture is the same file
@@ -32,6 +32,11 @@ def make() -> None:
     x, y = np.ones((5, 3)), np.ones(5)
     loss = np.mean((np.tanh(x @ w + b) - y) ** 2)
     gw.draw(loss, names={"w": w, "b": b, "loss": loss}).save(PICTURES / "graph.svg")
+
+    a, b, c, d = (gw.wrap(np.full(3, float(i)), requires_grad=True) for i in range(1, 5))
+    e = a * b + np.log(d) * c.detach()
+    names = {"a": a, "b": b, "c": c, "d": d, "e": e}
+    gw.draw(e, names=names).save(PICTURES / "drawing.svg")
 
 
 if __name__ == "__main__":

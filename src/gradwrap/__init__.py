@@ -133,7 +133,9 @@ else:
 
         module = _LATER.get(name)
         if module is None:
-            raise AttributeError(f"module 'gradwrap' has no attribute {name!r}")
+            from gradwrap._elsewhere import instead_of
+
+            raise AttributeError(f"module 'gradwrap' has no attribute {name!r}{instead_of(name)}")
         loaded = importlib.import_module(module)
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found

@@ -130,7 +130,7 @@ def grad(  # noqa: PLR0913  PyTorch's signature
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of `outputs`, summed, with respect to each of `inputs`; no `grad` changes.
+    """Return the gradients of the sum of `outputs` with respect to each of `inputs`.
 
     Parameters
     ----------
@@ -143,16 +143,17 @@ def grad(  # noqa: PLR0913  PyTorch's signature
     retain_graph, create_graph
         As for `Variable.backward`.
     allow_unused
-        Give None for an input that no output was computed from, rather than an error. By default,
+        Return None for an input that no output depends on, instead of raising an error. By default,
         `materialize_grads`.
     materialize_grads
-        Give zeros for such an input.
+        Return zeros for such an input.
 
     Returns
     -------
     tuple
         A gradient for each input, of its shape and dtype: native arrays, or variables with
-        `create_graph`. Those of variables with hooks are what the hooks made of them.
+        `create_graph`. For variables with hooks, these are the results of the hooks. No `grad`
+        attribute changes.
 
     Raises
     ------

@@ -74,14 +74,14 @@ def leaves(tree: object) -> list[Any]:
 
 
 def map(function: AnyFunction[Any], tree: T, *rest: object) -> T:
-    """Apply a function to each leaf of a container, with those of others at the same place.
+    """Apply a function to each leaf of a container, and to the leaves of others at the same place.
 
     Parameters
     ----------
     function
-        It takes a leaf of `tree`, and the part of each of `rest` at that place.
+        Takes a leaf of `tree`, and the part of each of `rest` at that place.
     tree
-        The container, whose structure the result has.
+        The container. The result has its structure.
     rest
         More containers, each with the structure of `tree`, or with more below its leaves.
 

@@ -455,7 +455,7 @@ def runs_eagerly(function: Callable[..., Any], match: str, calls: int) -> None:
 
 def test_a_function_that_changes_its_surroundings_goes_on_doing_so() -> None:
     layer = Layer()
-    runs_eagerly(layer.counting, "changes what it finds around itself: calls", 5)
+    runs_eagerly(layer.counting, "changes variables that it reads: calls", 5)
     assert layer.calls == 5
     history: list[Any] = []
 
@@ -463,7 +463,7 @@ def test_a_function_that_changes_its_surroundings_goes_on_doing_so() -> None:
         history.append(1.0)
         return x * 2.0
 
-    runs_eagerly(f, "changes what it finds around itself: history", 5)
+    runs_eagerly(f, "changes variables that it reads: history", 5)
     before = len(history)
     compiled = gw.compile(f)
     with warnings.catch_warnings():

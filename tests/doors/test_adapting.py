@@ -807,7 +807,7 @@ def test_without_adapting_the_error_names_it(
         (np.linalg, "numpy.linalg is not adapted"),
         ("scipy", r"import gradwrap\.scipy as scipy"),
         ("json", "json is not adapted"),
-        (3, "it got a int. Fix: "),
+        (3, "it got an int. Fix: "),
     ],
 )
 def test_what_cannot_be_adapted(given: Any, match: str) -> None:

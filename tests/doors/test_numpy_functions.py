@@ -502,7 +502,7 @@ def test_functions_that_write(function: Callable[..., Any], args: tuple[Any, ...
 )
 def test_functions_that_write_refuse_a_plain_array(function: Callable[[Any], Any]) -> None:
     x = gw.wrap(V, requires_grad=True)
-    text = r"into a ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
+    text = r"into an ndarray, in <lambda> \(.*Fix: make the array with gradwrap\.wrap"
     with pytest.raises(OutArgumentError, match=text):
         function(x)
     text = r"with gradwrap\.numpy\.zeros inside the function .*gradwrap\.wrap"
@@ -607,7 +607,10 @@ def test_questions_are_answered_from_the_data(function: Callable[[Any], Any]) ->
                 lambda x: np.quantile(x, 0.5, weights=V, method="inverted_cdf"),
                 "weights= has no rule",
             ),
-            (lambda x: np.pad(x, 1, mode="mean"), "mode='mean' has no rule. Fix: np.concatenate"),
+            (
+                lambda x: np.pad(x, 1, mode="mean"),
+                "mode='mean' has no rule. Fix: use np.concatenate",
+            ),
             (lambda x: np.unique(x, axis=0), "axis= has no rule"),
             (lambda x: np.cross(x[:2], x[:2]), "np.cross of vectors of two components .* Fix"),
             (lambda x: np.full(3, x[0]), "plain numpy.ndarray .* gradwrap.numpy"),

@@ -172,7 +172,7 @@ def test_lstsq_gives_rank_and_no_residuals_where_numpy_has_none() -> None:
             (
                 lambda x: np.linalg.qr(x, mode="raw"),
                 NoRuleError,
-                r"mode='raw'.*Fix: mode='reduced'",
+                r"mode='raw'.*Fix: pass mode='reduced'",
             ),
             (lambda x: ANY.eigh(x, UPLO="X"), ValueError, "UPLO argument must be 'L' or 'U'"),
             (lambda x: ANY.tensorinv(x, ind=0), ValueError, r"Invalid ind argument\."),

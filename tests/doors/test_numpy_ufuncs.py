@@ -251,7 +251,7 @@ def test_at_indices_that_vmap_maps_over() -> None:
 
 def test_at_of_other_ufuncs_and_plain_arrays() -> None:
     x = gw.wrap(A, requires_grad=True)
-    with pytest.raises(OutArgumentError, match=r"np\.add\.at into a ndarray.*gradwrap\.wrap"):
+    with pytest.raises(OutArgumentError, match=r"np\.add\.at into an ndarray.*gradwrap\.wrap"):
         np.add.at(np.zeros((3, 4)), [0], x[:1])
     out = np.zeros((3, 4))
     np.add.at(out, [0, 0], gw.wrap(A[0]))

@@ -113,7 +113,7 @@ def total(x: Any, y: Any = 1.0) -> Any:
         (
             NotAnArrayError,
             object(),
-            f"argument x is a object, which cannot be differentiated. {LEAVE_OUT}",
+            f"argument x is an object, which cannot be differentiated. {LEAVE_OUT}",
         ),
         (
             NotAnArrayError,
@@ -164,8 +164,7 @@ def test_a_method_under_grad_says_that_self_comes_first() -> None:
             return np.sum(x)
 
     assert message(NotAnArrayError, lambda: Model().loss(X)) == (  # type: ignore[arg-type,unused-ignore]  # to be refused
-        "argument self is a test_a_method_under_grad_says_that_self_comes_first.<locals>.Model, "
-        "which cannot be differentiated. "
+        "argument self is a Model, which cannot be differentiated. "
         "Fix: on a method, self is argument 0; take argnums=1 for the one after it."
     )
 
@@ -514,7 +513,7 @@ def test_an_operation_without_a_rule_on_data_is_fine() -> None:
 def test_out_of_a_plain_array(fun: Any, call: str) -> None:
     update = "; for a += x on a plain array a, write a = a + x" if call == "np.add" else ""
     assert PLACE.sub("", message(OutArgumentError, inside(fun))) == (
-        f"{call}(..., out=a ndarray): a plain array cannot hold a tracked value. "
+        f"{call}(..., out=an ndarray): a plain array cannot hold a tracked value. "
         f"Fix: omit out=, y = {call}(...){update}."
     )
 

@@ -654,7 +654,7 @@ def test_a_hook_that_returns_something_else(hook: Any, text: str, where: str) ->
         [
             (
                 lambda gi: gi[0],
-                "expected tuple, but hook '<lambda>' returned a ndarray. Fix: return a",
+                "expected tuple, but hook '<lambda>' returned an ndarray. Fix: return a",
             ),
             (lambda gi: gi[:1], r"incorrect number of values \(got 1, but expected 2\)"),
             (lambda gi: (gi[0], gi[0]), "can't replace a None gradient with a non-None value"),
@@ -669,7 +669,7 @@ def test_a_hook_of_a_node_that_returns_no_such_tuple(result: Any, text: str) -> 
 
 
 def test_what_is_no_function_is_no_hook() -> None:
-    with pytest.raises(HookResultError, match="a hook is a function; this is a ndarray"):
+    with pytest.raises(HookResultError, match="a hook is a function; this is an ndarray"):
         leaf().register_hook(X)
 
 

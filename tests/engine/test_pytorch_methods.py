@@ -353,3 +353,42 @@ def test_a_node_refuses_what_is_no_gradient_of_its_outputs() -> None:
     y.sum().backward()
     with pytest.raises(gradwrap.errors.GraphFreedError, match="after backward has freed the graph"):
         y.grad_fn(np.ones(2))
+
+
+@pytest.mark.parametrize(("name", "fix"), sorted(pytorch_methods.INSTEAD.items()))
+def test_a_method_that_there_is_not_says_what_to_write(name: str, fix: str) -> None:
+    x = gw.wrap(A, requires_grad=True)
+    with pytest.raises(TrackedAttributeError, match=f"has no attribute '{name}'. Fix: ") as raised:
+        getattr(x, name)
+    assert str(raised.value).endswith(f"Fix: {fix}.")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("addmm", A + A @ B.T @ A),
+        ("at", np.where(np.arange(3)[:, None] == 1, 5.0, A)),
+        ("index_add", A + np.array([[0.0], [5.0], [0.0]])),
+        ("kthvalue", np.sort(A)[..., 1]),
+        ("rsqrt", A**-0.5),
+        ("softplus", np.log1p(np.exp(A))),
+        ("scatter", np.where(np.arange(4) == 0, 5.0, A)),
+        ("type", A.astype(np.float32)),
+    ],
+)
+def test_what_they_say_does_what_the_method_would(name: str, value: Any) -> None:
+    words: dict[str, Any] = {"np": np, "x": gw.wrap(A, requires_grad=True), "a": A @ B.T, "b": A}
+    words |= {"k": 2, "index": 1, "values": 5.0, "axis": 1, "dtype": np.float32}
+    if name == "scatter":
+        words["index"] = np.zeros((3, 1), dtype=int)
+    fix = pytorch_methods.INSTEAD[name].removesuffix(", which is recorded")
+    exec(fix if fix.startswith("y = ") else f"y = {fix}", words)  # noqa: S102  the text of the message is what is tested
+    np.testing.assert_allclose(words["y"].detach().data, value, rtol=1e-6)
+
+
+def test_a_method_that_is_a_function_of_numpy_says_so() -> None:
+    x = gw.wrap(A, requires_grad=True)
+    with pytest.raises(TrackedAttributeError, match=r"Fix: np\.quantile\(x, \.\.\.\)\.$"):
+        _ = x.quantile
+    with pytest.raises(TrackedAttributeError, match=r"has no attribute 'nonsense'$"):
+        _ = x.nonsense

@@ -22,24 +22,25 @@ HEAD = """\
 
 # NumPy, call by call
 
-Every public function of NumPy, of `np.linalg` and of `np.fft`, and every method of its arrays, is
-called with many combinations of arguments: {calls:,} calls. Each is made on plain arrays, and under
-`vjp` and `jvp`. Then the result and the arguments are written to. What must agree with NumPy are
-the values, dtypes, types (a NumPy scalar or an array), strides, and what the writes change; and the
-derivative with differences of values. `python -m tests.fuzz.coverage` writes this page, and the
-tests run one call in five.
+This page shows how gradwrap handles each public function of NumPy, of `np.linalg` and of
+`np.fft`, and each method of its arrays. The tests make {calls:,} calls with many combinations of
+arguments: on plain arrays, under `vjp` and under `jvp`. After a call, they write to the result
+and to the arguments. The values, dtypes, types (a NumPy scalar or an array), strides, and the
+effects of the writes must agree with NumPy, and the derivative must agree with differences of
+values. `python -m tests.fuzz.coverage` writes this page, and the test suite runs one call in
+five.
 
-With NumPy {version}: {right:,} calls are right, {constant:,} are right and have no derivative,
-{refused:,} raise an error of gradwrap's that says what to write instead, and {failed:,} are wrong.
-NumPy itself refuses {numpy:,}; there gradwrap raises an error of the same class. It refuses
-{accepted:,} more, which gradwrap takes; they are at the end. {skipped:,} are at a point where
-differences of values tell nothing.
+With NumPy {version}, {right:,} calls are right, {constant:,} are right and have no derivative,
+{refused:,} raise an error of gradwrap that says what to write instead, and {failed:,} are wrong.
+For {numpy:,} calls, NumPy raises an error, and gradwrap raises an error of the same class. For
+{accepted:,} more, NumPy raises an error, and gradwrap returns a result; the end of the page lists
+them. {skipped:,} calls are at a point where differences of values say nothing.
 
 | column | calls that |
 | --- | --- |
 | right | give NumPy's result, and the right derivative |
 | none | give NumPy's result, which has no derivative: integers, booleans, steps |
-| refused | raise an error of gradwrap's with a remedy; the text shows the first such call |
+| refused | raise an error of gradwrap with a remedy; the last column shows the first such call |
 | wrong | do anything else |
 
 """
@@ -72,7 +73,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
         chosen = {name: found for name, found in by_name.items() if name.startswith(start)}
         parts += [f"## {title}\n", table(chosen), ""]
     parts += [
-        "## Taken, although NumPy refuses them\n",
+        "## Calls that raise an error in NumPy, but not in gradwrap\n",
         *(f"- `{v.call.source}`" for v in verdicts if v.kind == "accepted"),
         "",
         "## Not called\n",

@@ -53,10 +53,10 @@ OTHERS: dict[str, str] = {
         " show_config show_runtime test typename errstate linalg.test fft.test"
     ),
     "dates": "busday_count busday_offset datetime_as_string datetime_data is_busday busdaycalendar",
-    "questions about types": (
+    "tests and facts of types": (
         "isscalar iterable base_repr isdtype issubdtype promote_types finfo iinfo dtype"
     ),
-    "made of numbers alone": (
+    "take only numbers": (
         "bartlett blackman diag_indices empty eye hamming hanning identity indices kaiser"
         " mask_indices ones tri tril_indices triu_indices zeros fft.fftfreq fft.rfftfreq"
     ),
@@ -88,8 +88,10 @@ ACCEPTED = frozenset(
 """Calls that NumPy refuses, the last five for reasons of its own, and that give results here."""
 
 OTHER_METHODS: dict[str, str] = {
-    "ways out of the graph, on purpose": "item tolist",
-    "facts": "ctypes data device dtype flags itemsize nbytes ndim shape size strides",
+    "deliberate ways out of the graph": "item tolist",
+    "attributes without a derivative": (
+        "ctypes data device dtype flags itemsize nbytes ndim shape size strides"
+    ),
     "files, and other readings of the same bytes": "byteswap dump dumps",
 }
 """The methods and attributes that are not called, and why."""

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 import gradwrap as gw
 import gradwrap.scipy
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,3 +166,18 @@ def test_matrices_that_were_made_before_take_tracked_values() -> None:
 
     gw.testing.check_grads(function, (data, x), order=1)
     assert type(SPARSE.csr_array((data, places), (2, 2))) is type(MATRIX_BEFORE)
+
+
+@pytest.mark.parametrize("solver", ["brentq", "bisect", "ridder", "brenth"])
+def test_a_refusal_that_c_code_overlooks_is_raised(solver: str) -> None:
+    solve = getattr(OPTIMIZE, solver)  # looks at the error of the first value after the next call
+    with pytest.raises(TrackedValueError, match=rf"scipy.optimize.{solver} takes tracked values"):
+        gw.grad(lambda s: solve(lambda t: t**2 - s, 0.0, 5.0))(2.0)
+
+
+def test_a_value_error_of_a_package_says_that_it_ran_on_tracked_values() -> None:
+    with pytest.raises(ValueError, match="must return a scalar value") as raised:
+        gw.grad(lambda v: OPTIMIZE.minimize(lambda u: (u - v) ** 2, 0.0).x[0])(2.0)
+    (note,) = raised.value.__notes__
+    assert "ran on tracked values" in note
+    assert "scipy.optimize.minimize takes tracked values where SciPy is imported by" in note

@@ -124,3 +124,10 @@ def test_prints_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(GradientMismatchError):
         check_grads(wrong, [3.0], order=1, modes=["rev"], verbose=True)
     assert capsys.readouterr().out.splitlines()[-1].endswith("WRONG")
+
+
+@pytest.mark.parametrize(("given", "what"), [(np.ones(3), "an array of numpy"), (2.0, "a float")])
+def test_arguments_are_a_list(given: Any, what: str) -> None:
+    text = f"check_grads takes a list of the function's arguments; it got {what}. Fix: pass"
+    with pytest.raises(TypeError, match=re.escape(text)):
+        check_grads(np.sin, given)

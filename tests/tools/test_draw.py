@@ -447,7 +447,7 @@ def test_drawing_a_call_says_what_is_missing() -> None:
         gw.draw(np.sin)
     with pytest.raises(gw.errors.NotAnArrayError, match=r"no argument of square is an array"):
         gw.draw(np.square, np.array([1, 2]))
-    with pytest.raises(gw.errors.NotAnArrayError, match=r"which is no function. Fix: draw\(f"):
+    with pytest.raises(gw.errors.NotAnArrayError, match=r"which is not a function. Fix: draw\(f"):
         gw.draw(leaf(2), np.ones(2))
     with pytest.raises(BackwardError, match="nothing was recorded"):
         gw.draw(fn(lambda x: 1.0), np.ones(2))

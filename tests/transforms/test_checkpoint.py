@@ -535,7 +535,7 @@ def test_a_function_that_does_something_else_under_a_policy_is_refused() -> None
 
 
 def test_a_policy_that_names_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="policy: 'dots' is no operation"):
+    with pytest.raises(ValueError, match="policy: 'dots' is not an operation"):
         gw.checkpoint(np.sin, policy="dots")
 
 

@@ -522,8 +522,8 @@ def test_a_definition_for_something_that_is_not_seen() -> None:
     with pytest.raises(RuleDefinitionError) as caught:
         gw.defvjp(plain, lambda xp, g: g)
     assert str(caught.value) == (
-        "Nothing tells gradwrap when plain is called: it is no ufunc, no function of NumPy, and "
-        "no name of the standard. Fix: make it one operation with "
+        "Nothing tells gradwrap when plain is called: it is not a ufunc, a function of NumPy, or "
+        "a name of the standard. Fix: make it one operation with "
         "plain = gradwrap.primitive(plain)."
     )
     with pytest.raises(RuleDefinitionError, match=r"'sine' is not a name of the table\. Fix: "):

@@ -624,8 +624,8 @@ def test_a_tracked_nondiff_argument() -> None:
         gw.grad(lambda s: fun(1.0, {"scale": s}))(2.0)
     assert str(caught.value) == (
         "the argument options of fun is tracked, and it is among nondiff_argnums. Fix: take it "
-        "out of nondiff_argnums and give None as its cotangent; nondiff_argnums is for what is "
-        "no array."
+        "out of nondiff_argnums and give None as its cotangent; nondiff_argnums is for arguments "
+        "that are not arrays."
     )
 
 

@@ -449,5 +449,5 @@ def test_what_a_rule_returns_is_checked_in_reverse_mode_too() -> None:
 
 @pytest.mark.parametrize("define", [gw.defvjp, gw.defjvp])
 def test_a_backend_of_an_unknown_name_is_an_error(define: Any) -> None:
-    with pytest.raises(gw.errors.RuleDefinitionError, match="backend='numpyy' is the name of no"):
+    with pytest.raises(gw.errors.RuleDefinitionError, match="backend='numpyy' is not the name of"):
         define("sin", None, backend="numpyy")

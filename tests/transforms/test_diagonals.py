@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from counting import allocated
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.levels.levels import new_level
+from gradwrap.errors import BufferChangedError
 from gradwrap.transforms.batch import batch_of, unit_batch
 from lambdas import is_a, rows
 
@@ -160,3 +162,26 @@ def test_no_two_blocks_share_a_buffer(jacobian: Any, function: Any) -> None:
         assert not np.shares_memory(one, MATRIX)
         for other in blocks[i + 1 :]:
             assert not np.shares_memory(one, other)
+
+
+def test_plain_arrays_of_the_closure_cost_no_matrix_of_unit_vectors() -> None:
+    """What the layers save of the caller's arrays is looked at again, and used as it is."""
+    weights, scale = np.random.default_rng(0).normal(size=(2, 150, 150))
+    x = np.linspace(-1.0, 1.0, 150)
+
+    def layer(x: Any) -> Any:
+        return np.tanh(scale[0] * (weights @ x))
+
+    slope = 1.0 - layer(x) ** 2
+    expected = (slope * scale[0])[:, None] * weights
+    jacobian = gw.jacrev(layer)
+    np.testing.assert_allclose(jacobian(x), expected, rtol=1e-12)
+    assert allocated(lambda: jacobian(x)) < 3.0 * weights.nbytes  # the result, and a copy
+
+    def overwriting(x: Any) -> Any:
+        out = layer(x)
+        weights[0, 0] += 1.0
+        return out
+
+    with pytest.raises(BufferChangedError, match="matmul saved for backward"):
+        gw.jacrev(overwriting)(x)

@@ -207,7 +207,7 @@ def test_array_api_strict_arrays_have_tangents() -> None:
 @pytest.mark.parametrize(
     ("primals", "tangents", "message"),
     [
-        (X, (V,), r"jvp takes its primals as a tuple, .*got a ndarray. Fix: jvp\(fun, \(x,\)"),
+        (X, (V,), r"jvp takes its primals as a tuple, .*got an ndarray. Fix: jvp\(fun, \(x,\)"),
         ((X,), V, "jvp takes its tangents as a tuple"),
         ((X,), (V, V), "jvp got 1 primals and 2 tangents. Fix: pass a tangent for each primal"),
         ((X,), ([V],), "the tangent of x has the structure .* the primal has a lone array"),

@@ -264,11 +264,11 @@ def test_a_registered_class() -> None:
 def test_registration_is_refused() -> None:
     with pytest.raises(PytreeError, match=r"Model is registered already"):
         gw.register_pytree(Model)
-    with pytest.raises(PytreeError, match=r"object is no dataclass\. Fix: register_pytree\(object"):
+    with pytest.raises(PytreeError, match=r"object is not a dataclass\. Fix: register_pytree"):
         gw.register_pytree(object)
     with pytest.raises(PytreeError, match=r"give both of flatten and unflatten, or neither"):
         gw.register_pytree(object, lambda o: ((), None))  # type: ignore[call-overload]  # on purpose
-    with pytest.raises(PytreeError, match=r"takes a class; it got a Interval"):
+    with pytest.raises(PytreeError, match=r"takes a class; it got an Interval"):
         gw.register_pytree(Interval(1, 2, True))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # to be refused
 
 

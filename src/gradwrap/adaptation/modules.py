@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.adaptation import importing
 from gradwrap.adaptation.places import Change, Namespace, changes, changes_of_stores
 from gradwrap.core.observing.callers import NEVER_ADAPTED
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _checked(package: Any) -> str:
     name = package.__name__ if isinstance(package, ModuleType) else package
     if not isinstance(name, str):
         raise AdaptationError(
-            f"adapt takes packages and modules, or their names; it got a {type(name).__name__}. "
+            f"adapt takes packages and modules, or their names; it got {class_of(name)}. "
             'Fix: gradwrap.adapt("package").'
         )
     if name.partition(".")[0] in NEVER_ADAPTED:

@@ -17,8 +17,9 @@ class adapted:  # noqa: N801  it is called like a function
     r"""Adapt packages while a `with` block runs.
 
     Their modules see stand-ins in place of NumPy, of the functions of `math` and of some builtins.
-    These keep tracked values in the graph, and do what the originals do for all others. Nothing of
-    the packages' files changes; at the end of the block each global is the object it was.
+    These keep tracked values in the graph, and call the originals for all other values. No file of
+    the packages changes, and at the end of the block each global name refers to its original object
+    again.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class adapted:  # noqa: N801  it is called like a function
 
 
 def adapt(*packages: str | ModuleType) -> adapted:
-    r"""Adapt packages for good; `undo()` of what is returned restores them.
+    r"""Adapt packages permanently; `undo()` of the result restores them.
 
     Parameters and errors are those of `gradwrap.adapted`. Call it once, where the packages are
     imported.

@@ -45,11 +45,11 @@ ROUNDS = 60
 
 
 def adapting(fun: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that may call packages which nobody can edit.
+    """Return a function that may call packages which you cannot edit.
 
-    While it runs on tracked values, the modules that its code is in are adapted as by
-    `gradwrap.adapted`: those of `fun` and of the packages it calls, found as they are entered, and
-    from the traceback if it fails. It is then run again. On plain values it is `fun`.
+    While it runs on tracked values, the modules of `fun` and of the packages that it calls are
+    adapted, as by `gradwrap.adapted`. They are found when their code is entered, or, if the run
+    fails, from the traceback; then `fun` runs again. For plain values it is `fun`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
     ------
     AdaptationError
         No output depends on a tracked argument; the message names the modules that ran. Or the code
-        raised an error of its own on tracked values, which is the cause.
+        raised an error on tracked values; that error is the cause.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from gradwrap.backends import numpy_namespace, numpy_rows, numpy_ufuncs
 from gradwrap.backends.companions import enter_all
 from gradwrap.backends.numpy import NumPyBackend
 from gradwrap.core.array import protocol
+from gradwrap.core.array.attributes import remedies
 from gradwrap.core.library.backend import namespaces, register_backend
 from gradwrap.core.observing.callers import advisers
 
@@ -44,6 +45,7 @@ def register_all() -> None:
     numpy_ufuncs.register_all()
     numpy_rows.register_all()
     protocol.install(_numpy_handlers)
+    remedies.append(_method_remedy)
     advisers["scipy"] = _advise_on_scipy
     enter_all()
 
@@ -74,3 +76,9 @@ def _numpy_handlers() -> protocol.Handlers:
         numpy_methods.LISTED,
         WRITING,
     )
+
+
+def _method_remedy(name: str) -> str:
+    from gradwrap.backends import numpy_methods
+
+    return numpy_methods.instead(name)

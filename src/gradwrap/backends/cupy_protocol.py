@@ -48,7 +48,7 @@ def _array(self: Any, dtype: Any = None, copy: Any = None) -> Any:
             ".detach() (an array) or .item() (a number) if no gradient is wanted."
         )
     raise TypeError(
-        "a wrapped cupy.ndarray is no array of NumPy. Fix: x.data is the cupy.ndarray, "
+        "a wrapped cupy.ndarray is not a NumPy array. Fix: x.data is the cupy.ndarray, "
         "x.data.get() copies it to the host; or import gradwrap.cupy as cp, whose functions take x."
     )
 
@@ -135,7 +135,7 @@ def _recorded_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[
     if kwargs:
         raise NoRuleError(
             f"{kernel.name} with {', '.join(kwargs)}= cannot be recorded. Fix: omit it, or "
-            "call it inside a function of its own that gradwrap.primitive makes one operation of."
+            "put the call into a function and make that one operation with gradwrap.primitive."
         )
     result = cls._bind(op).call(*inputs)
     return result if out is None else numpy_protocol.into(out, result)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from gradwrap.core.graph.node import Node
+from gradwrap.core.graph.node import Node, make_node
 from gradwrap.core.observing.places import PlacedNode
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import MixedDevicesError
@@ -80,9 +80,9 @@ class Streams:
         """A node that knows its place, where that is not the usual one."""
         if not self._in_use:
             if self._is_usual(_device_of(meta) if self._has_several_devices else 0):
-                return Node(parent, formula, saved, index, meta, op, more)
+                return make_node(Node, parent, formula, saved, index, meta, op, more)
             self._in_use = True
-        node = PlacedNode(parent, formula, saved, index, meta, op, more)
+        node = make_node(PlacedNode, parent, formula, saved, index, meta, op, more)
         device = _device_of(meta)
         node.place = Place(device, cupy.cuda.get_current_stream(device))
         return node

@@ -6,25 +6,33 @@ Dask's task graph, and computes nothing.
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gradwrap.backends.adapted_rows import adapted
-from gradwrap.backends.backward_slices import forwards, indexing_rules
+from gradwrap.backends.backward_slices import forwards, indexing_rules, read
 from gradwrap.backends.dask_protocol import class_attributes
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.library.compat import module_like
-from gradwrap.core.library.scatter import is_basic_key, scatter_add_generic
+from gradwrap.core.library.scatter import at_key, is_basic_key, scatter_add_generic
 from gradwrap.core.table.registry import register
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.table.rule import Formula, Rule, zero
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.dask import linear
+from gradwrap.dask.indexing import points, selects_points
 from gradwrap.rules.axes import as_axes, kept
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
+    from gradwrap.core.table.registry import Op
     from gradwrap.core.values.space import Meta
 
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
@@ -38,9 +46,11 @@ class DaskBackend(Backend):
     """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
 
     promotes: frozenset[str] = frozenset({"numpy"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
+        self._in_chunks: Callable[[Rule], Rule] = functools.cache(_rule_in_chunks)
 
     def class_attributes(self) -> dict[str, Any]:
         return class_attributes()
@@ -52,6 +62,20 @@ class DaskBackend(Backend):
         plain = iter(dask.compute(*itertools.compress(found, [not one for one in stay])))
         return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
+    def native(self, path: str) -> Callable[..., Any] | None:
+        """SciPy's ufuncs of one result are applied to each chunk; its others would compute."""
+        found = super().native(path)
+        if path.startswith("special."):
+            return found if isinstance(found, np.ufunc) and found.nout == 1 else None
+        return found or getattr(da, path, None)
+
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        return OWN_FUNCTIONS.get(function)
+
+    def rule_of(self, op: Op) -> Rule | None:
+        rule = super().rule_of(op)
+        return None if rule is None else self._in_chunks(rule)
+
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
 
@@ -60,7 +84,7 @@ class DaskBackend(Backend):
 
     def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
         known = like is not None and like.shape == array.shape
-        if known and like is not None and like.device.chunks != array.chunks:
+        if known and like is not None and getattr(like.device, "chunks", None) != array.chunks:
             like = None  # cotangents are to be in these chunks
         return super().meta(array, level, like if known else None)
 
@@ -95,6 +119,10 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
+OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {np.diag: linear.diag, np.pad: linear.pad}
+"""NumPy's functions that NumPy composes of positions, which would be in one chunk."""
+
+
 class Place(str):
     """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
 
@@ -109,6 +137,47 @@ class Place(str):
         place = super().__new__(cls, "cpu")
         place.chunks, place.like = array.chunks, array._meta  # noqa: SLF001  it has no other name
         return place
+
+
+def _rule_in_chunks(rule: Rule) -> Rule:
+    """The rule, whose formulas give cotangents in the chunks of their arguments.
+
+    So backward has the chunks of forward. A symmetric operation is left as it is: what it saves of
+    both arguments is compared, so that `x * x` takes one product. Its cotangents have the chunks of
+    its result.
+    """
+    if rule.parts or rule.symmetric:
+        return rule
+    made = copy.copy(rule)
+    metas = ("metas",) if rule.variadic else tuple(f"{name}_meta" for name in rule.arrays)
+    each = (metas,) if rule.is_joint else [(meta,) for meta in metas]
+    made.formulas = tuple(map(_formula_in_chunks, rule.formulas, each))
+    return made
+
+
+def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formula | None:
+    """The formula of one argument in its chunks, or the joint one of several."""
+    if formula is None or formula.function in (zero, at_key):
+        return formula
+    function, own = formula.function, len(formula.saved)
+
+    def placed(xp: Any, g: Any, *saved: Any) -> Any:
+        found, spaces = function(xp, g, *saved[:own]), saved[own:]
+        if metas == ("metas",):
+            (spaces,) = spaces
+        if isinstance(found, SEQUENCE):
+            return [_in_place_of(*pair) for pair in zip(spaces, found, strict=True)]
+        return _in_place_of(spaces[0], found)
+
+    return Formula(placed, (*formula.saved, *metas))
+
+
+def _in_place_of(meta: Meta, cotangent: Any) -> Any:
+    """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
+    chunks = None if cotangent is None else getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
+        return cotangent
+    return linear.in_chunks(cotangent, chunks)
 
 
 def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
@@ -135,11 +204,9 @@ def _taken(places: Any, key: Any) -> Any:
     """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
-        return places[key]
+        return _read(da, places, key)
     if len(parts) != places.ndim:
-        raise NotImplementedError(
-            "the gradient of Dask's indexing with several integer arrays needs one for each axis"
-        )
+        return points(places, parts)
     flat = 0
     for part, length in zip(parts, places.shape, strict=True):
         part = da.where(part < 0, part + length, part)  # noqa: PLW2901  from the end
@@ -147,10 +214,17 @@ def _taken(places: Any, key: Any) -> Any:
     return flat
 
 
+def _read(xp: Any, x: Any, key: Any) -> Any:
+    if selects_points(key) and isinstance(x, da.Array):
+        return points(x, key)
+    return read(xp, x, key)
+
+
 def _extended(xp: Any) -> ModuleType:
     """The namespace with functions that Dask lacks, or does wrongly."""
     return module_like(
         xp,
+        broadcast_shapes=np.broadcast_shapes,
         expand_dims=_expand_dims,
         eye=_eye,
         linalg=module_like(xp.linalg, cholesky=_cholesky, svdvals=_svdvals),
@@ -201,7 +275,7 @@ def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
     if key.count(slice(None)) != whole.ndim:
         raise ValueError(
             f"an array of shape {x.shape} cannot be given the shape {shape}, which is not known. "
-            "Fix: x.compute_chunk_sizes() before."
+            "Fix: call x.compute_chunk_sizes() first."
         )
     return whole[tuple(key)]
 
@@ -280,6 +354,7 @@ def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
 register(
     [
         *indexing_rules(),  # Dask reads backwards, but does not write
+        adapted("getitem", native=_read),
         adapted("reshape", _reshaped_back),
         adapted("sum", _sum),
         adapted("mean", _mean),

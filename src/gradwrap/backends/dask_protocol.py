@@ -26,6 +26,8 @@ INSTEAD = (
     "xp = x.__array_namespace__(), or from NumPy: np.add(a, x) for dask.array.add(a, x)."
 )
 LAYOUT = ("chunks", "chunksize", "numblocks", "npartitions")
+VIEWS = {"blocks": "Blocks", "partitions": "Blocks", "vindex": "Points"}
+"""The attributes that select parts, by the classes of `gradwrap.dask.indexing`."""
 METHODS = {
     "map_blocks": "blocks",
     "map_overlap": "overlapping",
@@ -52,6 +54,7 @@ def class_attributes() -> dict[str, Any]:
         "__dask_tokenize__": token,
         "compute_chunk_sizes": _compute_chunk_sizes,
         **{name: property(functools.partial(_layout, name)) for name in LAYOUT},
+        **{name: property(functools.partial(_view, name)) for name in VIEWS},
         **{name: _method(name, module) for name, module in METHODS.items()},
         **{name: _reduction(name) for name in REDUCTIONS},
     }
@@ -59,6 +62,10 @@ def class_attributes() -> dict[str, Any]:
 
 def _layout(name: str, variable: Any) -> Any:
     return getattr(innermost(variable), name)
+
+
+def _view(name: str, variable: Any) -> Any:
+    return getattr(import_module("gradwrap.dask.indexing"), VIEWS[name])(variable)
 
 
 def _method(name: str, module: str) -> Callable[..., Any]:

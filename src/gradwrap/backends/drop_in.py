@@ -27,6 +27,7 @@ from gradwrap.core.levels.wrapper import (
     holds_wrapper,
     innermost,
     lay_out,
+    make_wrapper,
     one_array,
 )
 from gradwrap.core.library.backend import backend_of, by_type
@@ -88,7 +89,7 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
     if result.dtype.kind not in "fc":
         return result
     held = entered(result)
-    return variable_class(backend_of(held))(held)
+    return make_wrapper(variable_class(backend_of(held)), held)
 
 
 def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +117,7 @@ def _held(value: Any) -> Any:
     backend = by_type.get(type_of(value))
     if backend is None or backend.concrete(value) is value:
         return value
-    return variable_class(backend)(value)
+    return make_wrapper(variable_class(backend), value)
 
 
 def _converted(
@@ -390,7 +391,7 @@ class _Joining:
         if isinstance(items[0], str):
             raise NoRuleError(
                 f"{self._name} with a string in front has no rule for tracked values. "
-                "Fix: concatenate, stack and reshape say the same."
+                "Fix: use np.concatenate, np.stack or np.reshape."
             )
         xp: Any = variable.__array_namespace__()
         pieces = [

@@ -71,8 +71,8 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
         return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
         raise TrackedValueError(
-            f"x.view({dtype}) would read the bytes of the elements anew, which has no derivative. "
-            "Fix: x.astype(dtype) converts the values."
+            f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
+            "derivative. Fix: x.astype(dtype) converts the values."
         )
     return x if is_scalar(x) else x[...]
 
@@ -174,6 +174,14 @@ def find(name: str) -> Method | None:
         found = _of_numpy(name)
     widen = pytorch_methods.WIDENED.get(name)
     return found if found is None or widen is None else widen(name, found)
+
+
+def instead(name: str) -> str:
+    """Return a sentence that says what to write for a method that is missing, if that is known."""
+    function = None if name.startswith("_") else getattr(np, name, None)
+    is_function = callable(function) and not isinstance(function, type)
+    fix = pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+    return f". Fix: {fix}." if fix else ""
 
 
 def _of_numpy(name: str) -> Method:

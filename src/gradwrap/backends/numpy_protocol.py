@@ -22,7 +22,7 @@ from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.core.table.registry import op_of_function, search_function
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE, class_of, type_of
 from gradwrap.errors import NoRuleError, OutArgumentError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
             caller = current_caller()
             place = "" if caller is None else f" {caller}"
             raise OutArgumentError(
-                f"{name}(..., out=a {type(target).__name__}){place}: a plain array cannot hold a "
+                f"{name}(..., out={class_of(target)}){place}: a plain array cannot hold a "
                 f"tracked value. Fix: {remedy(caller, f'omit out=, y = {name}(...){more}.')}"
             )
 
@@ -150,7 +150,7 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     result = _call(cls, ufunc, safe, {}, None)
     target = None if out is None else targets(out)[0]
     if isinstance(result, TUPLE):
-        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: np.where.")
+        raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: use np.where.")
     return xp.where(mask, result, 0 if target is None else target)
 
 
@@ -177,6 +177,9 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def _bound(cls: Any, function: Any) -> Callable[..., Any]:
+    own: Callable[..., Any] | None = cls._backend.function_of(function)
+    if own is not None:
+        return own
     op = op_of_function(function)
     if op is not None and op.rule_for(cls._backend.name) is not None:
         return cls._bind(op).apply  # type: ignore[no-any-return]  # a class is Any here

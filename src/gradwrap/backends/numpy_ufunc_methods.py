@@ -71,7 +71,7 @@ def reduce(
     if options:
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce with where= or initial= has no rule. "
-            "Fix: np.where before, or one more element."
+            "Fix: apply np.where first, or append the initial value."
         )
     if ufunc is np.logaddexp and not array.size:
         empty: Any = np.empty(array.shape, innermost(array).dtype)
@@ -85,7 +85,10 @@ def reduce(
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
     """One element after the other, as NumPy defines it, and as most of its loops do it."""
     if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, TUPLE):
-        raise NoRuleError(f"np.{ufunc.__name__}.reduce over several axes has no rule. Fix: one.")
+        raise NoRuleError(
+            f"np.{ufunc.__name__}.reduce over several axes has no rule. "
+            "Fix: reduce one axis at a time."
+        )
     parts = xp.unstack(array, axis=axis)
     if not parts:
         return xp.asarray(ufunc.reduce(native(array), axis=axis, keepdims=keepdims))

@@ -128,6 +128,7 @@ def register_all() -> None:
     """Enter NumPy's own ufuncs, and let every ufunc find its operation, once it is imported."""
     register(NUMPY_UFUNCS, "numpy")
     register(NUMPY_UFUNCS, "cupy")  # which has them too
+    register([row for row in NUMPY_UFUNCS if row.kind.is_elementwise], "dask")
     for op in ops_so_far():  # the other chapters have no ufunc of NumPy's own
         function = ufunc_of(op)
         if function is not None:

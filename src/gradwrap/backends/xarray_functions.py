@@ -102,8 +102,8 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
         return theirs(array, n, axis)
     if not _is_at_hand(array):
         raise TrackedCodeError(
-            "ffill and bfill look at the values, which lazy arrays do not have at hand. "
-            "Fix: .load() the data before."
+            "ffill and bfill look at the values, which lazy arrays have not computed. "
+            "Fix: call .load() on the data first."
         )
     missing = np.isnan(native(array))
     shape = tuple(-1 if a == axis % missing.ndim else 1 for a in range(missing.ndim))
@@ -111,6 +111,39 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
     last = np.maximum.accumulate(np.where(missing, 0, places), axis=axis)
     chosen = last if n is None else np.where(places - last <= n, last, places)
     return np.take_along_axis(array, chosen, axis=axis)
+
+
+@mended("core.nputils", "nanfirst")
+def nanfirst(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Take the first number along an axis, by its place."""
+    if not isinstance(values, AnyWrapper):
+        return theirs(values, axis, keepdims)
+    (axis,) = axis if isinstance(axis, tuple) else (axis,)
+    places = np.argmax(~np.isnan(values), axis=axis, keepdims=True)
+    found = np.take_along_axis(values, places, axis=axis)
+    return found if keepdims else np.squeeze(found, axis=axis)
+
+
+@mended("core.nputils", "nanlast")
+def nanlast(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Take the last number along an axis, by its place."""
+    if not isinstance(values, AnyWrapper):
+        return theirs(values, axis, keepdims)
+    (axis,) = axis if isinstance(axis, tuple) else (axis,)
+    return nanfirst(theirs, np.flip(values, axis), axis, keepdims)
+
+
+@mended("structure.chunks", "_maybe_chunk")
+def maybe_chunk(theirs: Any, name: Any, variable: Any, chunks: Any, *args: Any, **more: Any) -> Any:
+    """Give tracked values chunks by an operation, whose gradient has the chunks of before."""
+    if not _is_tracked(variable):
+        return theirs(name, variable, chunks, *args, **more)
+    axes = {axis: chunks[dim] for axis, dim in enumerate(variable.dims) if dim in (chunks or {})}
+    data = variable._data  # noqa: SLF001  `data` is public, but reads files
+    da = import_module("gradwrap.dask.array")
+    if not isinstance(innermost(data), da.Array):
+        data = np.add(data, da.zeros((), dtype=data.dtype))  # which takes an array of NumPy in
+    return variable.copy(data=da.rechunk(data, axes) if axes else data)
 
 
 @mended("core.duck_array_ops", "least_squares")
@@ -122,8 +155,8 @@ def least_squares(
         return theirs(lhs, rhs, rcond=rcond, skipna=skipna)
     if skipna:
         raise TrackedCodeError(
-            "polyfit with missing values looks at them, which lazy arrays do not have at hand. "
-            "Fix: pass skipna=False, or .load() the data before."
+            "polyfit with missing values looks at them, which lazy arrays have not computed. "
+            "Fix: pass skipna=False, or call .load() on the data first."
         )
     coefficients = np.tensordot(np.linalg.pinv(lhs, rcond=rcond), rhs, axes=1)
     return coefficients, np.sum((np.tensordot(lhs, coefficients, axes=1) - rhs) ** 2, axis=0)
@@ -172,7 +205,7 @@ def _by_weights(  # noqa: PLR0913  xarray's
         raise TrackedCodeError(
             f"interp by {func.__name__} with {kwargs} needs the values, which lazy arrays do not "
             "have at hand. Fix: use a method that is linear in them ('linear', 'nearest', "
-            "'cubic', ...) and no number as fill_value, or .load() the data before."
+            "'cubic', ...) and no number as fill_value, or call .load() on the data first."
         )
     unit = type(var)(("row", x_[0].dims[0]), np.eye(var.shape[-1]))
     weights = theirs(unit, x_, new_x_, func, kwargs)
@@ -206,6 +239,11 @@ def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
     def interpn(points: Sequence[Any], values: Any, xi: Any, **more: Any) -> Any:
         if not _is_tracked(values, xi):
             return function(points, values, xi, **more)
+        if not _is_at_hand(values):
+            raise TrackedCodeError(
+                "interp in several dimensions at once needs the values, which lazy arrays do not "
+                "have at hand. Fix: interp in one dimension after the other, or .load() before."
+            )
         ours = getattr(import_module("gradwrap.scipy.interpolate"), function.__name__)
         return ours(tuple(np.asarray(one) for one in points), values, xi, **more)
 

@@ -23,7 +23,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
-from gradwrap.compiler.sharing import shared
+from gradwrap.compiler.sharing import shared, with_products
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ LARGE = 1 << 14
 """The least elements of arrays that are computed in chunks."""
 CACHE = 3 << 18
 LEAST, MOST = 3 << 12, 1 << 15
+LONG = 3 << 13
+"""The elements of a piece where a shorter one would not stay in the cache either."""
 SMALL = 1 << 22
 """So many bytes, of few operations, are not worth pieces."""
 
@@ -96,7 +98,7 @@ def chunked(
         chunk = None
         if unit.shape is not None and len(unit.steps) > 1:
             steps = [step for step in unit.steps if isinstance(step, Instr)]
-            chunk = _chunk(unit.shape, steps, values, later)
+            chunk = _chunk(unit.shape, steps, program, later)
             if chunk is not None and chunk.descends:
                 chunk.fills = frozenset(
                     chain[0].args[0].index
@@ -171,9 +173,10 @@ def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Inst
 
 
 def _chunk(
-    shape: tuple[int, ...], steps: list[Instr], values: Sequence[Value], later: set[int]
+    shape: tuple[int, ...], steps: list[Instr], program: Program, later: set[int]
 ) -> Chunk | None:
     """The chunk of the steps of a unit; None if they cannot be one."""
+    values = program.values
     chunk = Chunk(shape, [])
     chains: dict[int, list[Instr]] = {}
     collected: set[int] = set()
@@ -196,7 +199,7 @@ def _chunk(
             collected.add(step.out)
     if len(chunk.instrs) < 2:
         return None
-    chunk.instrs = shared(chunk.instrs, values)
+    chunk.instrs = shared(with_products(chunk.instrs, values), program)
     chunk.writes = list(chains.values())
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):
@@ -228,7 +231,10 @@ def _start(step: Instr, values: Sequence[Value]) -> int:
 
 
 def _size(chunk: Chunk, steps: list[Instr]) -> int:
-    """The number of elements of a piece, such that all pieces at a time fit into the cache."""
+    """The number of elements of a piece, such that all pieces at a time fit into the cache.
+
+    Where they would be so short that the calls take longer than the memory, the pieces are long.
+    """
     last: dict[int, int] = {}
     for number, step in enumerate(steps):
         for index in used(step):
@@ -239,8 +245,9 @@ def _size(chunk: Chunk, steps: list[Instr]) -> int:
         alive += step.out in mine
         most = max(most, alive)
         alive -= sum(1 for index in set(used(step)) if index in mine and last[index] == number)
-    count = most + len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
-    return min(max(CACHE // (8 * max(count, 1)) // 64 * 64, LEAST), MOST)
+    count = max(most, len(chunk.outs) + len(chunk.writes)) + len(chunk.reads)
+    size = CACHE // (8 * max(count, 1)) // 64 * 64
+    return min(size, MOST) if size >= LEAST else LONG
 
 
 def given_by(step: Instr | Loop | Chunk) -> tuple[int, ...]:

@@ -11,8 +11,10 @@ import functools
 import gc
 import inspect
 import pathlib
+import sys
 import threading
 import warnings
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -29,11 +31,18 @@ from gradwrap.compiler.passes import (
 )
 from gradwrap.compiler.program import NDARRAY, Constant, Missed, Program
 from gradwrap.compiler.rolling import rolled
+from gradwrap.compiler.signatures import (
+    Signature,
+    kinds,
+    leaf_key,
+    orders,
+    repeated,
+    signature_of,
+)
 from gradwrap.compiler.source import Source
 from gradwrap.compiler.surroundings import Surroundings
 from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
 from gradwrap.errors import CompileError, CompileWarning
@@ -70,9 +79,8 @@ class _Entry:
 
     library: Compilable = NUMPY
 
-    def __init__(self, key: Any, treedef: TreeDef, names: tuple[str, ...]) -> None:
+    def __init__(self, key: Signature, names: tuple[str, ...]) -> None:
         self.key = key
-        self.treedef = treedef
         self.names = names
         self.reason = ""
         """Why calls run eagerly; "" if they do not."""
@@ -109,12 +117,14 @@ class Compiled(Generic[P, R]):
         self._engine = engine
         self._make = engine_named(engine)
         self._static = frozenset(static)
-        self._entries: dict[Any, _Entry] = {}
+        self._entries: dict[Signature, _Entry] = {}
         self._latest: _Entry | None = None
         self._told: set[str] = set()
         """What was said about the engine."""
         self._lock = threading.RLock()
         self._quick: Callable[..., Any] | None = None
+        self._tells_same = False
+        """Whether the function asks if two values are one and the same."""
         self._tracing = threading.local()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -123,13 +133,21 @@ class Compiled(Generic[P, R]):
         if quick is not None:
             try:
                 return quick(*args, **kwargs)  # type: ignore[no-any-return]  # as the function does
-            except (_Elsewhere, TypeError, Missed):
+            except Exception:  # noqa: BLE001, S110  the slow way finds out what it is
                 pass
         return self._slowly(args, kwargs)  # type: ignore[no-any-return]  # as the function does
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as a function of its class does."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Copy and pickle the function, by name where it has been decorated; not its programs."""
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        name: str = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Compiled, (self._function, self._engine, self._static))
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -193,7 +211,12 @@ class Compiled(Generic[P, R]):
             )
         if entry.executable is None:
             raise CompileError(f"this call runs eagerly: {entry.reason}")
-        found = entry.executable.call(*filter(self._inputs(call), call.leaves))
+        try:
+            found = entry.executable.call(*filter(self._inputs(call), call.leaves))
+        except Exception as error:
+            raise CompileError(
+                f"the program raises {type(error).__name__}: {error}. This call runs eagerly then."
+            ) from error
         wanted, tree = flatten(self._function(*args, **kwargs))
         given = call.leaves
         problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, given)
@@ -215,7 +238,7 @@ class Compiled(Generic[P, R]):
         return "\n\n".join(map(self._explained, self._entries.values()))
 
     def _explained(self, entry: _Entry) -> str:
-        described = ", ".join(f"{path}: {what}" for path, what in _shown_key(entry))
+        described = ", ".join(f"{path}: {what}" for path, what in entry.key.shown(entry.names))
         lines = [f"arguments: {described or 'none'}"]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
@@ -267,6 +290,8 @@ class Compiled(Generic[P, R]):
         except Missed:
             with self._lock:
                 return self._missed(entry, call)
+        except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
+            return self._function(*args, **kwargs)
         assert entry.tree is not None
         return unflatten(entry.tree, found)
 
@@ -301,30 +326,36 @@ class Compiled(Generic[P, R]):
                 found.append(value)
         return found
 
-    def _key(self, call: _Call) -> Any:
-        is_given = self._inputs(call)
+    def _key(self, call: _Call) -> Signature:
         place = call.library.place
-        return (call.treedef, *(_leaf_key(x, place, is_given=is_given(x)) for x in call.leaves))
+        key = signature_of(
+            call.args, call.kwargs, call.leaves, call.treedef, self._inputs(call), place
+        )
+        return key if self._tells_same else key._replace(same=())
 
-    def _first(self, key: Any, call: _Call) -> Any:
+    def _first(self, key: Signature, call: _Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
-        before = self._entries.get(key)
-        entry = _Entry(key, call.treedef, self._input_names(call))
-        entry.library = call.library
         inputs = self._inputs(call)
         others = [x for x in call.leaves if not inputs(x) and not is_array(x)]
+        others += kinds(call.treedef)
         surroundings = Surroundings(self._function, others, is_array, call.library.replaces)
+        if surroundings.tells_same and not self._tells_same:
+            self._tells_same = True
+            key = self._key(call)
+        before = self._entries.get(key)
+        entry = _Entry(key, self._input_names(call))
+        entry.library = call.library
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
         if entry.rebound > MOST_BRANCHES:
             entry.reason = (
-                f"what it finds around itself changes from call to call, as {changed} did. "
+                f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
             )
             self._warn(entry)
         elif surroundings.is_too_large:
-            entry.reason = "it finds too many objects around itself. Fix: pass them as arguments"
+            entry.reason = "it reads too many objects outside. Fix: pass them as arguments"
             self._warn(entry)
         else:
             entry.surroundings = surroundings
@@ -366,7 +397,7 @@ class Compiled(Generic[P, R]):
         changed = "" if problem else surroundings.changed()
         entry.own_changes = entry.own_changes + 1 if changed else 0
         if entry.own_changes > 1:
-            problem = f"it changes what it finds around itself: {changed}. Fix: return what is new"
+            problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
         if problem:
             self._give_up(entry, problem, warn=False)
         else:
@@ -378,6 +409,8 @@ class Compiled(Generic[P, R]):
     def _attempted(self, entry: _Entry, call: _Call) -> tuple[tuple[Any, ...], str]:
         """Trace and run the program; return what it gives, and why there is none if so."""
         inputs = self._inputs(call)
+        assert entry.surroundings is not None
+        restore = entry.surroundings.keep_random()
         collects = gc.isenabled()
         gc.disable()  # it would walk through the trace again and again
         try:
@@ -392,6 +425,7 @@ class Compiled(Generic[P, R]):
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self._tracing.active = False
+            restore()
             if collects:
                 gc.enable()
 
@@ -457,7 +491,8 @@ class Compiled(Generic[P, R]):
         """The program of all traces; as it was if it is longer than `most` when it is rolled."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
-        before = sharing(program)
+        program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))
+        before = sharing(program, traced=True)
         if roll:
             simplified(program, merge_keys=False)
             straight = program.copy()
@@ -506,8 +541,8 @@ class _Elsewhere(Exception):  # noqa: N818  it is no error
 
 def _quick_call(entry: _Entry) -> Callable[..., Any]:
     """Write the call that compares its arguments with one signature, and goes to its program."""
-    leaves: list[Any] = list(entry.key[1:])
-    args, kwargs = unflatten(entry.treedef, list(range(len(leaves))))
+    key = entry.key
+    args, kwargs = unflatten(key.treedef, list(range(len(key.leaves))))
     assert entry.executable is not None
     assert entry.tree is not None
     is_flat = not kwargs and all(type(arg) is int for arg in args)
@@ -517,40 +552,49 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
         "call": entry.executable.call,
         "unflatten": functools.partial(unflatten, entry.tree),
         "flatten": flatten,
-        "TREE": entry.treedef,
+        "TREE": key.treedef,
+        "orders": orders,
+        "ORDERS": key.orders,
+        "repeated": repeated,
+        "leaf_key": leaf_key,
     }
     tests: list[str] = []
     given: list[str] = []
-    for number, key in enumerate(leaves):
+    arrays: list[str] = []
+    for number, known in enumerate(key.leaves):
         name = f"a{number}"
-        if key[0] != "array":
-            scope[f"K{number}"] = key
-            scope["leaf_key"] = functools.partial(_leaf_key, place=None, is_given=False)
+        if known[0] != "array":
+            scope[f"K{number}"] = known
             tests.append(f"leaf_key({name}) == K{number}")
             continue
-        _, kind, shape, dtype, strides, place = key
+        _, kind, shape, dtype, strides, place = known
         scope[f"D{number}"] = dtype
         scope[f"T{number}"] = kind
         given.append(name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
         if not issubclass(kind, NUMBER):
+            arrays.append(f"id({name})")
             tests += entry.library.place_test(name, place)
             tests += [f"{name}.dtype is D{number}", f"{name}.shape == {shape!r}"]
             order = "c_contiguous" if strides is None else ""
             tests.append(f"{name}.flags.{order}" if order else f"{name}.strides == {strides!r}")
+    if key.same:
+        tests.append(f"repeated(({', '.join(given)},)) == {key.same!r}")
+    elif len(arrays) > 1 and entry.surroundings and entry.surroundings.tells_same:
+        tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
     for number, place in enumerate(entry.surroundings.places if entry.surroundings else ()):
         scope[f"P{number}"], scope[f"V{number}"] = place.holder, place.value
         scope[f"H{number}"] = place.holds
         tests.append(place.test(number))
     result = "call({})".format(", ".join(given))
     ending = f"{result}[0]" if entry.tree.is_lone else f"unflatten({result})"
-    names = "".join(f"a{number}, " for number in range(len(leaves)))
+    names = "".join(f"a{number}, " for number in range(len(key.leaves)))
     lines = [f"def quick({names}/):" if names and is_flat else "def quick():"]
     if not is_flat:
         lines = [
             "def quick(*args, **kwargs):",
             "    leaves, tree = flatten((args, kwargs))",
-            "    if tree != TREE: raise Elsewhere",
+            "    if tree != TREE or orders((args, kwargs)) != ORDERS: raise Elsewhere",
             f"    {names}= leaves" if names else "",
         ]
     lines += [
@@ -564,28 +608,7 @@ def _quick_call(entry: _Entry) -> Callable[..., Any]:
     return found
 
 
-# Signatures ---------------------------------------------------------------------------------------
-
-
-def _leaf_key(leaf: Any, place: Any, *, is_given: bool) -> Any:
-    """What stands for a leaf in the signature; `place` is that of its library."""
-    if is_given:
-        strides = None
-        if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
-            strides = leaf.strides
-        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
-    kind = type_of(leaf)
-    if kind is float:
-        return (kind, leaf.hex())
-    if kind is complex:
-        return (kind, leaf.real.hex(), leaf.imag.hex())
-    if is_array(leaf):
-        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
-    try:
-        hash(leaf)
-    except TypeError:
-        return (kind, id(leaf), "unhashable")
-    return (kind, leaf)
+# Names and constants ------------------------------------------------------------------------------
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -593,18 +616,6 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return []
-
-
-def _shown_key(entry: _Entry) -> list[tuple[str, str]]:
-    leaves: list[Any] = list(entry.key[1:])
-    names = iter(entry.names)
-    shown: list[tuple[str, str]] = []
-    for key in leaves:
-        if key[0] == "array":
-            shown.append((next(names, "?"), f"{key[3]}{key[2]}"))
-        else:
-            shown.append(("constant", repr(key[-1])))
-    return shown
 
 
 def _named(
@@ -699,7 +710,7 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], given: Sequence[Any] 
             return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
         a, b = on_host(a), on_host(b)  # noqa: PLW2901  the same results
         if not isinstance(a, (NDARRAY, NUMBER)):
-            if a != b and not (np.isnan(a) and np.isnan(b)):
+            if a != b and (a == a or b == b):  # noqa: PLR0124  NaN is not itself
                 return f"{b!r} in place of {a!r}, output {number}"
             continue
         if a.shape != b.shape or a.dtype != b.dtype:
@@ -743,27 +754,28 @@ def compile(
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Any:
-    """Compile a function of arrays: one run of it becomes a program in NumPy, or CuPy.
+    """Compile a function of arrays to a program of NumPy's or CuPy's calls.
 
     Parameters
     ----------
     f
-        A function of arrays or containers of them, mostly a derivative: `gw.grad(g)`,
+        A function of arrays or containers of arrays, usually a derivative: `gw.grad(g)`,
         `gw.vmap(...)`, `gw.hessian(g)`, a step of an optimiser. It is traced at the first call for
-        each signature: structure, shapes and dtypes, and the values of all other arguments.
+        each signature: structure, shapes, dtypes, and the values of all other arguments.
     engine
-        `"numpy"`: the functions of the arguments' own library, NumPy or CuPy, in the latter with
-        kernels; `"c"`: kernels made by the system's C compiler; `"jax"`: the program under
-        `jax.jit`; `"cupy"`: as `"numpy"`, for CuPy's arrays alone.
+        `"numpy"`: functions of the arguments' own library, NumPy or CuPy, with kernels for CuPy;
+        `"c"`: kernels made by the system's C compiler; `"jax"`: the program under `jax.jit`;
+        `"cupy"`: as `"numpy"`, but only for CuPy's arrays.
     static
-        Positions or names of arguments whose arrays are known by value too, and are no inputs.
+        Positions or names of arguments whose arrays are a part of the signature, and not inputs of
+        the program.
 
     Returns
     -------
-    A function of the same parameters and results. `source` is its text, `save` writes that as a
-    module, `check` compares it with `f`, `explain` says what was compiled, `programs` lists the
-    programs. What cannot be compiled (random numbers, `x.item()`) runs as it is, with a
-    `CompileWarning` that says why.
+    A function of the same parameters and results. `source` is the text of its program, `save`
+    writes it as a module, `check` compares it with `f`, `explain` says what was compiled, and
+    `programs` lists the programs. A function that cannot be compiled (it draws random numbers, or
+    calls `x.item()`) runs as it is, with a `CompileWarning` that says why.
 
     Raises
     ------

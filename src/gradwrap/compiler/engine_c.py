@@ -41,6 +41,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
+from gradwrap.compiler.sharing import with_products
 from gradwrap.compiler.source import numpy_engine
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ class _Cut:
                 f"a stretch of {len(stretch)} instructions is too long for a C compiler"
             )
         number = len(self.kernels)
+        stretch = with_products(stretch, self.values)
         kernel = Kernel(
             f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
         )

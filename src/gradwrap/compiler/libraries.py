@@ -58,7 +58,7 @@ class Compilable(Library):
             return kind is not self.kind or not self.is_input(leaf)
         if isinstance(leaf, NUMBER):
             return False
-        return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__") or kind.__hash__ is None
+        return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")
 
     def place(self, leaf: Any) -> Any:
         """Return what tells where an array lies; a part of the signature."""

@@ -497,20 +497,22 @@ def remove_dead(program: Program) -> None:
 # Who owns the outputs -----------------------------------------------------------------------------
 
 
-def roots_of(program: Program) -> Roots:
-    """For each value, the values in whose buffers it may lie."""
+def roots_of(program: Program, *, traced: bool = False) -> Roots:
+    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
-        enter_roots(block.body, program.values, roots)
+        enter_roots(block.body, program.values, roots, traced=traced)
     return roots
 
 
-def enter_roots(steps: Iterable[Instr | Loop], values: Any, roots: Roots) -> None:
+def enter_roots(
+    steps: Iterable[Instr | Loop], values: Any, roots: Roots, *, traced: bool = False
+) -> None:
     """Enter the roots of what steps give."""
     for step in steps:
         for out in given(step):
             roots[out] = frozenset({out})
-        if isinstance(step, Instr) and step.views:
+        if isinstance(step, Instr) and step.views and not (traced and step.copied):
             found = _roots_of_view(values, step, roots)
             roots[step.out] = found or frozenset({step.out})
 
@@ -526,9 +528,9 @@ def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
     return frozenset(found)
 
 
-def sharing(program: Program) -> list[list[frozenset[int]]]:
+def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[int]]]:
     """For each result, by leaf, the inputs, constants and earlier leaves it shares memory with."""
-    roots = roots_of(program)
+    roots = roots_of(program, traced=traced)
     outside = frozenset({*program.inputs, *program.constants})
     found: list[list[frozenset[int]]] = []
     for block in program.blocks():
@@ -550,8 +552,14 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
     """Copy results that share memory with what they shared none with before the passes.
 
     Results that are arrays made in the run become copies too: a call must not hand out what the
-    next one reads.
+    next one reads. So do broadcast views of what is computed, which nobody could write to.
     """
+    made = {
+        step.out: step
+        for block in program.blocks()
+        for step in block.body
+        if isinstance(step, Instr) and (step.views or step.name == "broadcast_to")
+    }
     blocks = [block for block in program.blocks() if block.result is not None]
     for block, then, now in zip(blocks, before, sharing(program), strict=True):
         assert block.result is not None
@@ -562,11 +570,22 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
             frozen = {
                 i for i in now[number] if i in program.constants and not program.constants[i][1]
             }
-            if frozen or not now[number] <= then[number]:
-                made = program.new(program.values[leaf.index])
-                block.body.append(Instr(copy, "copy", (leaf,), (), made.index))
-                leaves[number] = made
+            is_own = all(i < 0 for i in now[number])
+            if frozen or not now[number] <= then[number] or (is_own and _is_broadcast(made, leaf)):
+                new = program.new(program.values[leaf.index])
+                block.body.append(Instr(copy, "copy", (leaf,), (), new.index))
+                leaves[number] = new
         block.result = Result(tuple(leaves), block.result.tree)
+
+
+def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
+    """Tell if a value is a broadcast view, or a view of one; `made` has the views by number."""
+    while type(leaf) is Ref and leaf.index in made:
+        instr = made[leaf.index]
+        if instr.name == "broadcast_to":
+            return True
+        leaf = instr.args[0]
+    return False
 
 
 def rewrite(program: Program, change: Callable[[Block], None]) -> None:

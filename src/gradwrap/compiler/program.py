@@ -137,6 +137,8 @@ class Instr(NamedTuple):
     views: bool = False
     line: int = 0
     """The line of the user's code that it comes from; 0 if that is not known."""
+    copied: bool = False
+    """Whether it may give a view, but gave a copy when it was traced."""
 
 
 class Cur(NamedTuple):
@@ -242,6 +244,8 @@ class Program:
     root: Block
     notes: list[str] = field(default_factory=list[str])
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
+    quiet: tuple[str, ...] = ()
+    """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""

@@ -67,6 +67,12 @@ class _Signs:
         }
         self.arithmetic: dict[int, Instr] = arithmetic
         self.free: set[int] = self._free()
+        self.negated: set[int] = {
+            step.args[0].index
+            for step in arithmetic.values()
+            if step.name == "negative" and step.out in self.free
+        }
+        """The values that are read with the other sign, too."""
 
     def _is_arithmetic(self, step: Instr) -> bool:
         """Tell if a step is arithmetic of real arrays and numbers, or an even function."""
@@ -199,9 +205,13 @@ class _Signs:
             factor = _factor(before)
             if _is_exact(factor) and 1 <= abs(number) < MOST:
                 number, array = number * factor, next(a for a in before.args if type(a) is Ref)
-        self.products[step.out] = len(self.body)
+        out = step.out
+        if out in self.free and out in self.negated:
+            self.opposite[out] = made = self.program.new(self.program.values[out])
+            number, out = _negated(number), made.index
+        self.products[out] = len(self.body)
         args = (array, number) if type(one) is Ref else (number, array)
-        self.body.append(step._replace(args=args))
+        self.body.append(step._replace(args=args, out=out))
 
     def sum(self, step: Instr) -> None:
         """`x + y`."""

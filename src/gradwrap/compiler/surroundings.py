@@ -11,12 +11,28 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
 import operator
 import pathlib
+import random
 import sys
+from abc import ABC
+from array import array
 from collections import deque
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from contextvars import ContextVar
+from itertools import pairwise
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, cast
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -32,13 +48,37 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
 """Values without parts, which never change."""
 MISSING: Any = object()
 LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"gradwrap"}
+DATA = frozenset({"types", "argparse", "collections", "configparser", "_thread", "weakref"})
+"""The modules of Python's own whose objects hold the user's values as attributes."""
+INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
+"""Base classes of libraries that read no attributes."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """The folders of packages whose variables nobody binds anew."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
+COMPUTED = frozenset(
+    {
+        "getattr",
+        "hasattr",
+        "vars",
+        "dir",
+        "__dict__",
+        "__getattribute__",
+        "attrgetter",
+        "getmembers",
+    }
+    | {"asdict", "astuple", "fields", "replace", "copy", "deepcopy", "dumps"}
+)
+"""Names in code that reads attributes whose names it need not contain."""
+SCOPES = frozenset({"globals", "eval", "exec"})
+"""Names in code that reads variables of its module in other ways than by name."""
+MODULES = frozenset({"modules", "import_module", "__import__"})
+"""Names in code that finds modules by words."""
 MOST = 4096
 """The most functions, objects and containers that are looked through."""
-CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque)
+CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
+MAPPINGS: Any = (dict, MappingProxyType)
+BUFFERS: Any = (bytearray, memoryview, array)
 IMMUTABLE: Any = (tuple, frozenset)
 PARTIAL: type[Any] = functools.partial
 METHODS: Any = (staticmethod, classmethod)
@@ -76,8 +116,12 @@ class Place:
                 return getattr(holder, self.key, MISSING)
             case "names":
                 return len(holder)
+            case "context":
+                return holder.get(MISSING)
+            case "shape":
+                return holder.shape, holder.dtype
             case "content":
-                return holder.tobytes()
+                return bytes(holder) if isinstance(holder, bytearray) else holder.tobytes()
             case "mapping":
                 return [*holder, *holder.values()]
             case _:
@@ -86,7 +130,7 @@ class Place:
     def holds(self) -> bool:
         """Tell if it still holds that."""
         now = self.now()
-        if self.kind in ("names", "content"):
+        if self.kind in ("names", "content", "shape"):
             return bool(now == self.value)
         if self.kind in ("mapping", "items"):
             return len(now) == len(self.value) and all(map(operator.is_, now, self.value))
@@ -98,7 +142,26 @@ class Place:
             return f"P{number}.cell_contents is V{number}"
         if self.kind == "variable":
             return f"P{number}.get({self.key!r}) is V{number}"
+        if self.kind == "shape":
+            return f"P{number}.shape == V{number}[0] and P{number}.dtype == V{number}[1]"
         return f"H{number}()"
+
+
+class _Import(NamedTuple):
+    """An import within a function: how many packages up, and the name."""
+
+    level: int
+    name: str
+
+
+class _Names(NamedTuple):
+    """What code names: variables of its module, all names with its words, and imports."""
+
+    variables: frozenset[str]
+    names: frozenset[str]
+    imports: frozenset[_Import]
+    tells_same: bool
+    """Whether it asks if two values are one and the same."""
 
 
 class _Node:
@@ -142,6 +205,8 @@ class Surroundings:
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
         self._unwatched: set[int] = set()
+        self.tells_same: bool = False
+        """Whether code asks if two values are one and the same."""
         self._scopes: dict[int, set[str]] = {}
         """The names that were looked up, by the dictionary of a module's variables."""
         package = (getattr(function, "__module__", "") or "").partition(".")[0]
@@ -153,6 +218,8 @@ class Surroundings:
         self.arrays: dict[int, str] = {
             key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
+        for key, name in self.arrays.items():
+            self.places.append(Place("shape", name, self._nodes[key].value))
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -160,6 +227,30 @@ class Surroundings:
     def replaces(self) -> bool:
         """Tell if there are arrays to replace."""
         return bool(self._replaced)
+
+    @property
+    def sets_errors(self) -> bool:
+        """Tell if code sets what NumPy does about floating point errors."""
+        return not self._names.isdisjoint(("errstate", "seterr"))
+
+    def keep_random(self) -> Callable[[], None]:
+        """Return what sets generators of random numbers back to their state of now."""
+        states: list[Callable[[], None]] = []
+        legacy: Any = np.random
+        for one in (random, legacy, *(node.value for node in self._nodes.values())):
+            if isinstance(one, np.random.Generator):
+                bits: Any = one.bit_generator
+                states.append(functools.partial(setattr, bits, "state", bits.state))
+            elif one is legacy or isinstance(one, np.random.RandomState):
+                states.append(functools.partial(one.set_state, one.get_state()))
+            elif one is random or isinstance(one, random.Random):
+                states.append(functools.partial(one.setstate, one.getstate()))
+
+        def restore() -> None:
+            for set_back in states:
+                set_back()
+
+        return restore
 
     def compare_contents(self) -> None:
         """Replace no array; compare the contents of all of them."""
@@ -181,7 +272,11 @@ class Surroundings:
     # Looking through ------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
-        if isinstance(value, (*PLAIN, BuiltinFunctionType, np.ufunc)):
+        if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+            value = value.__self__  # a module, or the object of a method
+        elif type_of(value) is ReferenceType:
+            value = value()
+        if isinstance(value, (*PLAIN, np.ufunc)):
             return
         node = self._nodes.get(id(value))
         if node is None:
@@ -200,7 +295,7 @@ class Surroundings:
         place = Place(kind, name, holder, key)
         if id(holder) not in self._unwatched and not isinstance(place.value, ModuleType):
             self.places.append(place)
-        if kind in ("cell", "variable", "attribute"):
+        if kind in ("cell", "variable", "attribute", "context"):
             self._visit(place.value, name, node)
 
     def _walk(self) -> None:
@@ -219,6 +314,11 @@ class Surroundings:
             self._place(node, "cell", node.name, value)
         elif isinstance(value, CONTAINERS):
             self._container(node, value)
+        elif isinstance(value, ContextVar):
+            self._place(node, "context", node.name, value)
+            node.can_be_copied = False
+        elif isinstance(value, BUFFERS):
+            self._place(node, "content", node.name, value)
         else:
             for part in _parts(value):
                 self._visit(part, node.name, node)
@@ -239,8 +339,12 @@ class Surroundings:
         if is_library:
             return
         scope = function.__globals__
-        variables, names = _names(function.__code__)
+        variables, names, imports, tells_same = _names(function.__code__)
         self._names |= names
+        self.tells_same |= tells_same
+        if names & SCOPES:
+            variables = frozenset(scope)
+        self._modules(node, scope, imports, names if names & MODULES else ())
         known = self._scopes.setdefault(id(scope), set())
         for name in sorted(variables & scope.keys()):
             if name in known:
@@ -249,39 +353,61 @@ class Surroundings:
                 known.add(name)
                 self._place(node, "variable", name, scope, name)
 
+    def _modules(
+        self, node: _Node, scope: Any, imports: Iterable[_Import], words: Iterable[str]
+    ) -> None:
+        """Visit the modules that code imports when it runs, or finds by their names."""
+        package: str = scope.get("__package__") or ""
+        found = set(words) & sys.modules.keys()
+        for one in imports:
+            parts = importlib.util.resolve_name("." * one.level + one.name, package).split(".")
+            found.update(".".join(parts[: n + 1]) for n in range(len(parts)))
+        for name in sorted(found):
+            if self.is_users(name):
+                self._place(node, "variable", name, sys.modules, name)
+
     def _container(self, node: _Node, value: Any) -> None:
         node.can_be_copied = type_of(value) in (list, tuple, dict)
         if not isinstance(value, IMMUTABLE):
-            kind = "mapping" if isinstance(value, DICT) else "items"
+            kind = "mapping" if isinstance(value, MAPPINGS) else "items"
             self._place(node, kind, node.name, value)
-        for part in value.values() if isinstance(value, DICT) else value:
+        for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
 
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
         value = node.value
-        parts = (FunctionType, CellType, MethodType, list, tuple, dict)
-        if isinstance(value, parts) or self._is_array(value):
+        if type_of(value) in (CellType, MethodType, list, tuple, dict) or self._is_array(value):
             return
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
             special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
-            self._look_up_names(node, scope, self._names | special)
-            for base in value.__mro__[1:] if isinstance(value, type) else ():
+            named = _data(scope) if self._names & COMPUTED else self._names
+            self._look_up_names(node, scope, named | self._names | special)
+            for base in (*value.__mro__[1:], type_of(value)) if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
             return
-        if self._is_library(type(value)):
+        kind = type_of(value)
+        if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
             return
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
-            if not node.seen:
-                self._place(node, "names", node.name, attributes)
-            self._look_up_names(node, cast("dict[str, Any]", attributes), self._names)
-        slots = {name for kind in type_of(value).__mro__ for name in _slots(kind)}
+            own = cast("dict[str, Any]", attributes)
+            if not node.seen and (own or kind is not FunctionType):
+                node.seen.add("__dict__")
+                self._place(node, "names", node.name, own)
+            whole = bool(self._names & COMPUTED) or self._is_read_elsewhere(kind)
+            self._look_up_names(node, own, own.keys() if whole else self._names)
+        slots = {name for one in kind.__mro__ for name in _slots(one)}
         for name in sorted(slots & self._names - node.seen):
             node.seen.add(name)
             self._place(node, "attribute", name, value, name)
-        self._visit(type(value), node.name, node)
+        self._visit(kind, node.name, node)
+
+    def _is_read_elsewhere(self, kind: type[Any]) -> bool:
+        """Tell if code of libraries reads the attributes of an object, by names of its own."""
+        bases: Any = (base for base in kind.__mro__ if base not in INTERFACES)
+        return kind is not FunctionType and any(map(self._is_library, bases))
 
     def _look_up_names(self, node: _Node, scope: Any, names: AbstractSet[str]) -> None:
         for name in sorted((names & scope.keys()) - node.seen):
@@ -299,7 +425,7 @@ class Surroundings:
     def is_users(self, module: str) -> bool:
         """Tell if a module is the user's own code, and not that of an installed package."""
         package = module.partition(".")[0]
-        return package == self._package or not _is_installed(package)
+        return package == self._package or not is_installed(package)
 
     # Arrays ---------------------------------------------------------------------------------------
 
@@ -446,19 +572,34 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of a module's variables in code, and all its names, with words that may be some."""
+def _names(code: CodeType) -> _Names:
+    """What code names."""
     codes = list(_codes(code))
-    variables = {
-        step.argval for one in codes for step in dis.get_instructions(one) if step.opname in GLOBAL
+    steps = [step for one in codes for step in dis.get_instructions(one)]
+    variables = {step.argval for step in steps if step.opname in GLOBAL}
+    imports = {
+        _Import(level.argval, step.argval)
+        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False)
+        if step.opname == "IMPORT_NAME"
     }
     constants = [constant for one in codes for constant in one.co_consts]
     words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
-    return frozenset(variables), frozenset(words.union(*(one.co_names for one in codes)))
+    names = words.union(*(one.co_names for one in codes))
+    tells_same = not names.isdisjoint(("id", "is_")) or any(
+        step.opname == "IS_OP" and before.argval not in (None, ...)
+        for before, step in pairwise(steps)
+    )
+    return _Names(frozenset(variables), frozenset(names), frozenset(imports), tells_same)
+
+
+def _data(scope: Any) -> set[str]:
+    """The names of a class's or module's variables that are neither functions nor modules."""
+    kinds = (FunctionType, BuiltinFunctionType, ModuleType, type)
+    return {name for name, value in scope.items() if not isinstance(value, kinds)}
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Tell if a package is installed, or comes with Python."""
     path = getattr(sys.modules.get(package), "__file__", None) or ""
     return package in LIBRARIES or not INSTALLED.isdisjoint(pathlib.Path(path).parts)
@@ -485,11 +626,11 @@ def _parts(value: Any) -> Iterable[Any]:
         return (value.fget,)
     if not _is_ours(value):
         return ()
-    if hasattr(value, "__wrapped__"):
-        return (value.__wrapped__,)
     slots = (name for kind in type_of(value).__mro__ for name in _slots(kind))
-    parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, n, None) for n in slots)]
-    return filter(callable, parts)
+    parts: list[Any] = [getattr(value, name, None) for name in slots]
+    parts += getattr(value, "__dict__", {}).values()
+    nested = [one for part in parts if isinstance(part, TUPLE) for one in part]
+    return filter(callable, [getattr(value, "__wrapped__", None), *parts, *nested])
 
 
 def _is_plain_object(value: Any) -> bool:

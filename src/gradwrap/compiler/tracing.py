@@ -42,7 +42,7 @@ from gradwrap.compiler.program import (
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, unwrapped_key
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
@@ -62,7 +62,7 @@ LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUM
 NUMERIC = "biufc"
 SHAPES: frozenset[Any] = frozenset(
     {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
-    | {np.iscomplexobj, np.isrealobj, np.may_share_memory, np.shares_memory}
+    | {np.iscomplexobj, np.isrealobj}
 )
 """Functions that look at shapes and dtypes alone: they are no operations of the program."""
 WRITING: frozenset[Any] = frozenset(
@@ -112,6 +112,8 @@ class Traced(NamedTuple):
     tree: TreeDef
     results: tuple[Any, ...]
     """The leaves of the result, as this run gave them."""
+    quiet: frozenset[str]
+    """The kinds of floating point errors that NumPy was to ignore somewhere."""
 
 
 class Library:
@@ -169,6 +171,9 @@ class Tape:
         self.readers: dict[int, str | None] = {}
         self.around: list[tuple[Tracer, int]] = []
         self.refused: str = ""
+        self.quiet: set[str] = set()
+        self.errors: Any = None
+        """What NumPy does about floating point errors, where the function may change that."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         self._user_code: dict[CodeType, bool] = {}
@@ -289,7 +294,9 @@ class Tape:
         """Write down an operation that has been performed."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        views = name in MAY_VIEW
+        if self.errors is not None and np.geterr() != self.errors:
+            self._note_errors(self.errors)
+        views = False
         library = self.library
         if isinstance(result, library.kind):
             if type(result) is not library.kind:
@@ -297,20 +304,33 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Tracer) and arg.value is result:
                     return library.tracer(result, arg.index, self)
-            views = views or (result.base is not None and shares(result, args))
+            views = result.base is not None and shares(result, args)
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
         line = self._line()
-        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, views, line))
-        if views:
+        may_view = views or name in MAY_VIEW
+        copied = may_view and not views
+        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
+        if may_view:
             made.shares = True
             for arg in args:
                 if isinstance(arg, Tracer):
                     arg.shares = True
         return self._measured(made) if name in MEASURED else made
+
+    def _note_errors(self, before: Any) -> None:
+        """Note which floating point errors NumPy is to ignore now."""
+        found: Any = np.geterr()
+        changed = {kind for kind, mode in found.items() if mode != before[kind]}
+        if any(found[kind] not in ("ignore", "warn") for kind in changed):
+            raise self.refuse(
+                f"NumPy is to raise errors of arithmetic{self.place()}. "
+                "Fix: look at the result, with np.isfinite(y).all()"
+            )
+        self.quiet |= {kind for kind in changed if found[kind] == "ignore"}
 
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
@@ -483,8 +503,9 @@ KEEP = "leave the value in an array; np.where chooses for each element"
 
 
 PLAIN = (
-    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays; a table of integers "
-    "that is read at computed places is to be an argument"
+    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays, and "
+    "gradwrap.numpy.array in place of np.array; a table of integers that is read at computed "
+    "places is to be an argument"
 )
 
 
@@ -536,7 +557,7 @@ class Tracer:
             return NotImplemented
         tape = self.tape
         out = kwargs.pop("out", None)
-        if out is not None and out != (None,):
+        if out is not None and any(one is not None for one in out):
             raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
         kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
         if "where" in kw or not _is_public(ufunc):
@@ -551,6 +572,8 @@ class Tracer:
         tape = self.tape
         if any(issubclass(kind, AnyWrapper) for kind in types):
             return NotImplemented
+        if function in (np.shares_memory, np.may_share_memory):
+            raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
@@ -564,8 +587,7 @@ class Tracer:
                 "Fix: y = gradwrap.numpy.array(y) before"
             )
         kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
-        name = "flatnonzero" if path == "where" and len(args) == 1 else path
-        if name == "flatnonzero":
+        if path == "where" and len(args) == 1:
             return tape.record(np.nonzero, "nonzero", args)
         return tape.record(function, path, args, kw)
 
@@ -865,6 +887,15 @@ def _all_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(np.all(same | (np.isnan(a1) & np.isnan(a2)) if equal_nan else same))
 
 
+def _all_alike(a1: Any, a2: Any) -> bool:
+    """Decide as `np.array_equiv` does."""
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return bool(np.all(np.equal(a1, a2)))
+
+
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """Write the Euclidean norm of real numbers as NumPy computes it: its parts are operations."""
     tape = _tape()
@@ -880,6 +911,7 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: fl
 COMPOSED: dict[Any, Any] = {
     np.allclose: _all_close,
     np.array_equal: _all_equal,
+    np.array_equiv: _all_alike,
     np.linalg.vector_norm: _vector_norm,
 }
 """Functions that are performed by other operations."""
@@ -889,8 +921,9 @@ OWN: dict[str, Any] = {
     "sum": _sum,
     "count_nonzero": _count_nonzero,
     "linalg": module_like(
-        compat.linalg, solve=np.linalg.solve
-    ),  # its own converts what it is given
+        compat.linalg,  # whose own functions convert what they are given, and have other results
+        **{name: getattr(np.linalg, name) for name in ("solve", "eigh", "qr", "slogdet", "svd")},
+    ),
     "matmul": np.matmul,
     "matrix_transpose": operator.attrgetter("mT"),
     "mean": np.mean,
@@ -915,6 +948,9 @@ class TraceBackend(NumPyBackend):
     """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
 
     keeps_base = False
+
+    def class_attributes(self) -> dict[str, Any]:
+        return {**super().class_attributes(), "__class__": property(_shown_class, _change_class)}
 
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
@@ -983,7 +1019,7 @@ class TraceBackend(NumPyBackend):
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
             return super().laid_out(array, like)
-        if isinstance(like, NDARRAY) and not like.ndim:
+        if isinstance(_real(like), NDARRAY) and not like.ndim:
             return self.asarray(array, like)
         if like is None and not array.flags.c_contiguous:
             return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
@@ -996,6 +1032,25 @@ class TraceBackend(NumPyBackend):
         if not isinstance(buffer, Tracer):
             buffer = _asarray(buffer, copy=True)
         return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
+
+
+OWN_CLASS: Any = object.__dict__["__class__"]
+
+
+def _shown_class(wrapper: Any) -> type[Any]:
+    """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
+    frame: FrameType | None = _frame(1)
+    while frame is not None and _package_of(frame) == "abc":
+        frame = frame.f_back
+    is_users = frame is not None and _package_of(frame) not in {*LIBRARIES, "optree", ""}
+    value = wrapper._value
+    if is_users and wrapper._node is None and isinstance(value, Tracer):
+        return type_of(value.value)
+    return type_of(wrapper)
+
+
+def _change_class(wrapper: Any, kind: type[Any]) -> None:
+    OWN_CLASS.__set__(wrapper, kind)
 
 
 def _real(value: Any) -> Any:
@@ -1074,17 +1129,22 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     tape = Tape(library)
+    if surroundings is not None and surroundings.sets_errors:
+        tape.errors = {**np.geterr()}
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
     entered: Any = []
+    known: dict[int, Any] = {}
     for leaf in leaves:
         if not is_given(leaf):
             entered.append(leaf)
             continue
         tracer = tape.new(leaf)
         tracers.append(tracer)
-        entered.append(variable_class(backend)(tracer) if wraps else tracer)
+        made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
+        is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
+        entered.append(made if is_once else known.setdefault(id(leaf), made))
     inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)
@@ -1122,6 +1182,7 @@ def trace(
         tuple(leaf for leaf, _ in found),
         tree,
         tuple(real for _, real in found),
+        frozenset(tape.quiet),
     )
 
 
@@ -1133,7 +1194,7 @@ def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
         raise tape.refuse("an array of another trace is returned")
     if isinstance(leaf, (Tracer, tape.library.kind)):
         return tape.recorded(leaf), tape.real(leaf)
-    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER)):
+    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER, np.dtype)):
         return leaf, leaf
     raise tape.refuse(f"it returns a {type(leaf).__name__}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -347,12 +347,18 @@ class Writer(SourceText):
                 start, stop, _ = chain[0].args[1].indices(size)
                 before += [f"{target}[:{start}] = 0.0"] if start else []
                 before += [f"{target}[{stop}:] = 0.0"] if stop < size else []
-        scratch = self._scratch(chunk, inner, outs)
+        filled: dict[int, str] = {}
+        for chain in chunk.writes:
+            if chain[0].args[0].index in chunk.fills:
+                out = chain[-1].out
+                filled[out] = f"{prefix}f{len(filled)}"
+                pieces.append(f"{filled[out]} = {self._slice_of(targets[out], chain[0], chunk)}")
+        places, scratch = self._places(chunk, outs, filled, prefix)
         for line in before:
             self.line(depth, line)
         count = chunk.elements
-        for number, name in enumerate(scratch.names):
-            self.line(depth, f"{prefix}w{number} = {name}")
+        for name, whole in scratch.items():
+            self.line(depth, f"{name} = {whole}")
         rest, (shorter, length) = count % chunk.size, (f"j > {count}", f"{count} - i")
         if chunk.descends:
             shorter, length = f"j < {chunk.size}", "j"
@@ -362,16 +368,15 @@ class Writer(SourceText):
         else:
             self.line(depth, f"for i in range(0, {count}, {chunk.size}):")
             self.line(depth + 1, f"j = i + {chunk.size}")
-        if rest and scratch.names:
+        if rest and scratch:
             self.line(depth + 1, f"if {shorter}:")
-            for number in range(len(scratch.names)):
-                name = f"{prefix}w{number}"
+            for name in scratch:
                 self.line(depth + 2, f"{name} = {name}[:{length}]")
         for line in pieces:
             self.line(depth + 1, line)
         for instr in chunk.instrs:
             name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
-            place = outs.get(instr.out) or f"{prefix}w{scratch.places.get(instr.out)}"
+            place = outs.get(instr.out) or places.get(instr.out, "")
             writes = takes_out(instr)
             text = self.into(instr, place, inner) if writes else self.expression(instr, inner)
             if not writes and instr.out in outs:
@@ -387,27 +392,33 @@ class Writer(SourceText):
             text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
             self.line(depth + 1, text)
         for chain in chunk.writes:
-            self._additions(chain, chunk, targets[chain[-1].out], inner, depth + 1)
+            out = chain[-1].out
+            slices = [self._slice_of(targets[out], instr, chunk) for instr in chain]
+            self._additions(chain, filled.get(out), slices, inner, depth + 1)
 
     def _additions(
-        self, chain: list[Instr], chunk: Chunk, target: str, inner: State, depth: int
+        self, chain: list[Instr], filled: str | None, slices: list[str], inner: State, depth: int
     ) -> None:
         """Write the additions of a piece to slices of one array."""
-        size = self.values[chain[-1].out].shape[0]
-        for instr in chain:
-            start, stop, _ = instr.args[1].indices(size)
-            low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
-            if stop < size and chunk.elements % chunk.size and not chunk.descends:
-                high = f"min({high}, {stop})"
-            place = f"{target}[{low}:{high}]"
-            amount = self.text(instr.args[2], inner)
-            if instr.args[0].index in chunk.fills:
-                self.imports["add"] = "numpy"
-                self.scope["add"] = np.add
-                zero = self._constant(0.0, self.values[instr.out].dtype)
-                self.line(depth, f"add({amount}, {zero}, {place})")
-            else:
-                self.line(depth, f"{place} += {amount}")
+        amounts = [self.text(instr.args[2], inner) for instr in chain]
+        if filled is not None:
+            count = _first_additions(chain)
+            zero = [self._constant(0.0, self.values[chain[0].out].dtype)] if count == 1 else []
+            self.imports["add"] = "numpy"
+            self.scope["add"] = np.add
+            self.line(depth, f"add({', '.join([*amounts[:count], *zero, filled])})")
+            slices, amounts = slices[count:], amounts[count:]
+        for place, amount in zip(slices, amounts, strict=True):
+            self.line(depth, f"{place} += {amount}")
+
+    def _slice_of(self, target: str, instr: Instr, chunk: Chunk) -> str:
+        """The part of an array that an addition of a piece goes to."""
+        size = self.values[instr.out].shape[0]
+        start, stop, _ = instr.args[1].indices(size)
+        low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
+        if stop < size and chunk.elements % chunk.size and not chunk.descends:
+            high = f"min({high}, {stop})"
+        return f"{target}[{low}:{high}]"
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
         """The line that takes a piece of an array, whose axes are joined first."""
@@ -425,41 +436,51 @@ class Writer(SourceText):
         del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
         return state.names[last.out]
 
-    def _scratch(self, chunk: Chunk, inner: State, outs: dict[int, str]) -> _Scratch:
-        """Find a place for each intermediate result, and enter these into the workspace."""
+    def _places(
+        self, chunk: Chunk, outs: dict[int, str], filled: dict[int, str], prefix: str
+    ) -> tuple[dict[int, str], dict[str, str]]:
+        """Find a place for each intermediate result; return these, and the buffers among them.
+
+        Until a result is written to its array, that part of it is a place for others.
+        """
         last: dict[int, int] = {}
         steps = (*chunk.instrs, *chunk.sums, *(i for chain in chunk.writes for i in chain))
         for number, step in enumerate(steps):
             for index in used(step):
                 last[index] = number
-        found = _Scratch()
-        free: dict[Any, list[int]] = {}
+        free: list[_Place] = []
+        number = len(chunk.instrs) + len(chunk.sums)
+        for chain in chunk.writes:
+            out = chain[-1].out
+            if out in filled:
+                until = number + _first_additions(chain) - 1
+                free.append(_Place(filled[out], self.values[out].dtype, until))
+            number += len(chain)
         for number, step in enumerate(chunk.instrs):
-            dtype = self.values[step.out].dtype
+            if step.out in outs:
+                until = number - (step.name in SHARED)
+                free.append(_Place(outs[step.out], self.values[step.out].dtype, until))
+        names: dict[int, str] = {}
+        scratch: dict[str, str] = {}
+        places: dict[int, _Place] = {}  # of what is still read
+        for number, step in enumerate(chunk.instrs):
+            dying = [i for i in dict.fromkeys(refs(step.args)) if i in places and last[i] == number]
             if step.out not in outs and takes_out(step):
-                mine = None
+                dtype, until = self.values[step.out].dtype, last.get(step.out, number)
                 # of functions that are shared, the last operand is read after the first result
-                for index in {*refs(step.args[:1] if step.name in SHARED else step.args)}:
-                    place = found.places.get(index)
-                    if place is not None and last[index] == number and mine is None:
-                        if found.dtypes[place] == dtype and index not in found.done:
-                            mine = place
-                            found.done.add(index)
+                over = refs(step.args[:1] if step.name in SHARED else step.args)
+                waiting = [*free, *(places.pop(i) for i in dying if i in over)]
+                mine = next((p for p in reversed(waiting) if p.takes(dtype, until)), None)
                 if mine is None:
-                    waiting = free.get(dtype)
-                    mine = waiting.pop() if waiting else found.new(dtype)
-                found.places[step.out] = mine
-            for index in set(refs(step.args)):
-                place = found.places.get(index)
-                if place is not None and last[index] == number and index not in found.done:
-                    found.done.add(index)
-                    free.setdefault(found.dtypes[place], []).append(place)
-        for dtype in found.dtypes:
-            value = Value((chunk.size,), dtype, is_ndarray=True)
-            buffer = self._new_buffer(value)
-            assert buffer is not None
-            found.names.append(buffer.name)
-        return found
+                    buffer = self._new_buffer(Value((chunk.size,), dtype, is_ndarray=True))
+                    assert buffer is not None
+                    mine = _Place(f"{prefix}w{len(scratch)}", dtype, len(steps))
+                    scratch[mine.name] = buffer.name
+                else:
+                    waiting.remove(mine)
+                free, places[step.out], names[step.out] = waiting, mine, mine.name
+            free += [places.pop(i) for i in dying if i in places]
+        return names, scratch
 
     # Loops ----------------------------------------------------------------------------------------
 
@@ -508,19 +529,22 @@ class Writer(SourceText):
         return name, line
 
 
-class _Scratch:
-    """The buffers of a chunk, and which of them each intermediate result lies in."""
+class _Place(NamedTuple):
+    """Memory for a piece of a result."""
 
-    def __init__(self) -> None:
-        self.dtypes: list[Any] = []
-        self.names: list[str] = []
-        self.places: dict[int, int] = {}
-        self.done: set[int] = set()
+    name: str
+    dtype: Any
+    until: int
+    """The last step that may read from it."""
 
-    def new(self, dtype: Any) -> int:
-        """Enter another buffer."""
-        self.dtypes.append(dtype)
-        return len(self.dtypes) - 1
+    def takes(self, dtype: Any, until: int) -> bool:
+        """Tell if a result of a dtype can lie there, up to the step that reads it last."""
+        return self.dtype == dtype and until <= self.until
+
+
+def _first_additions(chain: list[Instr]) -> int:
+    """The number of additions that can be one, where an array is filled: both go to one slice."""
+    return 2 if [step.args[1] for step in chain[1:2]] == [chain[0].args[1]] else 1
 
 
 class _LoopText:
@@ -695,7 +719,7 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", *SHARED) or (
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
         name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
 

@@ -8,13 +8,14 @@ read gets the sum over them. Nothing but blocks is handed to a worker, and no st
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.core.calls.promotion import promoted
-from gradwrap.core.levels.wrapper import innermost, is_recorded
-from gradwrap.core.values.tree import flatten
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.dask.linear import in_chunks, plain, rechunk
 from gradwrap.transforms.custom_derivatives import custom_vjp
 from gradwrap.transforms.recording import Recording, checked_cotangents
@@ -51,9 +52,10 @@ def map_blocks(
 
     The function is differentiated on the workers, one block at a time: it is written in NumPy, and
     runs again for the cotangent of its arguments. Besides Dask's arrays, tracked arrays of NumPy
-    can be given, by position or by keyword; each block gets the whole of them.
+    can be given, by position or by keyword, also in containers; each block gets the whole of them.
     """
     known = {name: options.pop(name) for name in WORDS if name in options}
+    func, args, options = _without_containers(func, args, options)
     values: dict[Any, Any] = {**dict(enumerate(args)), **options}
     if not is_recorded(list(values.values())):
         named = dict(zip(options, plain(options.values()), strict=True))
@@ -93,6 +95,53 @@ WORDS = ("name", "token", "dtype", "chunks", "enforce_ndim", "meta")
 def as_tuple(axes: Any) -> tuple[int, ...]:
     """Return axes as Dask takes them: None, one, or several."""
     return () if axes is None else tuple(axes) if np.iterable(axes) else (axes,)
+
+
+def _without_containers(
+    func: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The arguments without containers of tracked arrays, whose leaves are given by keyword."""
+    parts: list[tuple[Any, tuple[str, ...], Any]] = []
+    leaves: dict[str, Any] = {}
+    for key, value in {**dict(enumerate(args)), **options}.items():
+        if isinstance(value, AnyWrapper) or not is_recorded(value):
+            continue
+        found, treedef = flatten(value)
+        names = tuple(f"{key}[{number}]" for number in range(len(found)))
+        leaves.update(zip(names, found, strict=True))
+        parts.append((key, names, treedef))
+    if not parts:
+        return func, args, options
+    gone = {key for key, _, _ in parts}
+    rest = {key: value for key, value in options.items() if key not in gone}
+    kept = tuple(None if place in gone else value for place, value in enumerate(args))
+    return _OfContainers(func, tuple(parts)), kept, {**rest, **leaves}
+
+
+@dataclasses.dataclass(frozen=True)
+class _OfContainers:
+    """A function with containers among its arguments, as a function of their leaves by keyword."""
+
+    function: Any
+    parts: tuple[tuple[Any, tuple[str, ...], Any], ...]
+
+    @property
+    def __name__(self) -> str:
+        return str(funcname(self.function))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        given = list(args)
+        for key, names, treedef in self.parts:
+            value = unflatten(treedef, [options.pop(name) for name in names])
+            if isinstance(key, int):
+                given[key] = value
+            else:
+                options[key] = value
+        return self.function(*given, **options)
 
 
 def _outer(args: Sequence[Any]) -> Any:
@@ -164,6 +213,44 @@ _TELLING: dict[tuple[str, ...], Any] = {
     ("block_info",): _info,
     PLACED: _both,
 }
+
+
+def coarsen(
+    reduction: Callable[..., Any], x: Any, axes: Any, trim_excess: bool = False, **options: Any
+) -> Any:
+    """Reduce neighbours to one element, as `dask.array.coarsen`, and differentiably."""
+    like = da.coarsen(reduction, innermost(x), axes, trim_excess, **options)
+    if not is_recorded(x):
+        return like
+    sizes = [int(axes.get(axis, 1)) for axis in range(x.ndim)]
+    lengths = [length - length % size for length, size in zip(x.shape, sizes, strict=True)]
+    x = x[tuple(map(slice, lengths))]
+    aligned = map(da.routines.aligned_coarsen_chunks, innermost(x).chunks, sizes)
+    x = rechunk(x, tuple(aligned))
+    chunks = tuple(
+        tuple(length // size for length in own)
+        for own, size in zip(innermost(x).chunks, sizes, strict=True)
+    )
+    function = _Coarser(reduction, tuple(sizes), options)
+    return map_blocks(function, x, chunks=chunks, dtype=like.dtype, meta=like._meta)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Coarser:
+    """A reduction of the neighbours in a block."""
+
+    reduction: Any
+    sizes: tuple[int, ...]
+    options: dict[str, Any]
+
+    @property
+    def __name__(self) -> str:
+        return f"coarsen-{funcname(self.reduction)}"
+
+    def __call__(self, block: Any) -> Any:
+        pairs = zip(block.shape, self.sizes, strict=True)
+        split = block.reshape([part for n, size in pairs for part in (n // size, size)])
+        return self.reduction(split, axis=tuple(range(1, split.ndim, 2)), **self.options)
 
 
 # The call and its derivative ----------------------------------------------------------------------
@@ -374,7 +461,7 @@ class _Call:
             axes = self._axes(place, array)
             part = _Part(cotangents, number, axes.lead)
             call = axes.call(part, inputs[:1], array)
-            found.append(axes.summed(call.run([joint])))
+            found.append(in_chunks(axes.summed(call.run([joint])), innermost(array).chunks))
         return found
 
     def pulled_anew(self, arrays: Sequence[Any], g: Any) -> list[Any]:
@@ -385,7 +472,8 @@ class _Call:
             axes = self._axes(place, array)
             part = _Part(_Pulled(self.function, (place,)), 0, axes.lead)
             call = axes.call(part, inputs, array)
-            found.append(axes.summed(_over_blocks(call, (*arrays, g))))
+            part_of_all = axes.summed(_over_blocks(call, (*arrays, g)))
+            found.append(in_chunks(part_of_all, innermost(array).chunks))
         return found
 
     def _axes(self, place: int, array: Any) -> _Axes:

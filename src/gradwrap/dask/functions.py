@@ -13,10 +13,10 @@ from gradwrap.backends.dask_protocol import splitting
 from gradwrap.backends.drop_in import Submodule, first_variable
 from gradwrap.backends.numpy_functions.table import on_data
 from gradwrap.core.array import protocol
+from gradwrap.core.calls.promotion import promoted_call
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.dask import linalg, linear, overlapping
-from gradwrap.dask.blocks import map_blocks
+from gradwrap.dask import blocks, linalg, linear, overlapping
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ else:
     import dask.array as da
 
 OWN: dict[str, Callable[..., Any]] = {
-    "dask.array.map_blocks": map_blocks,
+    "dask.array.coarsen": blocks.coarsen,
+    "dask.array.diag": linear.diag,
+    "dask.array.map_blocks": blocks.map_blocks,
     "dask.array.map_overlap": overlapping.map_overlap,
     "dask.array.pad": linear.pad,
     "dask.array.rechunk": linear.rechunk,
@@ -41,9 +43,13 @@ OWN: dict[str, Callable[..., Any]] = {
 COUNTERPARTS: dict[str, ModuleType] = {
     "dask.array": np,
     "dask.array.fft": np.fft,
+    "dask.array.lib.stride_tricks": np.lib.stride_tricks,
     "dask.array.linalg": np.linalg,
 }
 """The modules of NumPy that have functions of the same names."""
+SUBMODULES = frozenset({"fft", "lib", "linalg", "overlap", "stride_tricks"})
+LAYOUT = frozenset({"automatic_rechunk", "limit", "merge_chunks", "method"})
+"""Options that NumPy's functions lack and that change Dask's tasks, not the result."""
 REMEDIES: dict[str, str] = {
     "apply_along_axis": "write it with array functions, or apply it by map_blocks to an array with "
     "one chunk along the axis",
@@ -80,7 +86,7 @@ class DropIn:
 def _standing_for(known: Any, module: str, name: str) -> Any:
     path = f"{module}.{name}"
     if isinstance(known, ModuleType):
-        in_dask = known.__name__ == path and name in {"fft", "linalg", "overlap"}
+        in_dask = known.__name__ == path and name in SUBMODULES
         return (
             Submodule(known, lambda found, name: _standing_for(found, path, name))
             if in_dask
@@ -101,11 +107,11 @@ def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., A
         variable = first_variable([*args, *kwargs.values()])
         if variable is None:
             return known(*args, **kwargs)
-        cls = type_of(variable)
         if counterpart is None:
             if not is_recorded([args, kwargs]):
                 return on_data(known, args, kwargs)
             raise NoRuleError(_without_rule(path))
+        cls, args, kwargs = promoted_call(type_of(variable), args, kwargs)
         with splitting(kwargs.pop("split_every", None)):
             if isinstance(counterpart, np.ufunc):
                 return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
@@ -116,13 +122,15 @@ def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., A
 
 
 def _check_words(path: str, counterpart: Callable[..., Any], kwargs: dict[str, Any]) -> None:
-    """Refuse the options that Dask's function has beyond NumPy's."""
+    """Refuse the options that Dask's function has beyond NumPy's, except those for its tasks."""
     try:
         parameters = inspect.signature(counterpart).parameters
     except (TypeError, ValueError):
         return
-    for name in kwargs:
-        if name not in parameters:
+    for name in tuple(kwargs):
+        if name not in parameters and name in LAYOUT:
+            del kwargs[name]
+        elif name not in parameters:
             raise NoRuleError(
                 f"{path} with {name}= has no rule for tracked values. Fix: omit it; rechunk gives "
                 "the result other chunks."

@@ -26,7 +26,7 @@ def plain(values: Any) -> list[Any]:
 
 def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
     """Apply a linear function of Dask's arrays to an array that may be tracked."""
-    return _linear(forward, transpose, x)
+    return _linear(forward, transpose, x) if is_recorded(x) else forward(*plain([x]))
 
 
 def _apply(forward: Any, transpose: Any, x: Any) -> Any:  # noqa: ARG001  the parameters of `linear`
@@ -69,16 +69,21 @@ def persist(x: Any, **options: Any) -> Any:
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """Add elements at the ends of the axes, as `dask.array.pad`; others stay in their chunks."""
     if not is_recorded([array, options]):
-        return da.pad(*plain([array]), pad_width, mode, **options)
+        return da.pad(*plain([array]), pad_width, mode, **plain_options(options))
+    widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    if mode in REPEATING and not options:
+        for axis, (before, after) in enumerate(widths):
+            if before or after:
+                array = _repeated(array, axis, before, after, mode)
+        return array
     if mode != "constant" or is_recorded(options):
         raise NoRuleError(
-            f"dask.array.pad of a tracked array has a rule for a constant alone, not for {mode!r}. "
-            "Fix: map_overlap with boundary='reflect', 'nearest' or 'periodic' for a stencil; or "
-            "concatenate slices of the array."
+            f"dask.array.pad of a tracked array has a rule for {', '.join(REPEATING)} and for a "
+            f"constant that is not tracked, not for {mode!r} with such options. Fix: concatenate "
+            "slices of the array."
         )
-    widths = np.broadcast_to(pad_width, (array.ndim, 2))
     inside = tuple(
-        slice(int(before), int(before) + length)
+        slice(before, before + length)
         for (before, _), length in zip(widths, array.shape, strict=True)
     )
     zeros = da.zeros_like(innermost(array))
@@ -86,3 +91,39 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     return ends + linear(
         lambda a: da.pad(a, pad_width), lambda g: in_chunks(g[inside], zeros.chunks), array
     )
+
+
+REPEATING = ("edge", "reflect", "symmetric", "wrap")
+"""The modes of `pad` that repeat elements of the array."""
+
+
+def plain_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options without wrappers, which track nothing."""
+    return dict(zip(options, plain(options.values()), strict=True))
+
+
+def _repeated(array: Any, axis: int, before: int, after: int, mode: str) -> Any:
+    """Repeat elements at the ends of an axis: slices of the array, one after the other."""
+    untyped: Any = np
+    places: list[int] = untyped.pad(np.arange(array.shape[axis]), (before, after), mode).tolist()
+    parts: list[Any] = []
+    first = 0
+    while first < len(places):
+        step = places[first + 1] - places[first] if first + 1 < len(places) else 1
+        step = step if step in (-1, 0, 1) else 1
+        last = first + 1
+        while last < len(places) and places[last] - places[last - 1] == step:
+            last += 1
+        start, count = places[first], last - first
+        stop: int | None = start + (count * step if step else 1)
+        part = array[(slice(None),) * axis + (slice(start, None if stop < 0 else stop, step or 1),)]
+        parts += [part] * (1 if step else count)
+        first = last
+    return np.concatenate(parts, axis=axis)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """Make a diagonal matrix of a vector, or take the diagonal, as `dask.array.diag`."""
+    if innermost(v).ndim != 1:
+        return np.diagonal(v, k)
+    return linear(lambda a: da.diag(a, k), lambda g: np.diagonal(g, k), v)

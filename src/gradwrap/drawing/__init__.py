@@ -21,25 +21,26 @@ FOLD_FROM = 200
 
 
 def draw(y: Any, *args: Any, names: Any = None, fold: int | bool = FOLD_FROM) -> Drawing:
-    """Draw the recorded graph: what an array was computed from, and what is kept for backward.
+    """Draw the recorded graph: the operations behind an array, and the values kept for backward.
 
-    Green are leaves, grey are constants as far as the graph knows them (arrays that an operation
-    keeps, or whose shape it keeps), grey with a dashed border are detached values; an operation
-    shows the size of what it saves, an arrow the shape of what it hands on.
+    Leaves are green. Constants are grey; the graph knows only those that an operation keeps, or
+    whose shape it keeps. Detached values are grey with a dashed border. An operation shows the size
+    of the values that it saves, an arrow the shape of the value that it passes on.
 
     Parameters
     ----------
     y
-        A tracked array, or a pytree of them; on the tape or in a function under a transform. Or a
-        function: then its call with `args` is drawn.
+        A tracked array, or a pytree of tracked arrays, on the tape or in a function under a
+        transform. Or a function: then its call with `args` is drawn.
     args
-        The arguments of the function: arrays, numbers, or pytrees of them. Those of floating-point
-        numbers are the leaves, under the names of the parameters.
+        The arguments of the function: arrays, numbers, or pytrees of them. Floating-point arguments
+        are the leaves, with the names of the parameters.
     names
-        What to call arrays: a dict, or any pytree, whose keys become names; `locals()` will do.
+        Names for arrays: a dict, or any pytree, whose keys become the names, for example
+        `locals()`.
     fold
-        The number of boxes from which on repetitions are shown once, with their count, and what
-        is still too much, in groups of operations. True folds always, False never.
+        With this many boxes or more, repetitions are shown once, with their count, and if there are
+        still too many boxes, operations are put into groups. True always folds, False never does.
 
     Raises
     ------

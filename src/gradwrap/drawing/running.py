@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.library.backend import is_floating
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import described
@@ -15,7 +16,7 @@ def recorded(fun: Any, args: tuple[Any, ...]) -> tuple[Any, dict[str, Any]]:
     """Call a function on tracked arguments; return its result, and the arguments by name."""
     if not callable(fun):
         raise NotAnArrayError(
-            f"draw was given arguments for a {type(fun).__name__}, which is no function. "
+            f"draw was given arguments for {class_of(fun)}, which is not a function. "
             "Fix: draw(f, *args) for a function f, draw(y) for a tracked array y."
         )
     places = [place for place, arg in enumerate(args) if _has_floats(arg)]

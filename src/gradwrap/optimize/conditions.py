@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.library.backend import is_array
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, class_of
 from gradwrap.errors import PytreeError
 from gradwrap.optimize.problem import as_args, double
 from gradwrap.transforms.forward import linearize
@@ -113,7 +113,7 @@ def _constraint(problem: Problem, given: Any, with_hessian: bool) -> Any:
         )
     if not isinstance(given, DICT) or not {"type", "fun"} <= given.keys():
         raise PytreeError(
-            f"a constraint of {problem.name} is a {type(given).__name__}. Fix: pass a dictionary "
+            f"a constraint of {problem.name} is {class_of(given)}. Fix: pass a dictionary "
             "with 'type' ('eq' or 'ineq') and 'fun', or scipy.optimize.NonlinearConstraint or "
             "LinearConstraint."
         )

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Descent(Generic[T]):
-    """The state of a descent: what `adam`, `sgd` and `rmsprop` return, and give to a callback.
+    """The state of a descent, which `adam`, `sgd` and `rmsprop` return, and pass to a callback.
 
     Examples
     --------
@@ -79,23 +79,23 @@ def sgd(  # noqa: PLR0913  the options of a descent
     fun
         `fun(x, *args)` returns a real scalar; with `batches`, `fun(x, *batch, *args)`.
     x0
-        Where to start: an array of any library, a number, or a container of them. Integers, None
-        and strings in a container stay what they are. It is not written to.
+        The start: an array of any library, a number, or a container of them. Integers, None and
+        strings in a container stay as they are. It is not changed.
     args
         More arguments of `fun`, as a tuple.
     steps
-        The number of steps: 1000 by default, or with `batches` one for each of these.
+        The number of steps: 1000 by default; with `batches`, one step for each batch.
     learning_rate
-        A number, or a function of the number of the step, which counts from 0.
+        A number, or a function of the step's number, which starts at 0.
     momentum
-        How much of the last step is kept.
+        The part of the last step that is kept.
     batches
         The data of each step, from any iterable: a tuple of arguments, or one argument.
     callback
         Called after each step, with `x`; or with a `Descent`, if its one parameter is named
         `intermediate_result`. StopIteration ends the descent.
     progress
-        Show a line with the step, the value and the length of the gradient.
+        Show a line with the step, the value and the norm of the gradient.
 
     Returns
     -------
@@ -188,9 +188,9 @@ def adam(  # noqa: PLR0913  the options of a descent
     """Minimise a function of a container of arrays by Adam (Kingma and Ba, 2015).
 
     A step moves `x` by `-learning_rate * m / (sqrt(v) + eps)`, where `m` and `v` are the running
-    means of the gradient and of its square, with `b1` and `b2` for the part that is kept, and
-    corrected for their start at zero. With `weight_decay`, `x` also moves by
-    `-learning_rate * weight_decay * x` (AdamW).
+    means of the gradient and of its square, corrected for their start at zero. `b1` and `b2` are
+    the factors of the previous means. With `weight_decay`, `x` also moves by `-learning_rate *
+    weight_decay * x` (AdamW).
 
     The other parameters, the result and the errors are those of `sgd`.
 

@@ -39,27 +39,27 @@ def least_squares(  # noqa: PLR0913  SciPy's arguments
 ) -> OptimizeResult[X]:
     """Fit a container of arrays to residuals by `scipy.optimize.least_squares`.
 
-    The Jacobian is supplied: by rows or by columns, whichever are fewer.
+    gradwrap computes the Jacobian by rows or by columns, whichever are fewer.
 
     Parameters
     ----------
     fun
         `fun(x, *args)` returns the residuals: an array of any shape, or a container of arrays. It
-        may be one of `gw.adapting`.
+        may be a function made by `gw.adapting`.
     x0, args, bounds
         As in `minimize`.
     method
         `"trf"`, `"dogbox"` or `"lm"`.
     x_scale
-        A number for each element, in the form of `x0`, or what SciPy takes.
+        A number for each element, in a container like `x0`, or a value that SciPy takes.
     sparsity
         Where the Jacobian may differ from zero: an array, or a sparse array of `scipy.sparse`, of
         a row for each residual and a column for each element of `x0`, in the order of
         `gw.ravel_pytree`. The Jacobian is then a sparse array, as `gw.jacobian` makes it.
     callback
-        As in `minimize`, where SciPy has it (1.16 and later).
+        As in `minimize`; needs SciPy 1.16 or later.
     progress
-        Show a line with the number of Jacobians, the cost and the length of the gradient.
+        Show a line with the number of Jacobians, the cost and the norm of the gradient.
     options
         More arguments of SciPy's function: `loss="soft_l1"`, `ftol=1e-12`.
 

@@ -46,18 +46,17 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
 ) -> OptimizeResult[X]:
     """Minimise a function of a container of arrays by `scipy.optimize.minimize`.
 
-    The gradient is supplied; so is the product of the Hessian with a vector, for the methods that
-    take it (`Newton-CG`, `trust-ncg`, `trust-krylov`, `trust-constr`), or the Hessian (`dogleg`,
-    `trust-exact`).
+    gradwrap computes the gradient. It also computes the product of the Hessian with a vector for
+    the methods that take it (`Newton-CG`, `trust-ncg`, `trust-krylov`, `trust-constr`), and the
+    Hessian for `dogleg` and `trust-exact`.
 
     Parameters
     ----------
     fun
-        `fun(x, *args)` returns a real scalar. It may be one of `gw.adapting`.
+        `fun(x, *args)` returns a real scalar. It may be a function made by `gw.adapting`.
     x0
-        Where to start: an array of any library, a number, or a container of them. A list of
-        numbers is taken for an array, as SciPy does. Integers, None and strings in a container
-        stay what they are.
+        The start: an array of any library, a number, or a container of them. A list of numbers
+        counts as an array, as in SciPy. Integers, None and strings in a container stay as they are.
     args
         More arguments of `fun`, as a tuple.
     method
@@ -65,14 +64,14 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
         constraints. BFGS keeps a matrix of the size of a Hessian, so take L-BFGS-B for thousands of
         parameters.
     bounds
-        A pair `(lower, upper)` for all elements, or a container of such pairs, one for each array
-        of `x0` (or for each part of it that has one). Each end is a number, an array of the shape,
-        or None; None in the place of a pair stands for no bounds. SciPy's `Bounds`, or a list of a
-        pair for each element, are taken as well.
+        A pair `(lower, upper)` for all elements, or a container with a pair for each array of `x0`,
+        or for each part of `x0`. Each bound is a number, an array of the shape, or None. None in
+        place of a pair stands for no bounds. SciPy's `Bounds`, and a list with a pair for each
+        element, work as well.
     constraints
-        One, or a list of them: dictionaries with `"type"` and `"fun"`, or SciPy's
-        `NonlinearConstraint`, whose functions take the container and return arrays or containers of
-        them; their derivatives are supplied. A `LinearConstraint` is one of the vector that
+        A constraint, or a list of them: dictionaries with `"type"` and `"fun"`, or SciPy's
+        `NonlinearConstraint`. Their functions take the container and return arrays or containers of
+        arrays; gradwrap computes their derivatives. A `LinearConstraint` refers to the vector that
         `gw.ravel_pytree` makes.
     tol
         SciPy's tolerance.
@@ -82,7 +81,7 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
     options
         Options of the method, as a dictionary.
     progress
-        Show a line with the iteration, the value and the length of the gradient.
+        Show a line with the iteration, the value and the norm of the gradient.
     more_options
         Options of the method, by keyword: `maxiter=100`, `gtol=1e-8`.
 

@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class OptimizeResult(Protocol[T]):
-    """The type of what `minimize` and `least_squares` return: `scipy.optimize.OptimizeResult`.
+    """The result of `minimize` and `least_squares`: SciPy's `OptimizeResult`.
 
-    `x` is a container like the one that was given, and so is `jac` of `minimize`, its gradient.
-    What else a method reports has SciPy's form, for the vector that `gw.ravel_pytree` makes.
+    `x` is a container like `x0`, and so is the gradient `jac` of `minimize`. Other entries have
+    SciPy's form, for the vector that `gw.ravel_pytree` makes.
 
     Examples
     --------

@@ -121,7 +121,9 @@ class Recorder:
             is_whole=performer.kind == "operation",
         )
         known = buffers_of(args)
-        again = self._is_again(opened.operation, args) if opened.is_whole else False
+        # what is computed again on purpose, by `checkpoint`, is no repetition
+        is_first = opened.is_whole and not opened.backward
+        again = self._is_again(opened.operation, args) if is_first else False
         began, result = self._timed(opened, function, args, kwargs)
         event = self._end(opened, began, args[:1] if result is None else (result,), known)
         if again:

@@ -199,9 +199,9 @@ def advice(
     for (name, place), again in repeated.items():
         if sum(event.bytes for event in again) >= some:
             found.append(
-                f"{name} ({line_of(place)}) was given arguments that it had before, in "
+                f"{name} ({line_of(place)}) was called again with the same arguments, in "
                 f"{len(again)} of its calls, which took "
-                f"{shown_time(sum(event.time for event in again))}: keep its result."
+                f"{shown_time(sum(event.time for event in again))}: store its result and use that."
             )
     for (name, place), count in fallbacks.items():
         found.append(
@@ -209,8 +209,9 @@ def advice(
             "times: write it in operations that have a batching rule."
         )
     found += [
-        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} calls: make the "
-        "arrays in the dtype, and on the device, in which they are used."
+        f"{row.name} ({row.line}) took {shown_time(row.time)} in {row.calls} "
+        f"call{'s' * (row.calls > 1)}: create the arrays with the dtype, and on the device, in "
+        "which they are used."
         for row in rows(events, "line")
         if row.name in CONVERSIONS and row.bytes >= some
     ]
@@ -218,18 +219,26 @@ def advice(
 
 
 def _saving(events: Sequence[Event]) -> Iterable[str]:
-    total = sum(event.saved for event in events)
+    saving = [event for event in events if event.place and event.saved]
     groups: defaultdict[object, list[Event]] = defaultdict(list)
-    for event in events:
-        if event.place and event.saved and not event.backward:
+    for event in saving:
+        if not event.backward:
             groups[event.place[-1][0]].append(event)
+    for event in saving:
+        if event.backward and not event.visit:  # it is computed again already
+            groups.pop(event.place[-1][0], None)
+    total = sum(event.saved for group in groups.values() for event in group)
     for group in groups.values():
         size = sum(event.saved for event in group)
         if size >= MEGABYTE and size >= MUCH * total:
             name = function_of(group[0].place)
-            parts = " If it is called once, do so with its parts." if size >= MOST * total else ""
+            parts = (
+                " If it is called only once, do this with its parts."
+                if size >= MOST * total
+                else ""
+            )
             yield (
                 f"{name} ({line_of(group[0].place)}) saves {shown_bytes(size)} for backward, "
-                f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep its arguments "
-                f"alone, and compute it again in backward.{parts}"
+                f"{size / total:.0%} of all: gradwrap.checkpoint({name}) would keep only its "
+                f"arguments, and run it again in backward.{parts}"
             )

@@ -91,9 +91,9 @@ class SciPyCall:
         """The arguments that a formula names, arrays as arrays, and what else it may name."""
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
-            value = arguments.get(name)
+            value: Any = arguments.get(name)
             is_list = isinstance(value, LIST)
-            if is_list and name in self.row.groups and any(np.ndim(part) for part in value or ()):
+            if is_list and name in self.row.groups and any(map(np.ndim, value)):
                 continue  # arrays, whose lengths may differ
             if is_list or type(value) in (int, float, complex):
                 arguments[name] = np.asarray(value)[()]

@@ -34,37 +34,38 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
     seed: int = 0,
     verbose: bool = False,
 ) -> None:
-    """Compare the derivatives of `fun` at `args` with central differences, to an order.
+    """Compare the derivatives of `fun` at `args` with central differences, up to an order.
 
-    The derivative along a random direction of the arguments, and one of the output, is taken by
-    each of the modes; then that of the derivative, and so on: every nesting of the modes.
+    Each mode computes the derivative along a random direction of the arguments and of the output;
+    then the derivative of that derivative, and so on, for every nesting of the modes.
 
     Parameters
     ----------
     fun
-        A function of NumPy arrays (or pytrees of them) that returns such; differentiable around
-        `args`.
+        A function of NumPy arrays or pytrees of them, which returns the same kinds of values. It
+        must be differentiable around `args`.
     args
-        Its arguments. Floating-point and complex arrays, and Python floats, are differentiated;
-        integers and all else are held fixed.
+        A list of its arguments. Floating-point and complex arrays, and Python floats, are
+        differentiated; integers and other values are held fixed.
     order
         The highest order of derivatives to check.
     modes
         `"fwd"`, forward mode, and `"rev"`, reverse mode; both by default.
     rtol
-        The tolerance, relative to the larger of the two values and to one. By default 1e-6, and
-        5e-2 where a single-precision array is among the arguments; ten times that for each order.
+        The tolerance, relative to the larger of the two values and to one. By default 1e-6, or 5e-2
+        if a single-precision array is among the arguments; ten times as much for each further
+        order.
     eps
         The step of the differences. By default 1e-5, and 1e-2 in single precision.
     seed
-        Of the random directions.
+        The seed of the random directions.
     verbose
-        Print a table of what is compared, a row for each derivative.
+        Print a table of the comparisons, with a row for each derivative.
 
     Raises
     ------
     GradientMismatchError
-        They do not agree; the message has both values.
+        The derivatives do not agree; the message has both values.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.values.comparing import kind_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import GradwrapError
 from gradwrap.transforms.forward import jvp
@@ -46,6 +47,11 @@ class FlatFunction:
         fixed: Collection[int] = (),
     ) -> None:
         """Leave out the arguments at the positions `fixed`."""
+        if hasattr(args, "dtype") or not hasattr(args, "__iter__"):
+            raise TypeError(
+                f"{what} takes a list of the function's arguments; it got {kind_of(args)}. "
+                "Fix: pass [x] for a function of x."
+            )
         self.fun = fun
         self.leaves: list[Any]
         self.treedef: TreeDef

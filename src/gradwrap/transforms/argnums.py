@@ -24,6 +24,11 @@ def name_of(fun: Callable[..., Any]) -> str:
     return getattr(fun, "__name__", type(fun).__name__)
 
 
+def counted(count: int) -> str:
+    """The words for so many positional arguments."""
+    return f"{count} positional argument{'' if count == 1 else 's'}"
+
+
 def check_transform(name: str, fun: object, argnums: object) -> None:
     """Refuse, when a transform is applied, what is no function, or no `argnums`."""
     if not callable(fun):
@@ -111,7 +116,7 @@ def _out_of_range(
     fun: Callable[..., Any], argnum: int, index: int, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> ArgnumsError:
     names = _positional_names(fun)
-    count = f"{len(args)} positional argument{'' if len(args) == 1 else 's'}"
+    count = counted(len(args))
     if 0 <= index < len(names) and names[index] in kwargs:
         fix = f"pass {names[index]} by position, or use argnums={names[index]!r}"
     elif 0 <= index < len(names):

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.wrapper import AnyWrapper, is_at, level_of, snapshot, strip, stripped
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    is_at,
+    level_of,
+    make_wrapper,
+    snapshot,
+    strip,
+    stripped,
+)
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
@@ -109,7 +118,7 @@ def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variabl
     """Wrap an array, or a number, as a leaf of a level."""
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
-    return variable_class(backend)(hold(backend, snapshot(value)), leaf)
+    return make_wrapper(variable_class(backend), hold(backend, snapshot(value)), leaf)
 
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
@@ -123,7 +132,7 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
         value = default_scalar(value)
     if not is_array(value):
         raise NotAnArrayError(
-            f"{what} is a {type(value).__qualname__}, which cannot be differentiated. "
+            f"{what} is {class_of(value)}, which cannot be differentiated. "
             f"Fix: {_remedy(value, what)}."
         )
     backend = backend_of(value)
@@ -174,7 +183,7 @@ def _wrap_leaf(leaf: Any, hold: Hold) -> Any:
     backend = backend_of(leaf)
     if not backend.is_numeric(leaf):
         return leaf
-    return variable_class(backend)(hold(backend, backend.to_hold(leaf)))
+    return make_wrapper(variable_class(backend), hold(backend, backend.to_hold(leaf)))
 
 
 def untracked(tree: Any) -> Any:
@@ -208,7 +217,7 @@ def without_inner(tree: Any, level: int) -> Any:
 def stop_gradient(x: T) -> T:
     """Return the same values as constants: no gradient passes, at any level.
 
-    Takes and returns an array or a pytree of arrays; what is not tracked stays as it is.
+    Takes and returns an array or a pytree of arrays. Values that are not tracked stay as they are.
 
     Examples
     --------

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import data_of, example, is_at, snapshot, stripped
+from gradwrap.core.levels.wrapper import data_of, example, is_at, make_wrapper, snapshot, stripped
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
 from gradwrap.core.values.tree import flatten, path_of, unflatten
 from gradwrap.errors import BatchedIndexError, VmapAxesError
-from gradwrap.transforms.argnums import described, name_of
+from gradwrap.transforms.argnums import counted, described, name_of
 from gradwrap.transforms.arguments import (
     passes_through,
     unwrapped,
@@ -60,20 +60,20 @@ def vmap(
         Where the batch axis is in the results: an int, or a pytree prefix of them. None for a
         result that does not depend on the example.
     fallback
-        What is done about an operation that has no batching rule: `"loop"` performs it on one
-        example after the other; `"warn"` does so and says so; `"error"` raises. If a function that
-        NumPy does not dispatch is given an index that is mapped over, as `np.take(x, i)` is for a
-        plain `x`, `fun` is called for one example after the other, unless this is `"error"`.
+        How to treat an operation without a batching rule: `"loop"` performs it on one example after
+        the other; `"warn"` does the same, with a warning; `"error"` raises an error. If a function
+        that NumPy does not dispatch gets a mapped index, as in `np.take(x, i)` with a plain `x`,
+        `fun` is called for one example after the other, unless this is `"error"`.
     axis_size
-        The number of examples. It is needed where no argument is mapped over; otherwise the mapped
-        axes have to have this length.
+        The number of examples. It is needed if no argument is mapped over; otherwise, the mapped
+        axes must have this length.
 
     Raises
     ------
     VmapAxesError
         `in_axes` or `out_axes` do not fit the arrays, or mapped axes differ in length.
     BatchedValueError
-        The values of a mapped array decide about control flow or a shape.
+        Control flow or a shape depends on the values of a mapped array.
     VmapFallbackError
         An operation has no batching rule, under `fallback="error"`.
 
@@ -236,7 +236,7 @@ def _axes_of_arguments(fun: Callable[..., Any], in_axes: Any, count: int) -> Seq
     if len(axes) != count:
         raise VmapAxesError(
             f"in_axes has {len(axes)} entries, and {name_of(fun)} was called with "
-            f"{count} positional arguments. Fix: give an entry for each, None for one "
+            f"{counted(count)}. Fix: give an entry for each, None for one "
             "that is the same for all examples."
         )
     return axes
@@ -261,7 +261,7 @@ def _checked_in_axis(leaf: Any, axis: Any, path: Callable[[], str]) -> int:
     """An axis of an argument, counted from the front."""
     if not is_array(leaf):
         raise VmapAxesError(
-            f"{path()} is a {type(leaf).__name__}, which has no axis to map over. "
+            f"{path()} is {class_of(leaf)}, which has no axis to map over. "
             "Fix: give None for it in in_axes, or pass an array."
         )
     rank = len(leaf.shape)
@@ -325,7 +325,7 @@ def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
     size, *shape = meta.shape
     one = Meta(tuple(shape), meta.dtype, meta.device, level, meta.is_complex)
     cls: Any = wrapper_class(Batched, backend)
-    return cls(data, Batch(one, size, fallback))  # type: ignore[no-any-return]  # a class is Any here
+    return make_wrapper(cls, data, Batch(one, size, fallback))
 
 
 def unit_batch(vector: Any, level: int) -> Batched[Any]:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.calls.forward import Dual
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import UNTRACKED, layers, level_of, snapshot, stripped
+from gradwrap.core.levels.wrapper import (
+    UNTRACKED,
+    layers,
+    level_of,
+    make_wrapper,
+    snapshot,
+    stripped,
+)
 from gradwrap.core.library.backend import backend_of, is_array, is_floating, wrapper_class
 from gradwrap.core.values.comparing import mismatch, namespace_of
 from gradwrap.core.values.prefixes import zeros_filled
@@ -108,7 +115,8 @@ class RefusedTangent:
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:
     """An array with a tangent of its space."""
     backend = backend_of(out)
-    return wrapper_class(Dual, backend)(out, Tangent(backend.meta(out, level), tangent))
+    dual = wrapper_class(Dual, backend)
+    return make_wrapper(dual, out, Tangent(backend.meta(out, level), tangent))
 
 
 def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool = False) -> None:

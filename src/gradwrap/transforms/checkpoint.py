@@ -32,6 +32,7 @@ from gradwrap.core.levels.wrapper import (
     is_at,
     layers,
     level_of,
+    make_wrapper,
     native,
     snapshot,
 )
@@ -44,7 +45,7 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ArgnumsError, CheckpointError
-from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.argnums import counted, name_of
 from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -75,40 +76,40 @@ def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, w
     policy: Policy = None,
     **kwargs: Any,
 ) -> Any:
-    """Make a function keep its arguments alone, and run again in backward.
+    """Make a function keep only its arguments for backward, and run again there.
 
     Parameters
     ----------
     fun
-        Any function: of arrays, pytrees of arrays, keyword arguments, anything else; tracked
-        arrays that it uses without being given them get their gradient as well. It has to do
-        the same when it is run again: its random numbers must come from a generator that it
-        makes itself, from a seed.
+        Any function of arrays, pytrees of arrays, keyword arguments or other values. Tracked arrays
+        that it takes from an enclosing scope get their gradient as well. It must do the same when
+        it runs again: its random numbers must come from a generator that it makes itself, from a
+        seed.
     args, kwargs
-        With arguments the function is called at once, as in PyTorch: `checkpoint(fun, x)` is
-        `checkpoint(fun)(x)`.
+        If arguments are given, the function is called at once, as in PyTorch: `checkpoint(fun, x)`
+        is `checkpoint(fun)(x)`.
     static_argnums
-        The positions of arguments that are handed on as they are, without a look for arrays in
-        them: settings, models, large tables that nobody writes to.
+        The positions of arguments that are passed on unchanged, and not searched for arrays:
+        settings, models, large tables that are never written to.
     policy
-        The operations whose results are kept, so that they are not computed again: a name of the
-        table of operations or a function made by `primitive`, several of these, or a function that
-        tells of a name whether it is one. Products of matrices are worth their memory more than
-        functions of each element: `policy="matmul"`.
+        The operations whose results are kept and not computed again: a name of the table of
+        operations, a function made by `primitive`, several of these, or a function that takes a
+        name and returns True or False. It is usually best to keep products of matrices:
+        `policy="matmul"`.
 
     Returns
     -------
     callable
-        A function of the same parameters, or with arguments its result. It may be nested, and used
-        under the tape and under transforms of any order.
+        A function of the same parameters or, if arguments are given, its result. It may be nested,
+        and used on the tape and under transforms of any order.
 
     Raises
     ------
     CheckpointError
-        In backward: `fun` did something else than the first time, or used a plain array of NumPy's
-        that was overwritten meanwhile.
+        In backward: `fun` did not do the same as the first time, or used a plain NumPy array that
+        was overwritten in between.
     ValueError
-        `policy` names no operation.
+        `policy` does not name an operation.
 
     Examples
     --------
@@ -167,8 +168,8 @@ def _op_of(named: Any) -> Op:
     found = find_op(named) if isinstance(named, str) else None
     if found is None:
         raise ValueError(
-            f"policy: {named!r} is no operation. Fix: take names of docs/ops.md, such as 'matmul' "
-            "or 'linalg.svd', or functions made by gradwrap.primitive."
+            f"policy: {named!r} is not an operation. Fix: use names of docs/ops.md, such as "
+            "'matmul' or 'linalg.svd', or functions made by gradwrap.primitive."
         )
     return found
 
@@ -192,7 +193,7 @@ def _with_static(
         if not -len(args) <= position < len(args):
             raise ArgnumsError(
                 f"static_argnums={position} is out of range: {name_of(fun)} was called with "
-                f"{len(args)} positional arguments. Fix: pass the argument by position."
+                f"{counted(len(args))}. Fix: pass the argument by position."
             )
         found[position] = _Static(args[position])
     return tuple(found)
@@ -205,18 +206,18 @@ def _without_static(arg: Any) -> Any:
 def checkpoint_sequential(functions: Sequence[Callable[[Any], Any]], segments: int, x: Any) -> Any:
     """Apply functions one after the other, checkpointed in segments.
 
-    For n functions that save as much as they return, about sqrt(n) segments take the least
-    memory: that of 2 sqrt(n) arrays in place of n. The last segment is not checkpointed, since
-    backward starts with it.
+    For n functions that each save as much as they return, about sqrt(n) segments take the least
+    memory: 2 sqrt(n) arrays in place of n. The last segment is not checkpointed, since backward
+    starts with it.
 
     Parameters
     ----------
     functions
-        Functions of one argument, each of what the one before returns.
+        Functions of one argument. Each gets the result of the previous function.
     segments
         The number of segments, of equal length as far as possible.
     x
-        The argument of the first.
+        The argument of the first function.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def checkpoint_sequential(functions: Sequence[Callable[[Any], Any]], segments: i
     count = len(functions)
     if not 1 <= segments <= count:
         raise ValueError(
-            f"segments={segments} for {count} functions. Fix: a number from 1 to {count}."
+            f"segments={segments} for {count} functions. Fix: pass a number from 1 to {count}."
         )
     bounds = [count * i // segments for i in range(segments + 1)]
     for start, stop in itertools.pairwise(bounds):
@@ -287,7 +288,9 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     if node is not None:
         node = new.get((node.meta.level, index), node)
     data = _rebuilt(leaf._value, index, new)
-    return leaf if node is leaf._node and data is leaf._value else type_of(leaf)(data, node)
+    if node is leaf._node and data is leaf._value:
+        return leaf
+    return make_wrapper(type_of(leaf), data, node)
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
@@ -455,7 +458,7 @@ def _below(leaf: Any, level: int) -> Any:
     """A value without the derivatives of transforms that ended inside the one of this level."""
     while level_of(leaf) > level:
         if leaf._is_batched:  # what it does to the values it has to do again
-            return type(leaf)(_below(leaf._value, level), leaf._node)
+            return make_wrapper(type_of(leaf), _below(leaf._value, level), leaf._node)
         leaf = leaf._value
     return snapshot(leaf)
 

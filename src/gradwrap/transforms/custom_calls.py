@@ -13,7 +13,7 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
-from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers
+from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers, make_wrapper
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
@@ -127,7 +127,7 @@ class _Recorded:
     def again(self) -> Pull:
         """The pull of the same call on inputs that have their places in the graph again."""
         inputs = [
-            value if node is None else variable_class(backend_of(value))(value, node)
+            value if node is None else make_wrapper(variable_class(backend_of(value)), value, node)
             for value, node in zip(
                 restored_tree(self.rule.name, self.inputs), self.nodes, strict=True
             )

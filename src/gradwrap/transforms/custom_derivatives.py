@@ -6,10 +6,11 @@ import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.comparing import kind_of, zeros_like
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import RuleDefinitionError, RuleResultError
 from gradwrap.transforms.calls import Space, checked_leaves, output_of, refuse_tracked, spaces_of
@@ -30,24 +31,25 @@ F = TypeVar("F", bound="Callable[..., Any]")
 class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     """Give a function its own rule for reverse mode: a decorator, as JAX's `custom_vjp`.
 
+    The method `defvjp(fwd, bwd)` of the decorated function gives it its rule. Forward mode follows
+    from `bwd`, which is linear in its cotangent. Keyword arguments and defaults are bound to
+    positions.
+
     Parameters
     ----------
     fun
         A function of arrays, or pytrees of them, that returns such. Outside of a transform it is
         called as it is.
     nondiff_argnums
-        Positions of arguments that are no arrays: functions, shapes, names. They are handed to
-        `bwd` before the others, and cannot be tracked.
-
-    `fun.defvjp(fwd, bwd)` gives it its rule, see there. Forward mode follows from `bwd`, which is
-    linear in its cotangent. Keyword arguments and defaults are bound to positions.
+        Positions of arguments that are not arrays: functions, shapes, names. `bwd` gets them before
+        the others. They cannot be tracked.
 
     Raises
     ------
     NoRuleError
         The function is differentiated before `defvjp`.
     RuleResultError
-        `fwd` returns no pair, or `bwd` a cotangent that does not belong to its argument.
+        `fwd` does not return a pair, or `bwd` returns a cotangent that does not fit its argument.
     TrackedValueError
         An argument in `nondiff_argnums` is tracked, or `fwd` or `bwd` uses a tracked array that
         is not among the arguments.
@@ -90,7 +92,7 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
             if not callable(function):
                 raise TypeError(
                     f"{self.name}.defvjp takes two functions, fwd and bwd; "
-                    f"it got a {type(function).__name__}."
+                    f"it got {class_of(function)}. Fix: pass both functions."
                 )
         self._rule = (fwd, bwd)
 
@@ -167,16 +169,16 @@ class _VjpCall(CustomCall):
 class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     """Give a function its own rule for forward mode: a decorator, as JAX's `custom_jvp`.
 
-    Parameters are those of `custom_vjp`: arguments in `nondiff_argnums` are handed to the rule
-    before the others. `defjvp` gives it its rule, or `defjvps` one for each argument. Reverse mode
-    follows: the rule is linear in the tangents, and is transposed.
+    Parameters are those of `custom_vjp`: the rule gets the arguments in `nondiff_argnums` before
+    the others. `defjvp` gives the function its rule, or `defjvps` a rule for each argument. Reverse
+    mode follows, since the rule is linear in the tangents and can be transposed.
 
     Raises
     ------
     NoRuleError
         The function is differentiated before it has a rule.
     RuleResultError
-        The rule returns no pair, or a tangent that does not belong to its output.
+        The rule does not return a pair, or its tangent does not fit the output.
     TrackedValueError
         An argument in `nondiff_argnums` is tracked, or the rule uses a tracked array that is not
         among the arguments.
@@ -313,7 +315,9 @@ class _JvpCall(CustomCall):
 
 
 def _wrapped(value: Any) -> Any:
-    return variable_class(backend_of(value))(value) if is_floating(value) else value
+    if not is_floating(value):
+        return value
+    return make_wrapper(variable_class(backend_of(value)), value)
 
 
 def _zero(primal: Any) -> Any:

@@ -128,7 +128,7 @@ class Arguments:
             raise TrackedValueError(
                 f"the argument {name} of {self.function.name} is tracked, and it is among "
                 "nondiff_argnums. Fix: take it out of nondiff_argnums and give None as its "
-                "cotangent; nondiff_argnums is for what is no array."
+                "cotangent; nondiff_argnums is for arguments that are not arrays."
             )
         return map_leaves(native, value)
 

@@ -46,18 +46,17 @@ def defvjp(
     Parameters
     ----------
     op
-        A `primitive`, a name of the standard (`"sin"`, `"linalg.inv"`), or a library's function
-        that calls on wrappers of its arrays: any ufunc (`scipy.special.gammaln`), any function of
-        NumPy. Once it has a rule, unmodified code that calls it on tracked arrays is
-        differentiated.
+        A `primitive`, a name of the standard (`"sin"`, `"linalg.inv"`), any ufunc
+        (`scipy.special.gammaln`), or any function of NumPy. Once it has a rule, gradwrap
+        differentiates unmodified code that calls it.
     vjps
         For each array argument, in order, a formula such as `lambda xp, g, x: g * xp.cos(x)`, or
-        None if it is not differentiable. Its parameter names say what it is given, and saved:
-        `xp` (the namespace), `g` (the cotangent of the output), `out` (the output), arguments by
-        their names, and `x_meta` (shape, dtype and device of an argument). It is written as for
-        real numbers; for a complex output the engine conjugates around it, which is right for a
-        holomorphic function. Parameters beyond the formulas are static: they are handed on as
-        they are, and cannot be tracked.
+        None if it is not differentiable. Its parameter names say which values it gets, and which
+        are therefore saved: `xp` (the namespace), `g` (the cotangent of the output), `out` (the
+        output), arguments by their names, and `x_meta` (shape, dtype and device of an argument).
+        Write it as for real numbers; for a complex output, the engine conjugates before and after
+        it, which is right for a holomorphic function. Parameters of `op` without a formula are
+        static: they are passed on unchanged, and cannot be tracked.
     backend
         The library for which the rule holds (`"numpy"`, `"cupy"`); all of them by default.
     params
@@ -67,8 +66,8 @@ def defvjp(
     Raises
     ------
     RuleDefinitionError
-        A formula names what it cannot be given, there are more formulas than parameters, or
-        nothing tells when `op` is called.
+        A formula has a parameter that does not exist, there are more formulas than parameters, or
+        gradwrap cannot notice calls of `op`.
 
     Examples
     --------
@@ -88,28 +87,28 @@ def defjvp(
 ) -> None:
     """Give an operation a rule for forward mode: what each array argument's tangent contributes.
 
+    An operation needs only one of the two rules. If it has just a VJP, its JVP follows by
+    transposing that. If it has just a JVP, its VJP follows in the same way, so the JVP has to be
+    written in `xp`. With both, each mode uses its own.
+
     Parameters
     ----------
     op
         As in `defvjp`.
     jvps
         For each array argument, in order, a formula such as `lambda xp, t, x: t * xp.cos(x)`, or
-        None if it is not differentiable. `t` is the tangent of that argument, of its shape; the
-        tangent of the output is the sum of what the formulas return. The other parameter names
-        are those of `defvjp`. Nothing is conjugated, for complex arrays either. An operation of
-        several outputs returns a tuple of tangents.
+        None if it is not differentiable. `t` is the tangent of that argument, of its shape. The
+        tangent of the output is the sum of the formulas' results. The other parameter names are
+        those of `defvjp`. Nothing is conjugated, even for complex arrays. If the operation has
+        several outputs, a formula returns a tuple of tangents.
     backend, params
         As in `defvjp`.
-
-    An operation needs one of the two rules. One that has a VJP only gets its JVP by transposing
-    the VJP; one that has a JVP only gets its VJP by transposing the JVP, which is for that
-    written in `xp`. With both, each mode uses its own.
 
     Raises
     ------
     RuleDefinitionError
-        A formula names what it cannot be given, there are too many or too few formulas, or nothing
-        tells when `op` is called.
+        A formula has a parameter that does not exist, there are too many or too few formulas, or
+        gradwrap cannot notice calls of `op`.
 
     Examples
     --------
@@ -151,8 +150,8 @@ def _define(
 ) -> None:
     if backend is not None and not _is_library(backend):
         raise RuleDefinitionError(
-            f"backend={backend!r} is the name of no array library that is known or installed. "
-            "Fix: 'numpy', 'cupy', or another library's name; or omit it, for all of them."
+            f"backend={backend!r} is not the name of a known or installed array library. "
+            "Fix: use 'numpy', 'cupy', or another library's name; or omit it, for all of them."
         )
     target, function = _target(op)
     if function is None:
@@ -184,8 +183,8 @@ def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
     if not callable(op) or not dispatches or hasattr(op, "reduce_expr"):  # CuPy's ReductionKernel
         name = getattr(op, "__name__", getattr(op, "name", repr(op)))
         raise RuleDefinitionError(
-            f"Nothing tells gradwrap when {name} is called: it is no ufunc, no function of "
-            "NumPy, and no name of the standard. "
+            f"Nothing tells gradwrap when {name} is called: it is not a ufunc, a function of "
+            "NumPy, or a name of the standard. "
             f"Fix: make it one operation with {name} = gradwrap.primitive({name})."
         )
     return Op(getattr(op, "__name__", type(op).__name__)), op

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import is_at, snapshot
+from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.values.comparing import mismatch, zeros_like
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.core.values.space import Tangent
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import TangentError
@@ -96,7 +96,7 @@ def _entered(
         if not isinstance(given, SEQUENCE):
             raise TangentError(
                 f"jvp takes its {what} as a tuple, one for each argument of {name_of(fun)}; it "
-                f"got a {type(given).__name__}. Fix: jvp(fun, (x,), (v,))."
+                f"got {class_of(given)}. Fix: jvp(fun, (x,), (v,))."
             )
     if len(primals) != len(tangents):
         raise TangentError(
@@ -155,7 +155,8 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
             fix = "pass an array of the primal's shape and dtype, or None for zero"
             contrast = f"is {found.got}. Fix: {fix}"
         raise TangentError(f"the tangent of {path} {contrast}.")
-    return wrapper_class(Dual, backend)(snapshot(primal), Tangent(meta, snapshot(tangent)))
+    dual = wrapper_class(Dual, backend)
+    return make_wrapper(dual, snapshot(primal), Tangent(meta, snapshot(tangent)))
 
 
 def _is_number(value: object) -> bool:

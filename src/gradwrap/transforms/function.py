@@ -53,24 +53,22 @@ class _ForwardAlone(Protocol[P, R_co]):
 class Function:
     """Define an operation with a derivative of your own, as with `torch.autograd.Function`.
 
-    A subclass has two static methods. `forward(ctx, *args)` is called with native arrays, and
-    with everything else that `apply` was given; it returns an array or a tuple. Numbers with a
-    fraction count as arrays; integers, strings, None pass through and are not tracked.
-    `backward(ctx, *grads)` gets a cotangent for each output, and returns one for each argument
-    of `apply`: an array of its shape and dtype, or None. `ctx` carries what `save_for_backward`
-    keeps, and any attribute. `forward` may leave `ctx` out; then a third static method,
-    `setup_context(ctx, inputs, output)`, fills it.
+    A subclass has two static methods. `forward(ctx, *args)` gets the arguments of `apply`, with
+    native arrays; it returns an array or a tuple. Floats count as arrays; integers, strings and
+    None pass through and are not tracked. `backward(ctx, *grads)` gets a cotangent for each output,
+    and returns one for each argument of `apply`: an array of its shape and dtype, or None. `ctx`
+    carries the arrays of `save_for_backward`, and any attribute. `forward` may omit `ctx`; then a
+    third static method, `setup_context(ctx, inputs, output)`, fills it.
 
-    Backward runs on native arrays, or on variables where its result is to be differentiated
-    again: write it with functions that take both, as NumPy's do. It must not write to the
-    cotangents.
+    Backward runs on native arrays, or on variables if its result will be differentiated again. So
+    write it with functions that take both, as NumPy's do. It must not write to the cotangents.
 
     Raises
     ------
     RuleResultError
-        Backward returned the wrong number of gradients, or one of another shape or dtype.
+        Backward returned the wrong number of gradients, or a gradient of the wrong shape or dtype.
     TrackedValueError
-        A tracked array reached forward by another way than as an argument.
+        Forward used a tracked array that is not an argument.
     BackwardError
         The second derivative depends on an array that forward computed and kept.
 
@@ -183,7 +181,7 @@ class Function:
         if alone:
             raise TypeError(
                 f"{cls.__name__}.apply has no place for {', '.join(alone)}, which "
-                "forward takes by keyword alone: backward returns a gradient for each position. "
+                "forward takes by keyword only: backward returns a gradient for each position. "
                 "Fix: take the * out of forward's parameters."
             )
         last = max(map([*parameters].index, bound.arguments))

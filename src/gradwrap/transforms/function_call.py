@@ -15,6 +15,7 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
     is_recorded,
+    make_wrapper,
     native,
     snapshot,
 )
@@ -236,7 +237,7 @@ def _of_own_library(arg: Any) -> Any:
     if not isinstance(arg, AnyWrapper) or arg._value is None:
         return arg
     own = wrapper_class(type_of(arg)._kind, backend_of(arg._value))
-    return arg if type(arg) is own else own(arg._value, arg._node)
+    return arg if type(arg) is own else make_wrapper(own, arg._value, arg._node)
 
 
 def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
@@ -322,7 +323,7 @@ def _skeleton(arg: Any) -> Any:
     """The places of an argument in the graphs of all levels, without its array."""
     if not isinstance(arg, AnyWrapper):
         return None
-    return type_of(arg)(_skeleton(arg._value), arg._node)
+    return make_wrapper(type_of(arg), _skeleton(arg._value), arg._node)
 
 
 def _native_argument(arg: Any) -> Any:

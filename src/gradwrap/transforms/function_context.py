@@ -102,8 +102,8 @@ class _Settling:
 class FunctionCtx(Generic[A]):
     """Carry arrays and anything else from a `Function`'s forward to its backward.
 
-    Besides what it has here, any attribute can be set on it in forward and read in backward. To a
-    type checker `FunctionCtx[A]` says that it keeps arrays of the type `A`.
+    Forward may also set any other attribute on it, and backward may read that. To a type checker,
+    `FunctionCtx[A]` keeps arrays of the type `A`.
 
     Examples
     --------

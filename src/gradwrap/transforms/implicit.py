@@ -26,6 +26,7 @@ from gradwrap.core.levels.wrapper import (
     is_at,
     layers,
     level_of,
+    make_wrapper,
     snapshot,
     strip,
 )
@@ -60,8 +61,8 @@ def custom_root(
 ) -> T:
     """Return a root of `f` by any solver, and differentiate it by the implicit function theorem.
 
-    Derivatives, of any order, by both modes, are with respect to what `f` has closed over. The
-    form is that of `jax.lax.custom_root`.
+    Derivatives of any order, in both modes, are with respect to the variables in the closure of
+    `f`. The form is that of `jax.lax.custom_root`.
 
     Parameters
     ----------
@@ -69,21 +70,21 @@ def custom_root(
         A function of an array or a pytree of arrays that returns one of the same structure and
         shapes; differentiable, with an invertible derivative at its root.
     initial_guess
-        Where the solver is to start; no derivative is taken with respect to it.
+        The start of the solver. It has no derivative.
     solve
-        `solve(f, initial_guess)` returns `x` such that `f(x)` is zero, which is not checked. It is
-        not differentiated: it may iterate, look at values, call a compiled library.
+        `solve(f, initial_guess)` returns `x` such that `f(x)` is zero. This is not checked. The
+        solver is not differentiated, so it may iterate, look at values, or call a compiled library.
     tangent_solve
         `tangent_solve(g, y)` returns `x` such that `g(x)` is `y`, for a linear function `g` and a
-        right-hand side of the structure of `x`. It is called for the derivative of `f` and for its
-        adjoint. By default, the matrix of `g` is computed column by column, and solved. Under a
-        `vmap` that is differentiated from outside, it is differentiated too: it is then to be made
-        of operations that have derivatives, and to solve to full precision.
+        right-hand side with the structure of `x`. It is called for the derivative of `f` and for
+        its adjoint. By default, the matrix of `g` is computed column by column, and solved. Under a
+        `vmap` that is differentiated from outside, it is differentiated too; it must then consist
+        of operations that have derivatives, and solve to full precision.
 
     Raises
     ------
     RuleResultError
-        `solve` or `f` returns another structure, shape or dtype than `initial_guess` has.
+        `solve` or `f` does not return the structure, shapes and dtypes of `initial_guess`.
 
     Examples
     --------
@@ -122,31 +123,31 @@ def fixed_point(
 ) -> T:
     """Return a fixed point of a function, `x = fun(x)`, and differentiate it implicitly.
 
-    The iteration is not differentiated, and takes no memory. Derivatives, of any order, are with
-    respect to what `fun` has closed over.
+    The iteration is not differentiated, and takes no memory. Derivatives of any order are with
+    respect to the variables in the closure of `fun`.
 
     Parameters
     ----------
     fun
-        A function of an array or a container of arrays that returns one of the same structure,
-        shapes and dtypes. `fun(fun(... fun(x0)))` has to converge.
+        A function of an array or a container of arrays, which returns the same structure, shapes
+        and dtypes. `fun(fun(... fun(x0)))` has to converge.
     x0
-        Where to start; no derivative is taken with respect to it.
+        The start of the iteration. It has no derivative.
     tol
         The iteration ends when no element changes by more than `tol * (1 + abs(x))`. By default,
         64 times the precision of the dtype.
     maxiter
-        The number of calls after which it is an error not to have converged.
+        The largest number of calls. If there is no convergence by then, an error is raised.
     tangent_solve
-        As in `custom_root`, for the derivative of `fun(x) - x`: by default its matrix is made and
-        solved, which for thousands of elements is better left to an iterative solver.
+        As in `custom_root`, for the derivative of `fun(x) - x`. By default, its matrix is computed
+        and solved. For thousands of elements, an iterative solver is better.
 
     Raises
     ------
     ConvergenceError
         `maxiter` calls did not suffice, or an element has become infinite or NaN.
     RuleResultError
-        `fun` returns another structure, shape or dtype than `x0` has.
+        `fun` does not return the structure, shapes and dtypes of `x0`.
 
     Examples
     --------
@@ -199,31 +200,31 @@ def custom_linear_solve(
     transpose_solve: Callable[[Callable[[T], T], T], T] | None = None,
     symmetric: bool = False,
 ) -> T:
-    """Return the solution of `matvec(x) = b` by any solver, and differentiate it as such.
+    """Return the solution of `matvec(x) = b` by any solver, with an implicit derivative.
 
-    Derivatives, of any order, are with respect to `b` and to what `matvec` has closed over: each
-    is one more solve. The form is that of `jax.lax.custom_linear_solve`.
+    Derivatives of any order are with respect to `b` and to the variables in the closure of
+    `matvec`; each needs one more solve. The form is that of `jax.lax.custom_linear_solve`.
 
     Parameters
     ----------
     matvec
         A linear function of an array, or a pytree of arrays.
     b
-        The right-hand side, of the structure of what `matvec` takes and returns.
+        The right-hand side, with the structure of the argument and the result of `matvec`.
     solve
         `solve(matvec, b)` returns the solution. It is not differentiated.
     transpose_solve
-        `transpose_solve(vecmat, b)` solves with the transpose of `matvec` (the adjoint, for
-        complex arrays), which it is given as a function. Reverse mode needs it.
+        `transpose_solve(vecmat, b)` solves with `vecmat`, the transpose of `matvec` (for complex
+        arrays, the adjoint). Reverse mode needs it.
     symmetric
-        `matvec` is its own transpose, and `solve` serves for it.
+        `matvec` is its own transpose, so `solve` solves with the transpose too.
 
     Raises
     ------
     NoRuleError
         Reverse mode, without `transpose_solve` or `symmetric`.
     RuleResultError
-        A solution has another structure, shape or dtype than `b`.
+        A solution does not have the structure, shape and dtype of `b`.
 
     Examples
     --------
@@ -413,7 +414,10 @@ def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[An
 def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
     """Record f at an x that this level tracks too: the way back to it is the adjoint of A."""
     points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
-    xs = [variable_class(backend_of(x))(x, p) for x, p in zip(leaves, points, strict=True)]
+    xs = [
+        make_wrapper(variable_class(backend_of(x)), x, p)
+        for x, p in zip(leaves, points, strict=True)
+    ]
     residual = [_at(value, level) for value in problem.residual(xs)]
     derivative = LinearMap(points, residual)
 

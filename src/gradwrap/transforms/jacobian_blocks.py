@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Node
-from gradwrap.core.levels.levels import inspecting, new_level
+from gradwrap.core.graph.special_nodes import unguarded
+from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
@@ -201,9 +203,7 @@ def _keeps_diagonal(node: Any) -> bool:
     return (
         rule is not None
         and rule.kind.is_elementwise
-        and not node.op.special
-        and node.op.hooks is None
-        and inspecting.get() is None
+        and _is_unobserved(node.op)
         and not node.more
         and not node.meta.is_complex
         and node.parent.meta.shape == node.meta.shape
@@ -211,8 +211,21 @@ def _keeps_diagonal(node: Any) -> bool:
     )
 
 
+def _is_unobserved(op: Any) -> bool:
+    """Tell if nobody would miss a visit of the nodes of this binding."""
+    return (op.guards or not op.special) and op.hooks is None and inspecting.get() is None
+
+
+def _saved(node: Any) -> tuple[Any, ...]:
+    """What the one formula of a node saved; whoever overwrote an array of it is told so."""
+    saved = node.saved
+    if node.op.guards:
+        saved, _ = unguarded(node.op.name, node, next_sequence_number())
+    return saved if type_of(saved) is tuple else (saved,)
+
+
 def _pulled(node: Any, factors: Any) -> Any:
-    ((_, formula, saved, _),) = node.edges
+    formula, saved = node.formula, _saved(node)
     pulled = formula(node.op.namespaces[type(factors)], factors, *saved)
     if tuple(pulled.shape) == node.meta.shape:
         return pulled
@@ -223,11 +236,11 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
     """The rows that leave the product of a matrix and the vector that is differentiated."""
     if node.op.name not in ("matmul", "linalg.matmul") or node.more or node.index != 1:
         return None
-    if node.op.hooks is not None or node.op.watch is not None or inspecting.get() is not None:
+    if not _is_unobserved(node.op):
         return None
     if node.meta.is_complex or len(node.parent.meta.shape) != 1 or len(node.meta.shape) != 1:
         return None
-    ((_, _, (matrix,), _),) = node.edges
+    (matrix,) = _saved(node)
     if matrix.dtype != node.parent.meta.dtype:
         return None
     return factors[:, None] * matrix

@@ -20,31 +20,31 @@ def apply_where(
     *,
     safe: float | tuple[float, ...] = 0.5,
 ) -> Any:
-    """Return `where(condition, f(*args), fill)`, without giving `f` the values left out.
+    """Return `where(condition, f(*args), fill)`, but call `f` only with the values that are taken.
 
-    The values and all derivatives are right also where `f` or its derivative is not finite
-    outside of the condition: there, `f` is evaluated at `safe` instead (the "double where").
+    Outside of the condition, `f` is evaluated at `safe` instead (the "double where"). So the values
+    and all derivatives are right even if `f` or its derivative is not finite there.
 
     Parameters
     ----------
     condition
         Array of bool.
     args
-        An array, or a tuple of arrays: what `f` is called with. Their shapes and that of
-        `condition` broadcast.
+        The arguments of `f`: an array, or a tuple of arrays. Their shapes and that of `condition`
+        are broadcast.
     f
         An elementwise function of as many arrays.
     fill
-        What stands where the condition does not hold: a number, an array, or a function of the
-        same arguments, which in turn is given `safe` where the condition holds.
+        The value where the condition does not hold: a number, an array, or a function of the same
+        arguments, which gets `safe` where the condition holds.
     safe
         A value at which `f` and its derivative are finite; one for each argument, or one for all.
-        The default serves `sqrt`, `log`, `1 / x`, powers, `arcsin` and the like.
+        The default works for `sqrt`, `log`, `1 / x`, powers, `arcsin` and similar functions.
 
     Returns
     -------
     array
-        Of the shape to which all broadcast; of the library of the arguments.
+        An array of the broadcast shape and of the arguments' library.
 
     Examples
     --------

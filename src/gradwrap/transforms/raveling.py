@@ -56,8 +56,8 @@ class Raveling:
         libraries = sorted({backend_of(array).name for array in arrays})
         if len(libraries) > 1:
             raise MixedLibrariesError(
-                f"{name} holds arrays of {' and '.join(libraries)}, which make no one "
-                "vector. Fix: convert them to one library."
+                f"{name} holds arrays of {' and '.join(libraries)}, which cannot be "
+                "joined into one vector. Fix: convert them to one library."
             )
         like = arrays[0] if arrays else None
         values = [self._as_array(self.originals[i], pairs[i][0], like) for i in self.places]

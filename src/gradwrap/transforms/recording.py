@@ -15,7 +15,7 @@ from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE, class_of, type_of
 from gradwrap.core.values.tree import (
     TreeDef,
     flatten,
@@ -158,7 +158,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
         return returned, None
     if not isinstance(returned, TUPLE) or len(returned) != 2:
         is_shown = returned is None or isinstance(returned, TUPLE)
-        got = kind_of(returned) if is_shown else f"a {type(returned).__name__}"
+        got = kind_of(returned) if is_shown else class_of(returned)
         raise NotAnArrayError(
             f"has_aux=True needs a function that returns a pair (out, aux); {name} "
             f"returned {got}. Fix: return out, aux."

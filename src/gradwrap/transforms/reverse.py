@@ -44,7 +44,7 @@ def grad(
     fun
         A function of arrays, or pytrees of arrays, of any library that follows the standard.
     argnums
-        What to differentiate: a position, a parameter's name, or a sequence of them.
+        The arguments to differentiate: a position, a parameter's name, or a sequence of these.
     has_aux
         `fun` returns a pair `(scalar, aux)`; the gradient function returns `(gradient, aux)`.
     holomorphic
@@ -53,11 +53,11 @@ def grad(
     Returns
     -------
     callable
-        A function of the same parameters. It returns the gradient in the structure of the argument:
-        the same library, dtype, shape and device; a tuple of them if `argnums` is a sequence. None,
-        strings and other parts of a pytree that are no arrays pass through; the gradient has None
-        in their place. The gradient of a real function of a complex argument points in the
-        direction of steepest ascent, the conjugate of what JAX returns.
+        A function of the same parameters. It returns the gradient in the structure of the argument,
+        with the same library, dtype, shape and device; a tuple of gradients if `argnums` is a
+        sequence. None, strings and other parts of a pytree that are not arrays pass through; the
+        gradient has None in their place. The gradient of a real function of a complex argument
+        points in the direction of steepest ascent; JAX returns its conjugate.
 
     Raises
     ------
@@ -143,9 +143,9 @@ def _conjugated(leaf: Any) -> Any:
 def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Return a function for the derivative of an elementwise function at each element.
 
-    It is the gradient of the sum of the outputs: right where each output depends on one
-    element of the argument. Arguments are as in `grad`; outputs are real arrays of any shape,
-    or pytrees of them.
+    This is the gradient of the sum of the outputs. It is right if each output depends on only one
+    element of the argument. Arguments are as in `grad`; outputs are real arrays of any shape, or
+    pytrees of them.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     fun
         A function of arrays, or pytrees of them, that returns such.
     primals
-        Its arguments, of which all are differentiated.
+        Its arguments; all of them are differentiated.
     has_aux
         `fun` returns a pair `(out, aux)`; a third result gives `aux`.
 
@@ -190,7 +190,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     tuple
         `out` and `vjp_fun`. `vjp_fun(cotangent)` takes a cotangent of the structure, shapes and
         dtypes of `out`, and returns a tuple with a gradient for each of `primals`. It may be called
-        again; what the operations saved is kept until it is dropped.
+        again; the saved values are kept as long as `vjp_fun` exists.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
         with differentiating():
             return fun(*args, **kwargs)
     except Exception as error:
-        refusal = latest_refusal(error)
+        refusal = latest_refusal(error) or _overlooked(error)
         if isinstance(error, GradwrapError):
             _note_package(error)
             shorten(error)
@@ -43,6 +43,7 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
         ours = refusal or _explained(fun, error)
         shorten(error)
         if ours is None:
+            _note_tracked(error)
             raise
         raise ours.with_traceback(error.__traceback__) from error
 
@@ -54,6 +55,25 @@ def _note_package(error: GradwrapError) -> None:
         note = f"It was raised {caller}."
         if note not in getattr(error, "__notes__", ()):
             error.add_note(note)
+
+
+def _overlooked(error: BaseException | None) -> GradwrapError | None:
+    """Return the refusal that C code has overlooked, so that a later call raised a SystemError."""
+    while isinstance(error, SystemError):
+        error = error.__cause__
+        if isinstance(error, GradwrapError):
+            return type(error)(str(error))
+    return None
+
+
+def _note_tracked(error: Exception) -> None:
+    """Say of a ValueError of an installed package that it ran on tracked values."""
+    caller = caller_of(error)
+    if type(error) is ValueError and caller is not None and caller.package:
+        error.add_note(
+            f"It was raised {caller}, which ran on tracked values (gradwrap.Variable). If plain "
+            f"arrays do not raise it: {remedy(caller, FIX)}"
+        )
 
 
 def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | None:

@@ -130,7 +130,9 @@ def check_options(argnums: Argnums, holomorphic: bool) -> None:
             "position or name; put several arguments into one container."
         )
     if holomorphic:
-        raise ArgnumsError("holomorphic=True with sparsity is not known. Fix: leave one out.")
+        raise ArgnumsError(
+            "holomorphic=True with sparsity is not supported. Fix: leave one of them out."
+        )
 
 
 def sparse_matrix(

@@ -12,6 +12,7 @@ from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.inspection import Wanted
 from gradwrap.core.observing.watching import Watch, Watching
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.errors import SavedArrayError
 
 if TYPE_CHECKING:
@@ -29,24 +30,24 @@ class _Inspecting(Watching):
 class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
     """Raise at the first NaN or infinity that a backward pass makes, and say where it came from.
 
-    A context manager, for this thread or task; run forward and backward inside of it. The error
-    names the operation whose derivative made a value that is not finite from a cotangent that is,
-    shows the lines of the forward call that recorded it, and says so where `where` or an index had
-    left that value out (0 times an infinite derivative is NaN). An error of another kind that is
-    raised inside of a derivative gets the same lines as a note.
+    This is a context manager, for the current thread or task. Run forward and backward inside of
+    it. The error names the operation whose derivative made a NaN or an infinity from a finite
+    cotangent, and shows the lines of the forward call that recorded it. It also says if `where` or
+    an index had left that value out (0 times an infinite derivative is NaN). Any other error inside
+    a derivative gets the same lines as a note.
 
-    For debugging: it looks at every value, waits for the device, and notes the call stack of every
-    operation.
+    Use it for debugging only: it checks every value, waits for the device, and notes the call stack
+    of every operation.
 
     Parameters
     ----------
     check_nan
-        Look at the values. If not, there are only the notes.
+        Check the values. If False, there are only the notes.
 
     Raises
     ------
     AnomalyError
-        In backward. Cotangents that were not finite to begin with raise nothing.
+        In backward. Cotangents that were not finite from the start do not raise it.
 
     Examples
     --------
@@ -115,13 +116,13 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
 
 
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
-    """Let a cotangent of zero annihilate: 0 times an infinite or undefined derivative is 0.
+    """Make a zero cotangent times an infinite or undefined derivative zero, instead of NaN.
 
-    A context manager, for this thread or task, around the backward pass. In elementwise
-    operations, where the cotangent is exactly zero, so is what is sent back, whatever the
-    derivative. That is what is meant in `where(x > 0, sqrt(x), 0)`, and in an index that leaves
-    out the bad values. By default gradwrap computes as IEEE arithmetic has it, NaN: a zero can
-    also be an accident, and NaN shows it. `apply_where` is the way to do without a mode.
+    This is a context manager, for the current thread or task, around the backward pass. In
+    elementwise operations, a cotangent that is exactly zero gives a zero, whatever the derivative
+    is. This is usually the intended result in `where(x > 0, sqrt(x), 0)`, and for an index that
+    leaves out bad values. By default, gradwrap computes NaN as in IEEE arithmetic, since a zero can
+    also be a mistake, which NaN reveals. `apply_where` avoids the NaN without a context manager.
 
     It costs a comparison and a selection per operation in backward.
 
@@ -145,23 +146,23 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
 class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
     """Pack every array that an operation saves for backward, and unpack it when it is needed.
 
-    A context manager. While it lasts, in this thread or task, each array that a formula saves is
-    given to `pack` at once, and what that returns is kept in its place. When a backward pass comes
-    to the operation, inside of the context or not, it gives that to `unpack`, and so again in each
-    further pass. Of contexts inside of each other the innermost counts, as in PyTorch.
+    This is a context manager for the current thread or task. Inside of it, each array that a
+    formula saves is passed to `pack`, and the result is kept in its place. When a backward pass
+    comes to the operation, inside of the context or not, it passes the kept value to `unpack`; each
+    further pass does so again. If contexts are nested, only the innermost applies, as in PyTorch.
 
-    Both get and return native arrays, under the tape and under transforms of any depth: `pack`
-    must not write to the array, which may be the caller's own. An array that two operations save
-    is packed twice. What a leaf or a variable itself holds is not packed, nor is the index of one
-    element. For a `Function`, it is the arrays of floats that its context keeps.
+    Both functions get and return native arrays, on the tape and under transforms of any depth.
+    `pack` must not write to the array, which may be the caller's own. An array that two operations
+    save is packed twice. The array of a leaf or variable is not packed, nor is the index of one
+    element. For a `Function`, the arrays of floats that its context keeps are packed.
 
     Parameters
     ----------
     pack
-        Is given an array of any shape and dtype; returns anything.
+        Takes an array of any shape and dtype; returns anything.
     unpack
-        Is given what `pack` returned; returns the array again, of the same library, shape, dtype
-        and device.
+        Takes the result of `pack`; returns the array again, of the same library, shape, dtype and
+        device.
 
     Raises
     ------
@@ -185,7 +186,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
         for name, function in (("pack", pack), ("unpack", unpack)):
             if not callable(function):
                 raise SavedArrayError(
-                    f"saved_tensors_hooks: {name} is a {type(function).__name__}, which cannot be "
+                    f"saved_tensors_hooks: {name} is {class_of(function)}, which cannot be "
                     f"called. Fix: pass a function of one argument as {name}."
                 )
         self._hooks = pack, unpack
@@ -196,10 +197,10 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
 
 @contextmanager
 def save_on_cpu() -> Generator[None, None, None]:
-    """Keep what operations save for backward in the memory of the CPU, until it is needed.
+    """Keep the arrays that operations save for backward in the memory of the CPU.
 
-    A context manager, on top of `saved_tensors_hooks`. Arrays that are there already are kept as
-    they are. In backward each array is taken back to the device it came from.
+    This is a context manager, based on `saved_tensors_hooks`. Arrays on the CPU are kept as they
+    are. In backward, each array is moved back to its device.
 
     Examples
     --------

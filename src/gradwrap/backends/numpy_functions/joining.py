@@ -143,7 +143,7 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
             return untyped.pad(ordered, pad_width=pad_width, mode=mode, **kwargs)
 
         return gathered(xp, padded, array)
-    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: np.concatenate the parts.")
+    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: use np.concatenate.")
 
 
 def _order_of(array: Any) -> Any:

@@ -166,7 +166,7 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
     if mode == "r":
         return xp.linalg.qr(a)[1]
     if mode not in ("reduced", "complete"):
-        raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: mode='reduced'.")
+        raise NoRuleError(f"np.linalg.qr(mode={mode!r}) has no rule. Fix: pass mode='reduced'.")
     return xp.linalg.qr(a, mode=mode)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gradwrap.backends.numpy_functions.converting import NDARRAY, reverse, single, sizes
 from gradwrap.backends.numpy_functions.table import completes, implements, untyped
 from gradwrap.core.levels.wrapper import innermost, one_array
+from gradwrap.core.library.backend import backend_of
 
 
 @completes(np.reshape)
@@ -67,7 +68,7 @@ def ravel(xp: Any, a: Any, order: str = "C") -> Any:
 
 def _axes_in_memory(a: Any) -> tuple[int, ...]:
     """The axes in the order in which the elements lie in memory."""
-    array = one_array(a)
+    array = backend_of(innermost(a)).concrete(one_array(a))
     if not isinstance(array, NDARRAY):
         return tuple(range(a.ndim))
     made: Any = np.nditer([array, None], ["zerosize_ok"]).operands[1]

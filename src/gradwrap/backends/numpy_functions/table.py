@@ -27,7 +27,7 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -207,7 +207,7 @@ def check_target(call: str, target: Any) -> None:
         caller = current_caller()
         place = "" if caller is None else f", {caller}"
         raise OutArgumentError(
-            f"{call} a {type(target).__name__}{place}: a plain array cannot hold a tracked value. "
+            f"{call} {class_of(target)}{place}: a plain array cannot hold a tracked value. "
             f"Fix: {remedy(caller, f'make the array {buffers(caller)}.')}"
         )
 

@@ -53,7 +53,9 @@ def sinc(xp: Any, x: Any) -> Any:
 @implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
 def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating"):
-        raise NoRuleError("np.nan_to_num of complex numbers has no rule. Fix: .real and .imag.")
+        raise NoRuleError(
+            "np.nan_to_num of complex numbers has no rule. Fix: apply it to x.real and x.imag."
+        )
     if not xp.isdtype(x.dtype, "real floating"):
         return xp.copy(x) if copy else x
     info = np.finfo(innermost(x).dtype)

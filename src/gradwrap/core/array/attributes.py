@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
 from gradwrap.core.array.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, is_scalar, native, one_array
-from gradwrap.errors import InPlaceError
+from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native, one_array
+from gradwrap.errors import InPlaceError, TrackedAttributeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.typing.namespace import ArrayNamespace
 
 D = TypeVar("D")
+
+remedies: list[Callable[[str], str]] = []
+"""Functions that return a sentence on what to write for a method that is missing, or nothing."""
 
 
 class Attributes(Wrapper):
@@ -22,6 +27,13 @@ class Attributes(Wrapper):
     __slots__ = ()
 
     _namespace: ArrayNamespace[Any, Self, Any]
+
+    def _no_attribute(self, name: str) -> TrackedAttributeError:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(innermost(self), name):
+            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
+        return TrackedAttributeError(text + "".join(remedy(name) for remedy in remedies))
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""

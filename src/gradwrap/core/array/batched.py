@@ -10,7 +10,7 @@ from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.batch import Batches, perform_batched
 from gradwrap.core.calls.general import bound_for_result, perform, untracked
 from gradwrap.core.calls.loop import looped
-from gradwrap.core.levels.wrapper import UNTRACKED
+from gradwrap.core.levels.wrapper import UNTRACKED, make_wrapper
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.namespace import PARTIAL, WrappedNamespace
 from gradwrap.core.observing.callers import calling_module, current_caller, refused
@@ -68,14 +68,14 @@ class Batched(Variable[A]):
         meta = backend.meta(out, level)
         meta = Meta(meta.shape[1:], meta.dtype, meta.device, level, meta.is_complex)
         made = cls._class_holding(type(out))
-        return made(out, Batch(meta, batch.size, batch.fallback))
+        return make_wrapper(made, out, Batch(meta, batch.size, batch.fallback))
 
     @staticmethod
     def _like(kind: Any, out: Any, batch: Batch) -> Any:
         """A result with the batch axis first, which keeps an operand's description if it can."""
         meta = batch.meta
         if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
-            return kind(out, batch)
+            return make_wrapper(kind, out, batch)
         return kind._of_batch(meta.level, batch, out)
 
     @classmethod
@@ -135,8 +135,8 @@ class Batched(Variable[A]):
             error = BatchedValueError(
                 f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
                 "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
-                "and write plain arrays through gradwrap.wrap(array); or pass what is one value "
-                "with None in in_axes."
+                "and write plain arrays through gradwrap.wrap(array); or pass a value that is "
+                "the same for all examples with None in in_axes."
             )
             raise refused(current_caller(), error)
         return super()._untracked_data(what, fix, into=into)

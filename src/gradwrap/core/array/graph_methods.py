@@ -17,6 +17,7 @@ from gradwrap.core.levels.wrapper import native
 from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.errors import BackwardError, InPlaceError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class GraphMethods(Generic[A]):
             )
         if not self._backend.is_array(array):
             raise InPlaceError(
-                f"data= got a {type(array).__name__}; the array is one of {self._backend.name}. "
+                f"data= got {class_of(array)}; the array is one of {self._backend.name}. "
                 "Fix: assign an array of the same library."
             )
         if mismatch(array, None, self._backend.meta(self._value, TAPE_LEVEL)) is not None:

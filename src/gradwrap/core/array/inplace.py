@@ -27,7 +27,7 @@ from gradwrap.core.array.views import (
 from gradwrap.core.array.write_call import Write, is_current_part, is_own_part, update_call
 from gradwrap.core.array.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
-from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.graph.node import Leaf, Node, make_node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -39,6 +39,7 @@ from gradwrap.core.levels.wrapper import (
     lay_out,
     layers,
     level_of,
+    make_wrapper,
     native,
 )
 from gradwrap.core.observing.hooks import follow
@@ -96,7 +97,7 @@ def _node_of_write(variable: Any, value: Any) -> Any:
         return node
     op = find_op("copy")
     assert op is not None
-    return Node(node, passes, (), 0, node.meta, type_of(variable)._bind(op))
+    return make_node(Node, node, passes, (), 0, node.meta, type_of(variable)._bind(op))
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
@@ -248,7 +249,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         _nest(variable, value, level)
         bound = type_of(variable)._bind(op)
         node = record_in_place(bound, variable, value, key, level)
-        _hold(variable, type_of(variable)(variable._value, node), recorded=True)
+        _hold(variable, make_wrapper(type_of(variable), variable._value, node), recorded=True)
     else:
         _assign(variable, type_of(variable)._bind(op).apply(variable, value, key), recorded=True)
 
@@ -309,7 +310,7 @@ def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
         replace_data(variable, change(variable._value, native(other)))
     else:
         changed = change(backend.copy(variable._value), native(other))
-        _assign(variable, type(variable)(changed), recorded=False)
+        _assign(variable, make_wrapper(type_of(variable), changed), recorded=False)
 
 
 def _is_tape_leaf(variable: Any) -> bool:
@@ -361,7 +362,7 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     """
     node = variable._node
     if node is not None and node.meta.level < level:
-        inner = type(variable)(variable._value, node)
+        inner = make_wrapper(type_of(variable), variable._value, node)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._value, variable._node = inner, None
     mine = getattr(value, "_node", None)
@@ -369,6 +370,6 @@ def _nest(variable: Any, value: Any, level: int) -> None:
         value = value._value
     depth = type_of(value)._backend.depth + 1 if isinstance(value, AnyWrapper) else 0
     while variable._backend.depth < depth:
-        inner = type(variable)(variable._value)
+        inner = make_wrapper(type_of(variable), variable._value)
         variable.__class__ = type_of(variable)._class_holding(type(inner))
         variable._value = inner

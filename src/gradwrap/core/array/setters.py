@@ -9,6 +9,7 @@ from gradwrap.core.array.remembered import remember
 from gradwrap.core.array.views import IMAG, as_view, view_of
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.registry import find_op
 from gradwrap.core.values.dynamic import type_of
@@ -45,7 +46,7 @@ def set_shape(variable: Any, shape: Any) -> None:
     before = variable._node
     if isinstance(before, Leaf) and before.meta.level == TAPE_LEVEL:
         raise _no_shape("a leaf Variable that requires grad keeps its shape")
-    whole = type_of(variable)(variable._value, variable._node)
+    whole = make_wrapper(type_of(variable), variable._value, variable._node)
     how = view_of(variable)
     if how is not None:
         whole._view = how

@@ -22,6 +22,7 @@ from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable
+from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -30,12 +31,13 @@ from gradwrap.core.levels.wrapper import (
     is_scalar,
     is_whole_number,
     lay_out,
+    make_wrapper,
     native,
 )
 from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NoLengthError, NoRuleError, TrackedAttributeError, TrackedValueError
+from gradwrap.errors import NoLengthError, NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +68,7 @@ class Variable(
     GraphMethods[A],
     Generic[A],
 ):
-    """Wrap a native array, so that what is done to it can be recorded and differentiated.
+    """Wrap a native array, so that operations on it can be recorded and differentiated.
 
     It has the operators, methods and attributes of the standard and of NumPy's arrays. Make one
     with `gradwrap.wrap`; functions under a transform receive them.
@@ -98,12 +100,6 @@ class Variable(
     _function_calls: Any = None
 
     __array_priority__ = 1000  # CuPy asks for more than 100 before it yields to another type
-
-    def __init__(self, data: Any, node: Any = None) -> None:
-        self._value = data
-        self._node = node
-        self._view = self._views = None
-        self._is_array = False
 
     # The library's class -----------------------------------------------------------------------
 
@@ -141,7 +137,7 @@ class Variable(
     def _plain(cls, data: Any) -> Any:
         """Wrap a result that is not tracked, unless it is not an array at all."""
         if type(data) in cls._backend.array_types or cls._backend.is_array(data):
-            return cls(data)
+            return make_wrapper(cls, data)
         return cls._plain_other(data)
 
     @classmethod
@@ -171,7 +167,7 @@ class Variable(
         """Make one array of nested lists: stacked where they hold variables, copied otherwise."""
         is_nested = isinstance(values, SEQUENCE)
         if not holds_wrapper(values):
-            return cls(cls._backend.asarray(values)) if is_nested else values
+            return make_wrapper(cls, cls._backend.asarray(values)) if is_nested else values
         if not is_nested:
             return values
         parts = [cls._stacked(part) for part in values]
@@ -273,7 +269,10 @@ class Variable(
         return protocol.call_ufunc(type(self), ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return protocol.call_function(type(self), func, args, kwargs)
+        cls: Any = type(self)
+        if len(types) > 1 and are_mixed(tuple(types)):
+            cls, args, kwargs = promoted_call(cls, args, kwargs)
+        return protocol.call_function(cls, func, args, kwargs)
 
     # NumPy's methods ---------------------------------------------------------------------------
 
@@ -289,13 +288,6 @@ class Variable(
             if name in protocol.method_names():  # `dir` lists what the class has
                 setattr(Variable, name, method)  # now found at once; any thread's is as good
             return MethodType(method, self)
-
-    def _no_attribute(self, name: str) -> TrackedAttributeError:
-        text = f"{type(self).__name__!r} object has no attribute {name!r}"
-        if not name.startswith("_") and hasattr(innermost(self), name):
-            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
-            return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *protocol.method_names()})
@@ -349,7 +341,7 @@ def _length(variable: Any) -> int:
 
 
 def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
-    variable = variable_class(backend_of(data))(data)
+    variable = make_wrapper(variable_class(backend_of(data)), data)
     return variable.requires_grad_() if requires_grad else variable
 
 

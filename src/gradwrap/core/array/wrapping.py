@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from gradwrap.core.array.ownership import handed_out
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
-from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, native
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, backend_of_namespace
 from gradwrap.core.library.buffers import share
 
@@ -53,7 +53,7 @@ def wrap(array: Any, requires_grad: bool = False) -> Variable[Any]:
             check_differentiable(backend, array, "the wrapped array")
         held = backend.to_hold(array)
         share(held)
-        variable = variable_class(backend)(held)
+        variable = make_wrapper(variable_class(backend), held)
     if requires_grad:
         variable.requires_grad_()
     return variable
@@ -80,11 +80,11 @@ def untracked_copy(x: Any) -> Variable[Any]:
     mapped = next(batched_parts(x), None)
     if mapped is None:
         data = native(x)
-        return variable_class(backend_of(data))(data)
+        return make_wrapper(variable_class(backend_of(data)), data)
     below = data_of(mapped)
     stopped = untracked_copy(below) if isinstance(below, AnyWrapper) else below
     holding: type[Variable[Any]] = mapped._class_holding(type(stopped))
-    return holding(stopped, mapped._node)
+    return make_wrapper(holding, stopped, mapped._node)
 
 
 def wrap_namespace(xp: Any) -> Namespace[Any]:

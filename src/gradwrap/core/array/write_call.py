@@ -55,7 +55,8 @@ class Write(Tape):
         x = self.rule.arrays[0]
         keep, op = self._keep([0], "level")
         meta = f"{x}_n.meta if {x}_n is not None else meta_of({x}_d, level)"
-        return [f"meta = {meta}", *keep, f"hold({x}, Node({self._joint_edge()}, meta, {op}))"]
+        node = self._node(self._joint_edge(), "meta", op)
+        return [f"meta = {meta}", *keep, *node, f"hold({x}, node)"]
 
     def _saved_jointly(self, name: str) -> str:
         value = self.rule.arrays[1]

@@ -78,8 +78,8 @@ class _Moves:
             self.function = _functions.get(self.word)
             if self.function is None:
                 raise RuleDefinitionError(
-                    f"{rule.name}: batch={self.word!r} is no word of batching. "
-                    f"Fix: 'align', 'last', 'loop', {', '.join(map(repr, _functions))}, "
+                    f"{rule.name}: batch={self.word!r} is not a batching word. "
+                    f"Fix: use 'align', 'last', 'loop', {', '.join(map(repr, _functions))}, "
                     "or a function, lambda xp, op, x: ..."
                 )
         self.names: tuple[str, ...] = ()

@@ -22,7 +22,9 @@ what it makes of the result. For `sin` on the tape:
             if type(silent()) is int: return plain(out)
             return watched(bound, (x_d, ), (x_n, ), (), out)
         meta = x_n.meta
-        return V(out, Node(x_n, f0, x_d, 0, meta, bound))
+        node = Node(); node.seq = number(); node.parent = x_n; node.formula = f0; ...
+        made = V(); made._value = out; made._node = node; ...
+        return made
 """
 
 from __future__ import annotations
@@ -32,7 +34,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
-from gradwrap.core.levels.wrapper import AnyWrapper, is_simple_key, stripped, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    is_simple_key,
+    make_wrapper,
+    stripped,
+    unwrapped_key,
+)
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import IMMUTABLE, type_of
@@ -47,7 +55,8 @@ if TYPE_CHECKING:
 
 WORDS_OF_THE_TEXT = """
     V PLAIN SEQUENCES NUMBERS bound other silent watched meta_of described native plain link Node
-    several is_tracked unwrapped_key BatchedValueError is_float out meta level like edges metas item
+    new_node number make_wrapper several is_tracked unwrapped_key BatchedValueError is_float out
+    meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
     kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE
@@ -140,6 +149,7 @@ class Call:
             "is_simple": is_simple_key,
             "plain": bound.variable_class._plain,
             "link": bound.variable_class._linked,
+            "make_wrapper": make_wrapper,
         }
         for index in range(len(self.rule.arrays)):
             formula = self.rule.formula_of(index)

@@ -24,7 +24,7 @@ from gradwrap.core.calls.source import execute
 from gradwrap.core.graph.linear import push
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import make_wrapper, native
 from gradwrap.core.table.kinds import weighted
 from gradwrap.core.table.rule import Formula
 from gradwrap.core.values.comparing import zeros_like
@@ -130,7 +130,7 @@ class Forward(Call):
         if self.rule.same and len(self.rule.arrays) == 1 and self.rule.outputs == 1:
             lines += [
                 "if pushed.dtype is like.dtype and pushed.shape == out.shape:",
-                f"    {self.result('V(out, Tangent(like, pushed))')}",
+                f"    {self.result('make_wrapper(V, out, Tangent(like, pushed))')}",
             ]
         like = "None" if self.rule.casts else "like"
         return [*lines, self.result(f"dual(bound, out, level, {like}, pushed)")]
@@ -204,7 +204,7 @@ def dual(bound: BoundOp, out: Any, level: int, like: Meta | None, t: Any) -> Any
         return untracked(bound, out)
     if t.shape != out.shape or t.dtype != out.dtype:
         t = fit_tangent(bound.namespaces[type(t)], t, out)
-    return bound.variable_class(out, Tangent(backend.meta(out, level, like), t))
+    return make_wrapper(bound.variable_class, out, Tangent(backend.meta(out, level, like), t))
 
 
 # Everything else ----------------------------------------------------------------------------------

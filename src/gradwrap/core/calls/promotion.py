@@ -7,11 +7,12 @@ handed on as it is. So the gradient of a NumPy array through Dask's is lazy.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.bound import NodeOp
-from gradwrap.core.graph.node import Leaf, Node
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.graph.node import Leaf, Node, make_node
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import library_of, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
@@ -38,6 +39,47 @@ def promoted(arrays: Sequence[Any]) -> tuple[Sequence[Any], Backend | None]:
     return arrays, None
 
 
+@functools.cache
+def are_mixed(types: tuple[type[Any], ...]) -> bool:
+    """Tell if arguments of these types are arrays of more than one library."""
+    names = (
+        kind._backend.name if issubclass(kind, AnyWrapper) else kind.__module__.partition(".")[0]
+        for kind in types
+    )
+    return len(set(names)) > 1
+
+
+def promoted_call(cls: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """Return the arguments of a function with those wrappers promoted that others take in.
+
+    The first is the class of wrappers that the function is then called for.
+    """
+    found: list[Any] = []
+    for value in (*args, *kwargs.values()):
+        found += _arrays_in(value)
+    library = promoted(found)[1]
+    if library is None:
+        return cls, args, kwargs
+
+    def of(value: Any) -> Any:
+        if isinstance(value, SEQUENCE):
+            return type(value)(map(of, value))
+        other = isinstance(value, AnyWrapper) and _library(value) is not library
+        return _taken_in(value, library) if other else value
+
+    return (
+        wrapper_class(cls._kind, library),
+        tuple(map(of, args)),
+        {name: of(value) for name, value in kwargs.items()},
+    )
+
+
+def _arrays_in(value: Any) -> list[Any]:
+    if isinstance(value, SEQUENCE):
+        return [one for part in value for one in _arrays_in(part)]
+    return [value]
+
+
 def _library(array: Any) -> Backend | None:
     data = innermost(array)
     return library_of(data) if hasattr(data, "dtype") else None
@@ -52,11 +94,12 @@ def _taken_in(array: Any, library: Backend) -> Any:
     outer = wrapper_class(kind._kind, library_of(data) or library)
     node = array._node
     if node is None:
-        return outer(data)
+        return make_wrapper(outer, data)
     if not isinstance(node, (Node, Leaf)):  # a tangent, or a batch
         return array
     meta = outer._backend.meta(data, node.meta.level)
-    return outer(data, Node(node, _handed_on, (), 0, meta, NodeOp("taken in", library, outer)))
+    op = NodeOp("taken in", library, outer)
+    return make_wrapper(outer, data, make_node(Node, node, _handed_on, (), 0, meta, op))
 
 
 def _handed_on(xp: Any, g: Any) -> Any:  # noqa: ARG001  a formula's form

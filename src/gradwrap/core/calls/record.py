@@ -13,8 +13,10 @@ from gradwrap.core.array.remembered import remember
 from gradwrap.core.array.views import as_view
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
-from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, OutputsMeta, output_node
-from gradwrap.core.levels.levels import current_watch, silent_up_to
+from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, make_node
+from gradwrap.core.graph.outputs import OutputsMeta, output_node
+from gradwrap.core.levels.levels import current_watch, next_sequence_number, silent_up_to
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
 from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
@@ -24,6 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.core.calls.bound import BoundOp, NodeOp
+
+NODE_FIELDS = ("parent", "formula", "saved", "index", "meta", "op", "more")
+"""What `make_node` is given; the generated text has the lines of that function in its place."""
+MADE = (
+    "made = V(); made._value = out; made._node = node; "
+    "made._view = made._views = None; made._is_array = False"
+)
+"""The lines of `make_wrapper`."""
 
 
 class Tape(Call):
@@ -36,7 +46,9 @@ class Tape(Call):
     def scope(self) -> dict[str, Any]:
         bound = self.bound
         return super().scope() | {
-            "Node": bound.backend.node or Node,
+            "Node": Node,
+            "new_node": bound.backend.node,
+            "number": next_sequence_number,
             "watched": record_watched,
             "is_float": bound.backend.is_float,
             "several": _several,
@@ -66,14 +78,27 @@ class Tape(Call):
             return self._record_two(active[0], active[1])
         return self._record_many(active)
 
-    def _linked(self, made: str) -> list[str]:
+    def _node(self, edge: Sequence[str], meta: str, op: str, more: str = "None") -> list[str]:
+        """Lines that make the `node`."""
+        values = [*edge, meta, op, more]
+        if self.bound.backend.node is not None:
+            return [f"node = new_node({', '.join(values)})"]
+        fields = zip(NODE_FIELDS, values, strict=True)
+        stores = [f"node.{field} = {value}" for field, value in fields]
+        return ["; ".join(["node = Node(); node.seq = number()", *stores])]
+
+    def _made(self, edge: Sequence[str], meta: str, op: str, more: str = "None") -> list[str]:
+        """Lines that make the result, `made`, with its node."""
+        return [*self._node(edge, meta, op, more), MADE]
+
+    def _linked(self) -> list[str]:
         """Lines that return a recorded result; most views, and most that are none, at once."""
         backend, x = self.bound.backend, self.rule.arrays[0]
         if not self.rule.views or not backend.keeps_base or backend.depth:
-            return [self.result(made)]
+            return [self.result("made")]
         view = f"as_view(made, {x}, bound.op, {self.statics})"
         return [
-            f"made = {made}; base = out.base",
+            "base = out.base",
             f"if base is None and out is not {x}_d: return made",
             f"if (base is {x}_d or base is {x}_d.base) and {x}_d.shape:",
             f"    return remember({x}, {view})",
@@ -143,14 +168,15 @@ class Tape(Call):
         """Tell if a static argument can be an array: one that has to be given."""
         return name in self.rule.statics and f"{name}=" not in self.rule.signature_text
 
-    def _edge(self, index: int) -> str:
+    def _edge(self, index: int) -> tuple[str, str, str, str]:
         formula = self.rule.formula_of(index)
         assert formula is not None
         own = self.rule.arrays[index]
         if len(formula.saved) == 1 and formula.saved[0] not in self.rule.statics:
-            return f"{own}_n, f{index}, {self._saved(formula.saved[0], own)}, {index}"
-        saved = tuple_of(self._saved(name, own) for name in formula.saved)
-        return f"{own}_n, f{index}, {saved}, {index}"
+            saved = self._saved(formula.saved[0], own)
+        else:
+            saved = tuple_of(self._saved(name, own) for name in formula.saved)
+        return f"{own}_n", f"f{index}", saved, f"{index}"
 
     def _saved(self, name: str, own: str) -> str:
         if name in self.rule.arrays:
@@ -179,7 +205,7 @@ class Tape(Call):
         if rule.casts:
             lines += ["if not is_float(meta):", "    return plain(out)"]
         keep, op = self._keep([index], "meta.level", [x])
-        return [*lines, *keep, *self._linked(f"V(out, Node({self._edge(index)}, meta, {op}))")]
+        return [*lines, *keep, *self._made(self._edge(index), "meta", op), *self._linked()]
 
     def _record_two(self, first: int, second: int) -> list[str]:
         rule = self.rule
@@ -188,7 +214,7 @@ class Tape(Call):
         if rule.same and len(rule.arrays) == 2:
             meta = f"{a}_n.meta if {a}_n.meta is {b}_n.meta else {meta}"
         keep, op = self._keep([first, second], f"{a}_n.meta.level", [a, b])
-        edges = f"{self._edge(first)}, meta, {op}, ({self._edge(second)})"
+        more = f"({', '.join(self._edge(second))})"
         return [
             f"if {a}_n is None:",
             *indented(self._guarded(second, a)),
@@ -198,7 +224,8 @@ class Tape(Call):
             *self._unless_silent(f"{a}_n.meta.level"),
             f"meta = {meta}",
             *keep,
-            f"return V(out, Node({edges}))",
+            *self._made(self._edge(first), "meta", op, more),
+            "return made",
         ]
 
     def _guarded(self, index: int, scalar: str) -> list[str]:
@@ -211,23 +238,24 @@ class Tape(Call):
         if rule.same and len(rule.arrays) == 2:
             lines += [f"if type({scalar}) in (float, int):"]
             if formula is not None and formula.function is passes:
-                lines += [f"    if {x}_n.meta.level: return V(out, {x}_n)"]
-            edge = f"return V(out, Node({self._edge(index)}, {x}_n.meta, bound))"
-            lines += [f"    {edge}"]
+                lines += [f"    if {x}_n.meta.level: return make_wrapper(V, out, {x}_n)"]
+            lines += indented(self._made(self._edge(index), f"{x}_n.meta", "bound"))
+            lines += ["    return made"]
         lines += [f"meta = {meta}"]
         if formula is not None and formula.function is passes:
-            lines += [f"if meta is {x}_n.meta and meta.level: return V(out, {x}_n)"]
+            lines += [f"if meta is {x}_n.meta and meta.level: return make_wrapper(V, out, {x}_n)"]
         keep, op = self._keep([index], "meta.level", [x])
-        return [*lines, *keep, f"return V(out, Node({self._edge(index)}, meta, {op}))"]
+        return [*lines, *keep, *self._made(self._edge(index), "meta", op), "return made"]
 
     def _record_many(self, active: list[int]) -> list[str]:
         keep, op = self._keep(active, "level")
         lines = [*self.level_of(active), *self._unless_silent("level"), *keep, "edges = ()"]
         for index in active:
             x = self.rule.arrays[index]
-            lines += [f"if {x}_n is not None: edges += ({self._edge(index)})"]
-        meta = "meta_of(out, level, like)"
-        return [*lines, f"return V(out, Node(*edges[:4], {meta}, {op}, edges[4:]))"]
+            lines += [f"if {x}_n is not None: edges += ({', '.join(self._edge(index))})"]
+        first = [f"edges[{place}]" for place in range(EDGE)]
+        made = self._made(first, "meta_of(out, level, like)", op, f"edges[{EDGE}:]")
+        return [*lines, *made, "return made"]
 
     def _record_joint(self) -> list[str]:
         """Record a function whose one formula gives the cotangents of all arguments."""
@@ -243,15 +271,16 @@ class Tape(Call):
         keep, op = self._keep([0], "level")
         lines += keep
         if rule.outputs > 1:
-            return [*lines, f"return several({op}, level, [{edge}], out)"]
-        return [*lines, self.result(f"V(out, Node({edge}, meta_of(out, level, like), {op}))")]
+            return [*lines, f"return several({op}, level, [{', '.join(edge)}], out)"]
+        made = self._made(edge, "meta_of(out, level, like)", op)
+        return [*lines, *made, self.result("made")]
 
-    def _joint_edge(self) -> str:
+    def _joint_edge(self) -> tuple[str, str, str, str]:
         formula = self.rule.formula_of(0)
         assert formula is not None
         saved = tuple_of(self._saved_jointly(name) for name in formula.saved)
         nodes = f"tuple({self._all('n')})" if self.rule.variadic else self._all("n")
-        return f"{nodes}, f0, {saved}, -1"
+        return nodes, "f0", saved, f"{JOINT}"
 
     def collects_metas(self) -> bool:
         formula = self.rule.formula_of(0)
@@ -339,7 +368,7 @@ def record(  # noqa: PLR0913  all there is to a call
         return untracked(bound, out)
     if rule.real_steps and not meta.is_complex:
         return untracked(bound, out)
-    return variable_class(out, new_node(edges, meta, bound))
+    return make_wrapper(variable_class, out, new_node(edges, meta, bound))
 
 
 class Values:
@@ -399,7 +428,8 @@ def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
     wrapped: list[Any] = []
     for index, (part, meta) in enumerate(zip(out, metas, strict=True)):
         if backend.dtype_kind(meta.dtype)[0]:
-            wrapped.append(bound.variable_class(part, output_node(source, index, meta)))
+            node = output_node(source, index, meta)
+            wrapped.append(make_wrapper(bound.variable_class, part, node))
         else:
             wrapped.append(untracked(bound, part))
     return rebuilt(out, wrapped)
@@ -428,5 +458,5 @@ def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
         bound = guarding(bound)
     parent, formula, saved, index = edges[:EDGE]
     more = tuple(edges[EDGE:]) or None
-    make: Callable[..., Node] = bound.backend.node or Node
+    make: Callable[..., Node] = bound.backend.node or partial(make_node, Node)
     return make(parent, formula, saved, index, meta, bound, more)

@@ -97,7 +97,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     while node is not None or heap:
         if node is None:
             node, g, owned = pending.pop(heappop(heap))
-            next_g = cotangent = None  # their arrays are not needed any more
+            next_g = cotangent = arrival = total = None  # their arrays are not needed any more
         if type(node) is Leaf:
             arrived[node] = g
             node = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import find_backend
 from gradwrap.core.values.comparing import kind_of, mismatch
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, class_of, type_of
 from gradwrap.errors import BackwardError, NonDifferentiableInputError, RuleResultError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
     where = f"The rule of {op.name} for its argument {argument} returned"
     if isinstance(cotangent, SEQUENCE):
         raise RuleResultError(
-            f"{where} a {type(cotangent).__name__} of {len(cotangent)}; a formula returns one "
+            f"{where} {class_of(cotangent)} of {len(cotangent)}; a formula returns one "
             "cotangent, an array. Fix: give one formula for each array argument, "
             f"defvjp({op.name}, {', '.join(f'lambda xp, g, {a}: ...' for a in op.rule.arrays)})."
         )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.calls.bound import NodeOp
 from gradwrap.core.calls.record import new_node
-from gradwrap.core.graph.node import JOINT, OutputsMeta, output_node
+from gradwrap.core.graph.node import JOINT
+from gradwrap.core.graph.outputs import OutputsMeta, output_node
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.backend import backend_of
 
 if TYPE_CHECKING:
@@ -67,5 +69,5 @@ def recorded_outputs(  # noqa: PLR0913  all there is to a call
     wrapped = list(outs)
     nodes = output_nodes(op, parents, formula, saved, metas)
     for place, backend, node in zip(places, backends, nodes, strict=True):
-        wrapped[place] = variable_class(backend)(outs[place], node)
+        wrapped[place] = make_wrapper(variable_class(backend), outs[place], node)
     return wrapped

@@ -22,7 +22,7 @@ def install(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
 
 
 class GradFn:
-    """A node of the recorded graph, as its user sees it.
+    """A node of the recorded graph.
 
     Examples
     --------

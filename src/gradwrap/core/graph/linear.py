@@ -13,7 +13,7 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import AnyWrapper, is_at
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at, make_wrapper
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_tangent, zeros_of
@@ -89,7 +89,7 @@ def record_linear(
 def _zeros(like: Any, level: int) -> Any:
     backend = backend_of(like)
     leaf = Leaf(backend.meta(like, level))
-    return variable_class(backend)(zeros_of(backend.xp, leaf.meta), leaf)
+    return make_wrapper(variable_class(backend), zeros_of(backend.xp, leaf.meta), leaf)
 
 
 def in_spaces_of(arrays: Sequence[Any], values: Sequence[Any]) -> list[Any]:

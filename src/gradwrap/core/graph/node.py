@@ -6,12 +6,10 @@ shows nodes to their users, under PyTorch's names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.calls.bound import NodeOp
 from gradwrap.core.graph.grad_fn import GradFn
 from gradwrap.core.levels.levels import next_sequence_number
-from gradwrap.core.library.scatter import OutputPart
 from gradwrap.core.observing.handles import Hooks
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from weakref import ReferenceType
 
+    from gradwrap.core.calls.bound import NodeOp
     from gradwrap.core.values.space import Meta
 
     Edge = tuple[Any, Callable[..., Any], tuple[Any, ...], int]
@@ -42,29 +41,14 @@ class Node(GradFn):
 
     __slots__ = ("__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq")
 
+    seq: int
     parent: Any
     formula: Any
     saved: Any
+    index: int
+    meta: Meta
+    op: NodeOp
     more: tuple[Any, ...] | None
-
-    def __init__(  # noqa: PLR0913  made once per operation, by position
-        self,
-        parent: Any,
-        formula: Any,
-        saved: Any,
-        index: int,
-        meta: Meta,
-        op: NodeOp,
-        more: tuple[Any, ...] | None = None,
-    ) -> None:
-        self.seq: int = next_sequence_number()
-        self.parent = parent
-        self.formula = formula
-        self.saved = saved
-        self.index: int = index
-        self.meta: Meta = meta
-        self.op: NodeOp = op
-        self.more = more
 
     @property
     def edges(self) -> list[Edge]:
@@ -122,6 +106,32 @@ class Node(GradFn):
         self.parent = self.formula = self.saved = self.more = None
 
 
+N = TypeVar("N", bound=Node)
+
+
+def make_node(  # noqa: PLR0913  the fields, by position
+    kind: type[N],
+    parent: Any,
+    formula: Any,
+    saved: Any,
+    index: int,
+    meta: Meta,
+    op: NodeOp,
+    more: tuple[Any, ...] | None = None,
+) -> N:
+    """Make a node, which has no `__init__`: the call of one would take as long as all the rest."""
+    node = kind()
+    node.seq = next_sequence_number()
+    node.parent = parent
+    node.formula = formula
+    node.saved = saved
+    node.index = index
+    node.meta = meta
+    node.op = op
+    node.more = more
+    return node
+
+
 class Leaf(GradFn):
     """An array to be differentiated: where cotangents arrive.
 
@@ -159,35 +169,3 @@ class Leaf(GradFn):
     @property
     def shown(self) -> tuple[GradFn, int]:
         return self, 0
-
-
-# Several outputs ----------------------------------------------------------------------------------
-
-
-class OutputsMeta(tuple[Any, ...]):
-    """The descriptions of several outputs."""
-
-    __slots__ = ()
-
-    @property
-    def is_complex(self) -> bool:
-        return any(meta.is_complex for meta in self)
-
-    @property
-    def level(self) -> int:
-        return int(self[0].level)
-
-
-SELECT = NodeOp("output")
-"""The binding of the nodes that select one of several outputs; nothing is ever called."""
-SELECT.selects = SELECT.parts = True
-
-
-def output_node(source: Node, index: int, meta: Meta) -> Node:
-    """The node of one output of several."""
-    return Node(source, select_output, (index,), 0, meta, SELECT)
-
-
-def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
-    """Hand the cotangent of one output to the node of all."""
-    return OutputPart(index, g)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
-from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.graph.outputs import output_node
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.hooks import after_node, before_node, held_back, on_variable
@@ -215,11 +217,12 @@ def _rewrap(node: Node, value: Any, owner: Any) -> Any:
     """A saved argument as a variable of the node it came from; as it is, if it was not tracked."""
     if owner is None:
         return value
-    variable = node.op.variable_class
+    kind = node.op.variable_class
     if not isinstance(owner, TUPLE):
-        return variable(value, owner)
+        return make_wrapper(kind, value, owner)
     return tuple(
-        item if one is None else variable(item, one) for item, one in zip(value, owner, strict=True)
+        item if one is None else make_wrapper(kind, item, one)
+        for item, one in zip(value, owner, strict=True)
     )
 
 
@@ -227,10 +230,10 @@ def _rewrap_output(node: Node, value: Any) -> Any:
     """A saved output as a variable of its node, or of nodes that select each of several."""
     op = node.op
     if not isinstance(value, SEQUENCE):
-        return op.variable_class(value, node)
+        return make_wrapper(op.variable_class, value, node)
     metas: Any = node.meta
     return tuple(
-        op.variable_class(part, output_node(node, index, meta))
+        make_wrapper(op.variable_class, part, output_node(node, index, meta))
         if op.backend.dtype_kind(meta.dtype)[0]
         else part
         for index, (part, meta) in enumerate(zip(value, metas, strict=True))

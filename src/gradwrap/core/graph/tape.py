@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.grad_fn import install
-from gradwrap.core.graph.node import JOINT, Leaf, Node, output_node
+from gradwrap.core.graph.node import JOINT, Leaf, Node
+from gradwrap.core.graph.outputs import output_node
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.modes import enable_grad, set_grad_enabled
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, native
 from gradwrap.core.library.backend import own_buffers
 from gradwrap.core.observing.hooks import (
     accumulate,
@@ -108,7 +109,7 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
 def _zeros(variable: Any, create_graph: bool) -> Any:
     zeros = zeros_of(variable._backend.xp, variable._node.meta)
     # tracked, so that it can be differentiated like the others
-    return type(variable)(zeros).requires_grad_() if create_graph else zeros
+    return make_wrapper(type_of(variable), zeros).requires_grad_() if create_graph else zeros
 
 
 def _run(
@@ -245,7 +246,7 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
         gradient = native(gradient)
     gradient = _checked(index, gradient, output, meta)
     if create_graph and not isinstance(gradient, AnyWrapper):
-        gradient = type_of(output)(gradient)
+        gradient = make_wrapper(type_of(output), gradient)
     return output._node, gradient
 
 

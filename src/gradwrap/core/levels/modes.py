@@ -184,7 +184,7 @@ class enable_grad(_Switch):  # noqa: N801  PyTorch's name
 
 
 class set_grad_enabled(_Mode):  # noqa: N801  PyTorch's name
-    """Switch recording on or off at once, and back when used as a context manager.
+    """Switch recording on or off at once; as a context manager, restore the old state at the end.
 
     Examples
     --------

@@ -81,7 +81,21 @@ class Wrapper:
 
     def _snapshot(self) -> Any:
         """A wrapper of what this one holds now, whatever is written to it later."""
-        return type_of(self)(self._value, self._node)
+        return make_wrapper(type_of(self), self._value, self._node)
+
+
+W = TypeVar("W", bound=Wrapper)
+
+
+def make_wrapper(kind: type[W], data: Any, node: Any = None) -> W:
+    """Make a wrapper of a class; none has an `__init__`, whose call would take longer than this."""
+    made = kind()
+    fields: Any = made
+    fields._value = data
+    fields._node = node
+    fields._view = fields._views = None
+    fields._is_array = False
+    return made
 
 
 AnyWrapper: Final[type[Any]] = Wrapper

@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     lay_out,
     layers,
+    make_wrapper,
     one_array,
     snapshot,
 )
@@ -56,11 +57,11 @@ class NamespaceByType(dict[type, Any]):
 
 
 class Backend:
-    """Describe an array library to the core; this class, one that follows the standard.
+    """Describe an array library to the core.
 
-    A class for a library that differs from the standard, or has a better way, overrides some of
-    it (`gradwrap.register_backend`). `name` is the library's, `xp` its namespace, `array_types`
-    the types of its arrays.
+    This class serves any library that follows the standard. For a library that differs, derive a
+    class and register it (`gradwrap.register_backend`). `name` is the library's name, `xp` its
+    namespace, `array_types` the types of its arrays.
 
     Examples
     --------
@@ -185,6 +186,10 @@ class Backend:
             if found is None:
                 return None
         return found  # type: ignore[no-any-return]  # looked up by name
+
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        """The function in place of one of NumPy's, for wrapped arrays; None if there is none."""
+        return None
 
     def extension(self, name: str) -> Any:
         """An extension that the namespace does not have below it, imported when it is needed."""
@@ -333,8 +338,8 @@ def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> N
     library
         The name of the library: that of its top-level module.
     factory
-        Called with the library's namespace and the type of the array, when the first one is met.
-        It returns a `Backend`, mostly of a class of its own.
+        Called with the library's namespace and the type of the array, when the first array is met.
+        It returns a `Backend`, usually of a class derived from it.
 
     Raises
     ------
@@ -535,7 +540,7 @@ class WrappedBackend(Backend):
         found = array._backend.kept(data, level, briefly)
         if type(found) is Guarded:
             return found.wrapped(array)
-        return array if found is data else type(array)(found)
+        return array if found is data else make_wrapper(type_of(array), found)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return self._base.may_be_view(array._value, source._value)

@@ -74,8 +74,8 @@ def scatter_add_generic(xp: Any, buffer: Any, key: Any, values: Any) -> Any:
     and equal positions are summed by a product with a one-hot matrix.
     """
     if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
-        if isinstance(key, TUPLE):  # the standard has new axes in reading only
-            key = tuple(part for part in key if part is not None)
+        parts = key if isinstance(key, TUPLE) else (key,)
+        key = tuple(part for part in parts if part is not None)  # new axes are for reading alone
         old = buffer[key]
         buffer[key] = old + xp.reshape(values, old.shape)
         return buffer

@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.levels.levels import next_sequence_number
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class _Callbacks(dict[int, Any]):
 
 
 class RemovableHandle:
-    """Takes a hook away again: by `remove()`, or at the end of a `with` block.
+    """Remove a hook, by `remove()` or at the end of a `with` block.
 
     Examples
     --------
@@ -70,6 +71,6 @@ class Hooks:
 def register(callbacks: _Callbacks, hook: Callable[..., Any]) -> RemovableHandle:
     if not callable(hook):
         raise HookResultError(
-            f"a hook is a function; this is a {type(hook).__name__}. Fix: pass the function itself."
+            f"a hook is a function; this is {class_of(hook)}. Fix: pass the function itself."
         )
     return RemovableHandle(callbacks, hook)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.modes import no_grad
-from gradwrap.core.levels.wrapper import AnyWrapper, native, snapshot
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, native, snapshot
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.comparing import mismatch
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _lowered(value: Any, level: int) -> Any:
         return value
     from gradwrap.core.library.backend import wrapper_class
 
-    return wrapper_class(type_of(value)._kind, backend_of(inner))(inner, value._node)
+    return make_wrapper(wrapper_class(type_of(value)._kind, backend_of(inner)), inner, value._node)
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
@@ -190,7 +190,9 @@ def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
             f"hook '{_name(hook)}' {problem}. Fix: return an array of {backend_of(g).name}, "
             f"{meta}, or None to leave the gradient as it is."
         )
-    return type_of(g)(result) if recorded and not isinstance(result, AnyWrapper) else result
+    if recorded and not isinstance(result, AnyWrapper):
+        return make_wrapper(type_of(g), result)
+    return result
 
 
 def _checked_tuple(
@@ -198,7 +200,7 @@ def _checked_tuple(
 ) -> tuple[Any, ...]:
     if not isinstance(result, SEQUENCE):
         raise HookResultError(
-            f"expected tuple, but hook '{_name(hook)}' returned a {type(result).__name__}. "
+            f"expected tuple, but hook '{_name(hook)}' returned {class_of(result)}. "
             f"Fix: return a tuple of {len(values)}, or None to leave the gradients as they are."
         )
     if len(result) != len(values):

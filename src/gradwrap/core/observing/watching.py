@@ -19,11 +19,11 @@ from gradwrap.core.levels.levels import (
     unwatched,
     watch_with,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, is_immutable, rebuilt, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, class_of, is_immutable, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import SavedArrayError
 
@@ -201,7 +201,7 @@ class Packed:
         """The array again, checked to be of the same kind."""
         with unwatched():
             array = native(self._unpack(self._content))
-        found = described_wholly(array) if library_of(array) else f"a {type(array).__name__}"
+        found = described_wholly(array) if library_of(array) else class_of(array)
         if found != self._described:
             raise SavedArrayError(
                 f"saved_tensors_hooks: unpack gave {found} in place of an array that {op} had "
@@ -252,7 +252,7 @@ def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], An
     kind = type_of(value)
     if isinstance(value, AnyWrapper):
         inner = mapped(value._value, wanted, change)
-        return value if inner is value._value else kind(inner, value._node)
+        return value if inner is value._value else make_wrapper(kind, inner, value._node)
     if isinstance(value, SEQUENCE):
         parts = [mapped(part, wanted, change) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradwrap.core.library.backend import backend_of, library_of
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, class_of
 from gradwrap.core.values.space import dtype_and_shape, same_shape, zeros_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def kind_of(value: Any) -> str:
     if isinstance(value, TUPLE):
         return f"a tuple of {len(value)}"
     library = library_of(value)
-    return f"a {type(value).__name__}" if library is None else f"an array of {library.name}"
+    return class_of(value) if library is None else f"an array of {library.name}"
 
 
 def namespace_of(arrays: Iterable[Any]) -> Any:
@@ -123,7 +123,7 @@ def mismatch(
     """
     own = library_of(value)
     if own is None:
-        return Mismatch("array", "None" if value is None else f"a {type(value).__name__}")
+        return Mismatch("array", "None" if value is None else class_of(value))
     if backend is not None and own.name != backend.name:
         return Mismatch("library", f"an array of {own.name}")
     if not shapes(tuple(value.shape), meta.shape):

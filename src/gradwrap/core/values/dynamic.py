@@ -36,6 +36,12 @@ TYPE: Final[type[Any]] = type
 SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 
+def class_of(value: Any) -> str:
+    """The class of a value with its article, as messages name it: "an int", "a tuple"."""
+    name = type_of(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"
+
+
 def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
     """A tuple, list or named tuple of these parts, of the class of `like`."""
     return type_of(like)(*parts) if hasattr(like, "_fields") else type_of(like)(parts)

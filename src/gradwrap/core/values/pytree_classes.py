@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import optree
 
+from gradwrap.core.values.dynamic import class_of
 from gradwrap.core.values.tree import NAMESPACE, known_arrays, registered
 from gradwrap.errors import PytreeError
 
@@ -31,19 +32,19 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     Parameters
     ----------
     cls
-        The class. A dataclass needs nothing more, and this may be its decorator: its fields are
-        the parts of the tree, but those of `field(metadata={"static": True})` are kept as they
-        are. It is put together again without a call of its `__init__`.
+        The class. For a dataclass, nothing else is needed, and this function may be its decorator.
+        Its fields are the parts of the tree; fields with `field(metadata={"static": True})` stay as
+        they are. Objects are rebuilt without calling `__init__`.
     flatten
-        For any other class: from an object to a pair, its parts and what else is needed to make
-        one like it, which is to be hashable.
+        For any other class: a function from an object to a pair. The pair has the parts of the
+        object, and the other data needed to rebuild it, which must be hashable.
     unflatten
-        From the second of these and other parts to an object.
+        A function from the other data and new parts to an object.
 
     Raises
     ------
     PytreeError
-        The class is registered already, or is no dataclass and has no functions.
+        The class is registered already, or it is not a dataclass and the functions are missing.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     Line(slope=np.float64(3.0), offset=np.float64(1.0), name='line')
     """
     if not isinstance(cls, type):
-        raise PytreeError(f"register_pytree takes a class; it got a {type(cls).__name__}.")
+        raise PytreeError(f"register_pytree takes a class; it got {class_of(cls)}.")
     name = cls.__name__
     if (flatten is None) != (unflatten is None):
         raise PytreeError(f"{name}: give both of flatten and unflatten, or neither.")
@@ -66,7 +67,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
     if flatten is None or unflatten is None:
         if not dataclasses.is_dataclass(cls):
             raise PytreeError(
-                f"{name} is no dataclass. Fix: register_pytree({name}, flatten, unflatten)."
+                f"{name} is not a dataclass. Fix: register_pytree({name}, flatten, unflatten)."
             )
         flatten, unflatten = _functions_of_dataclass(cls)
         entries = optree.GetAttrEntry
