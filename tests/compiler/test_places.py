@@ -155,6 +155,25 @@ def test_a_number_is_that_of_the_call(name: str) -> None:
     assert compiled.programs
 
 
+class Trainer:
+    def __init__(self) -> None:
+        self.rate = 2.0
+
+    def scaled(self, x: Any) -> Any:
+        y = x.copy()
+        return y * self.rate if hasattr(y, "shape") else y
+
+
+def test_attributes_that_no_code_names_may_change() -> None:
+    trainer = Trainer()
+    compiled = gw.compile(trainer.scaled)
+    vars(trainer)["steps"] = 0
+    for _ in range(30):
+        vars(trainer)["steps"] += 1
+        np.testing.assert_array_equal(compiled(X), X * 2.0)
+    assert len(compiled.programs) == 1
+
+
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 def test_an_array_may_change_its_shape_in_place(engine: str) -> None:
     w: Any = np.arange(4.0)

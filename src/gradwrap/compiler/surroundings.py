@@ -57,19 +57,12 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
 COMPUTED = frozenset(
-    {
-        "getattr",
-        "hasattr",
-        "vars",
-        "dir",
-        "__dict__",
-        "__getattribute__",
-        "attrgetter",
-        "getmembers",
-    }
-    | {"asdict", "astuple", "fields", "replace", "copy", "deepcopy", "dumps"}
+    {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
+    | {"asdict", "astuple", "deepcopy"}
 )
 """Names in code that reads attributes whose names it need not contain."""
+COPYING = frozenset({"copy", "dataclasses", "replace", "fields", "dumps", "dir"})
+"""The same, of variables: methods have these names too, as `x.copy()`."""
 SCOPES = frozenset({"globals", "eval", "exec"})
 """Names in code that reads variables of its module in other ways than by name."""
 MODULES = frozenset({"modules", "import_module", "__import__"})
@@ -82,6 +75,7 @@ BUFFERS: Any = (bytearray, memoryview, array)
 IMMUTABLE: Any = (tuple, frozenset)
 PARTIAL: type[Any] = functools.partial
 METHODS: Any = (staticmethod, classmethod)
+HOLDING: Any = (functools.cached_property, functools.partialmethod)
 COPIED: Any = (PARTIAL, MethodType)
 GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 """The instructions of Python that read a variable of a module."""
@@ -205,6 +199,8 @@ class Surroundings:
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
         self._unwatched: set[int] = set()
+        self._computes_names: bool = False
+        """Whether code reads attributes whose names it need not contain."""
         self.tells_same: bool = False
         """Whether code asks if two values are one and the same."""
         self._scopes: dict[int, set[str]] = {}
@@ -320,6 +316,9 @@ class Surroundings:
         elif isinstance(value, BUFFERS):
             self._place(node, "content", node.name, value)
         else:
+            if isinstance(value, operator.attrgetter):
+                named: Any = value.__reduce__()
+                self._names.update(part for name in named[1] for part in name.split("."))
             for part in _parts(value):
                 self._visit(part, node.name, node)
             is_whole = isinstance(value, ModuleType) or self._is_array(value)
@@ -341,6 +340,8 @@ class Surroundings:
         scope = function.__globals__
         variables, names, imports, tells_same = _names(function.__code__)
         self._names |= names
+        if not names.isdisjoint(COMPUTED) or not variables.isdisjoint(COPYING):
+            self._computes_names = True
         self.tells_same |= tells_same
         if names & SCOPES:
             variables = frozenset(scope)
@@ -382,7 +383,7 @@ class Surroundings:
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
             special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
-            named = _data(scope) if self._names & COMPUTED else self._names
+            named = _data(scope) if self._computes_names else self._names
             self._look_up_names(node, scope, named | self._names | special)
             for base in (*value.__mro__[1:], type_of(value)) if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
@@ -396,7 +397,7 @@ class Surroundings:
             if not node.seen and (own or kind is not FunctionType):
                 node.seen.add("__dict__")
                 self._place(node, "names", node.name, own)
-            whole = bool(self._names & COMPUTED) or self._is_read_elsewhere(kind)
+            whole = self._computes_names or self._is_read_elsewhere(kind)
             self._look_up_names(node, own, own.keys() if whole else self._names)
         slots = {name for one in kind.__mro__ for name in _slots(one)}
         for name in sorted(slots & self._names - node.seen):
@@ -624,6 +625,8 @@ def _parts(value: Any) -> Iterable[Any]:
         return (value.__func__,)
     if isinstance(value, property):
         return (value.fget,)
+    if isinstance(value, HOLDING):
+        return (value.func,)
     if not _is_ours(value):
         return ()
     slots = (name for kind in type_of(value).__mro__ for name in _slots(kind))
