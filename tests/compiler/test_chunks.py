@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fuzz.compiled import run
 
 import gradwrap as gw
 from gradwrap.compiler import chunks
 from gradwrap.compiler.source import aligned
-from tests.fuzz.compiled import run
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
 STENCILS: dict[str, Any] = {
