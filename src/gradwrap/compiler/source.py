@@ -105,8 +105,9 @@ class Source:
             lines += ["", "", _source_of_add_at()]
         for name, function in {**SHARED, "aligned": aligned}.items():
             if name in writer.scope:
-                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
-                text = text.replace(": int", "")
+                text = inspect.getsource(function).replace(": Any = np", "=np")
+                for annotation in (": Any", ": int", " -> Any"):
+                    text = text.replace(annotation, "")
                 lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
