@@ -25,6 +25,7 @@ from gradwrap.core.table.registry import register
 from gradwrap.core.table.rule import Formula, Rule, zero
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.dask import linear
+from gradwrap.dask.blocks import order_statistics
 from gradwrap.dask.indexing import points, selects_points
 from gradwrap.rules.axes import as_axes, kept
 
@@ -119,7 +120,14 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
-OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {np.diag: linear.diag, np.pad: linear.pad}
+OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diag: linear.diag,
+    np.pad: linear.pad,
+    **{
+        function: order_statistics(function)
+        for function in (np.nanmedian, np.nanpercentile, np.nanquantile)
+    },
+}
 """NumPy's functions that NumPy composes of positions, which would be in one chunk."""
 
 
