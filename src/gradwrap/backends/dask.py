@@ -182,8 +182,8 @@ def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formu
 
 def _in_place_of(meta: Meta, cotangent: Any) -> Any:
     """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
-    chunks = None if cotangent is None else getattr(meta.device, "chunks", None)
-    if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
+    chunks = getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
     return linear.in_chunks(cotangent, chunks)
 

@@ -226,7 +226,7 @@ def order_statistics(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def applied(*args: Any, **options: Any) -> Any:
         given = signature.bind(*args, **options).arguments
-        x, q, out = given.pop("a"), given.get("q"), given.pop("out", None)
+        x, out = given.pop("a"), given.pop("out", None)
         if out is not None or is_recorded(list(given.values())):
             raise NoRuleError(
                 f"np.{function.__name__} of Dask's arrays with out=, or with tracked options, has "
@@ -237,7 +237,7 @@ def order_statistics(function: Callable[..., Any]) -> Callable[..., Any]:
         whole = functools.partial(function, axis=axes, keepdims=True, **given)
         x = rechunk(x, dict.fromkeys(axes, -1))
         lengths = enumerate(innermost(x).chunks)
-        new = np.shape(q)
+        new: tuple[int, ...] = np.shape(given.get("q", 0.5))
         found = map_blocks(
             whole,
             x,

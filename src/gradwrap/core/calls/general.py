@@ -17,9 +17,8 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
     holds_wrapper,
-    innermost,
     is_recorded,
-    is_scalar,
+    is_whole_number,
     key_with_batches,
     snapshot,
     stripped,
@@ -88,10 +87,8 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
 
 def _repeats(operands: tuple[Any, ...]) -> bool:
     """Tell if a list is multiplied by a whole number, which repeats it; an array makes an array."""
-    return any(isinstance(one, SEQUENCE) for one in operands) and any(
-        isinstance(one, AnyWrapper) and is_scalar(one) and hasattr(innermost(one), "__index__")
-        for one in operands
-    )
+    is_list = any(isinstance(one, SEQUENCE) for one in operands)
+    return is_list and any(map(is_whole_number, operands))
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
