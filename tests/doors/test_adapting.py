@@ -591,9 +591,24 @@ def test_stores_to_arrays_that_numpy_made(tmp_path: Path) -> None:
             c[::2], c[1] = x, x[0]
             return a * b + c * Weights().step(x)
 
+        def shaped(x):
+            a = np.linspace(0.0, 1.0, 4)
+            a[:2] -= x
+            b = (a * 0.0 + BASE[0]).reshape(2, 2)
+            b[0] = x
+            c = np.outer(BASE, BASE)[0]
+            c *= x[1]
+            return np.sum(a[:2] * b) + c
+
         def filled(x, out):
             out[0] = x[0]
             return out
+
+        def reshaped(x):
+            a = BASE + 1.0
+            b = a.reshape(3, 1)
+            b[0] = x[0]
+            return a
 
         def aliased(x):
             a = b = BASE + 1.0
@@ -624,14 +639,20 @@ def test_stores_to_arrays_that_numpy_made(tmp_path: Path) -> None:
             return filled(x, BASE + 1.0)
         """,
     )
-    for name in ("f", "copied"):
+    for name in ("f", "copied", "shaped"):
         function = getattr(package, name)
         adapting = gw.adapting(function)
         for _ in range(2):
             np.testing.assert_allclose(
                 gw.grad(weighted(adapting))(X), central(weighted(function), X), rtol=1e-6
             )
-    for name in ("aliased", "viewed", "given", "renamed"):  # the other name would not see it
+    for name in (
+        "aliased",
+        "viewed",
+        "given",
+        "renamed",
+        "reshaped",
+    ):  # the other name would not see it
         with pytest.raises(TrackedValueError, match=r"store into a plain numpy\.ndarray in "):
             gw.grad(weighted(gw.adapting(getattr(package, name))))(X)
     assert package.f.__code__.co_names[:1] == ("BASE",)

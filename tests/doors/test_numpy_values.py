@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.errors import BatchedValueError
 from lambdas import fn, rows
 
 if TYPE_CHECKING:
@@ -327,3 +329,66 @@ def test_other_kinds_of_arrays_have_the_values_and_gradients_of_plain_ones(
     fun(leaf).backward()
     np.testing.assert_array_equal(leaf.grad, plain)
     assert not np.shares_memory(leaf.grad, array)
+
+
+# Whole numbers, which Python uses ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [np, gnp])
+def test_whole_numbers_are_keys_by_their_values(names: Any) -> None:
+    """As NumPy's are, in dictionaries, sets, caches and text; other values by themselves."""
+
+    def program(x: Any) -> Any:
+        labels = names.argmax(x, axis=1)
+        groups: dict[Any, Any] = {}
+        for label, row in zip(labels, x, strict=True):
+            groups[label] = groups.get(label, 0.0) + row
+        assert set(labels) == {0, 2} == set(groups)
+        assert {2: "two"}[labels[0]] == "two"
+        assert {True: "positive"}[x[0, 0] > 0.0] == "positive"
+        assert collections.Counter(labels)[2] == 3
+        assert f"{labels[0]}{labels[1]:02d}" == "200"
+        seen: set[Any] = set()
+        total = 0.0
+        for row in x:
+            column = next(j for j in names.argsort(row) if j not in seen)
+            seen.add(column)
+            total = total + 10.0 * row[column]
+            if len(seen) == 3:
+                break
+        return groups[2][0] * groups[0][1] + total
+
+    x = np.array([[1.0, 2.0, 9.0], [8.0, 3.0, 4.0], [5.0, 6.0, 7.0], [1.0, 2.0, 3.0]])
+    wanted = np.zeros((4, 3))
+    wanted[[0, 2, 3], 0] = 3.0
+    wanted[1, 1] = 7.0
+    wanted[[0, 1, 2], [0, 1, 2]] += 10.0
+    assert program(x) == 7.0 * 3.0 + 10.0 * (1.0 + 3.0 + 7.0)
+    np.testing.assert_array_equal(gw.grad(program)(x), wanted)
+    np.testing.assert_array_equal(gw.jacfwd(program)(x), wanted)
+
+
+def test_a_compiled_function_looks_keys_up_anew() -> None:
+    weights: dict[Any, float] = {0: 1.0, 1: 2.0, 2: 5.0}
+
+    def program(x: Any) -> Any:
+        return x[0] * weights[np.argmax(x)]
+
+    compiled = gw.compile(gw.grad(program))
+    for x in (X, X[::-1].copy(), X):
+        np.testing.assert_array_equal(compiled(x), gw.grad(program)(x))
+        assert gw.grad(program)(x)[0] == weights[int(np.argmax(x))]
+
+
+def test_other_values_are_keys_by_themselves() -> None:
+    first, second = (gw.wrap(np.float64(1.0), requires_grad=True) for _ in range(2))
+    assert len({first: 1, second: 2}) == 2
+    assert len({gw.wrap(np.array([1])), gw.wrap(np.array([1]))}) == 2
+
+
+def test_a_key_that_differs_from_example_to_example_is_refused() -> None:
+    table: dict[Any, float] = {0: 1.0, 1: 2.0}
+    looked_up = fn(lambda x: x[0] * table[np.argmax(x)])
+    for function in (looked_up, gw.grad(looked_up)):
+        with pytest.raises(BatchedValueError, match="Use as a key of a value that vmap maps over"):
+            gw.vmap(function)(np.eye(2))

@@ -80,7 +80,7 @@ def itself(value: Any) -> Any:
 def _is_exchanged(value: Any, holder: Any) -> bool:
     return (
         type_of(holder) is np.ndarray
-        and holder.base is None
+        and (holder.base is None or _base_references(holder) == ALONE_IN_BASE)
         and holder.dtype.kind in "fc"
         and is_differentiating()
         and is_recorded(value)
@@ -91,13 +91,19 @@ def _references(held: tuple[Any]) -> int:
     return sys.getrefcount(held[0])
 
 
-def _calibrated() -> int:
-    holder = np.zeros(1)
-    return _references((holder,))
+def _base_references(holder: Any) -> int:
+    """Count what refers to the array that another is a view of; 0 where that is no array."""
+    return sys.getrefcount(holder.base) if type_of(holder.base) is np.ndarray else 0
 
 
-ALONE = _calibrated()
-"""The references to an array that one name or attribute refers to, and the tuple of a call."""
+def _calibrated() -> tuple[int, int]:
+    holder = np.zeros(1).reshape(1, 1)
+    return _references((holder,)), _base_references(holder)
+
+
+ALONE, ALONE_IN_BASE = _calibrated()
+"""The references to an array that one name or attribute refers to, and the tuple of a call; and
+to the base of an array that is the only view of it, as `np.linspace` and `reshape` make it."""
 NAMES: dict[str, Any] = {
     "__gradwrap_itself__": itself,
     "__gradwrap_store__": store,

@@ -29,6 +29,7 @@ from gradwrap.core.levels.wrapper import (
     holds_wrapper,
     innermost,
     is_scalar,
+    is_whole_number,
     lay_out,
     make_wrapper,
     native,
@@ -238,7 +239,8 @@ class Variable(
 
     def __format__(self, spec: str) -> str:
         is_text = self._is_text_of_adapted_code(adapted_caller())
-        return format(native(self), spec) if is_text or spec else str(self)
+        is_number = is_whole_number(self) and not innermost(self).shape  # not of each example
+        return format(native(self), spec) if is_text or spec or is_number else str(self)
 
     def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
         """Tell if adapted code makes text of the array, and warn of it."""

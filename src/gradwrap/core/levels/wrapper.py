@@ -197,6 +197,12 @@ def is_scalar(wrapper: Any) -> bool:
     return not hasattr(type_of(innermost(wrapper)), "__setitem__")
 
 
+def is_whole_number(value: Any) -> bool:
+    """Tell if a value is a wrapper of NumPy's integer or bool, which Python takes for a number."""
+    is_whole = isinstance(value, AnyWrapper) and getattr(value.dtype, "kind", "") in ("i", "u", "b")
+    return is_whole and is_scalar(value)
+
+
 def snapshot(value: Any) -> Any:
     """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
     return value._snapshot() if isinstance(value, AnyWrapper) else value
