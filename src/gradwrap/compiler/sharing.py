@@ -127,7 +127,8 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
                     known[divisor] = Ref(step.out)
             elif divisor in known and values[step.out].dtype == values[divisor].dtype:
                 args = (args[0], known[divisor])
-                step = step._replace(fn=np.multiply, name="multiply", args=args)  # noqa: PLW2901
+                made.append(step._replace(fn=np.multiply, name="multiply", args=args))
+                continue
         made.append(step)
     return made
 
