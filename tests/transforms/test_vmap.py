@@ -397,10 +397,10 @@ def test_out_axes_that_do_not_fit_are_an_error(out_axes: Any, message: str) -> N
             (lambda a: a and 1.0, "the truth of a value that vmap maps over"),
             (
                 float,
-                r"float\(\) .*of a value that vmap maps over, of which there are 3. Fix: use the",
+                r"float\(\) .*of a value that vmap maps over: it stands for 3 examples. Fix: use",
             ),
-            (int, r"int\(\) .*of a value that vmap maps over, of which there are 3"),
-            (complex, r"complex\(\) of a value that vmap maps over, of which there are 3"),
+            (int, r"int\(\) .*of a value that vmap maps over: it stands for 3 examples"),
+            (complex, r"complex\(\) of a value that vmap maps over: it stands for 3 examples"),
             (lambda a: a.item(), "the values of an array that vmap maps over are needed here"),
             (lambda a: a.tolist(), "the values of an array that vmap maps over are needed here"),
             (lambda a: a.data, "the values of an array that vmap maps over are needed here"),
