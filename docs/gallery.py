@@ -59,7 +59,7 @@ OTHERS = "More"
 PROPER_NOUNS = "Carlo Gaussian Hamiltonian Kalman MAML Monte ODE RNN"
 PROPER = {word.lower(): word for word in PROPER_NOUNS.split()}
 INTRODUCTION = """\
-Each of these is one script of `examples/`, and runs as it is after `pip install ".[examples]"`. The
+Each example is one script of `examples/`, and runs after `pip install ".[examples]"`. The
 pictures and the output were made when this site was built."""
 
 

@@ -4,7 +4,7 @@ The concentration follows a partial differential equation: it is carried along, 
 decays, and a source adds to it for a while. The program is the usual one: a right-hand side that
 fills an array in place, and `solve_ivp`. Six unknowns, the place and the strength of the source
 among them, are fitted by `gw.optimize.least_squares`, which differentiates the program through all
-steps of the solver. All that was changed are its imports.
+steps of the solver. Only the imports of the program were changed.
 """
 
 import math

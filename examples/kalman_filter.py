@@ -2,9 +2,9 @@
 
 A vehicle is seen by a sensor that sometimes loses it. The filter is written as in any signal
 processing course: arrays of zeros that are filled step by step, predictions and corrections in
-place. The likelihood of what was measured depends on four unknowns: how much the vehicle
-accelerates at random, the drag, and the errors of the sensor along and across. They are found by
-maximum likelihood; all that was changed in the program is the import of NumPy.
+place. The likelihood of the measurements depends on four unknowns: the random acceleration of the
+vehicle, the drag, and the errors of the sensor along and across. They are found by maximum
+likelihood; only the import of NumPy was changed in the program.
 """
 
 import math

@@ -1,10 +1,10 @@
 """How long do patients live? A survival model with censored times, fitted by maximum likelihood.
 
-Some patients are alive when the study ends: of them only a lower bound of the time is known. Their
-part of the likelihood is the probability to live longer, `logsf` of `scipy.stats`, and that of the
-others is the density, `logpdf`. The times follow a Weibull distribution whose scale depends on age
-and treatment. The program is the usual one, with `weibull_min` of SciPy; all that was changed are
-its imports. Standard errors come from the Hessian.
+Some patients are alive when the study ends, so only a lower bound of their survival time is known.
+They contribute the probability to live longer, `logsf` of `scipy.stats`, to the likelihood; the
+others contribute the density, `logpdf`. The times follow a Weibull distribution whose scale depends
+on age and treatment. The program is an ordinary one with SciPy's `weibull_min`; only its imports
+were changed. Standard errors come from the Hessian.
 """
 
 import math

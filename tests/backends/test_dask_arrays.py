@@ -231,22 +231,89 @@ def test_value_and_gradient_take_few_more_tasks_than_by_hand() -> None:
     assert tasks(*lazily(logistic, WEIGHTS)) <= 1.2 * tasks(value, gradient)
 
 
-def pushed(f: Callable[[Any], Any]) -> None:
-    gw.jvp(f, (WEIGHTS,), (WEIGHTS,))
+ALONG = np.random.default_rng(4).normal(size=5)
+SEVERAL = np.random.default_rng(5).normal(size=(3, 5))
+TRANSFORMED: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
+    "jvp": lambda f: gw.jvp(f, (WEIGHTS,), (ALONG,)),
+    "jvp of a gradient": lambda f: gw.jvp(gw.grad(f), (WEIGHTS,), (ALONG,)),
+    "gradient of a jvp": lambda f: gw.grad(lambda w: gw.jvp(f, (w,), (ALONG,))[1])(WEIGHTS),
+    "hvp": lambda f: gw.hvp(f, (WEIGHTS,), (ALONG,)),
+    "linearize": lambda f: gw.linearize(gw.grad(f), WEIGHTS)[1](ALONG),
+    "vmap": lambda f: gw.vmap(f)(SEVERAL),
+    "vmap of a gradient": lambda f: gw.vmap(gw.grad(f))(SEVERAL),
+    "gradient of a vmap": lambda f: gw.grad(lambda w: gw.vmap(f)(w).sum())(SEVERAL),
+    "hessian": lambda f: gw.hessian(lambda w: f(w.reshape(5)))(WEIGHTS),
+    "jacrev of a gradient": lambda f: gw.jacrev(gw.grad(f))(WEIGHTS),
+}
 
 
-def mapped(f: Callable[[Any], Any]) -> None:
-    gw.vmap(f)(WEIGHTS[None])
+def each(found: Any) -> tuple[Any, ...]:
+    """What a transform has returned, one or several."""
+    several: Any = found
+    return several if isinstance(found, tuple) else (found,)
 
 
-@pytest.mark.parametrize("transformed", [pushed, mapped])
-def test_forward_mode_and_batches_of_numpys_on_dasks_data_are_refused(
-    transformed: Callable[[Callable[[Any], Any]], None],
+@pytest.mark.parametrize("name", TRANSFORMED)
+@pytest.mark.parametrize("f", [logistic, from_the_left], ids=["logistic", "from the left"])
+def test_forward_mode_and_batches_of_numpys_parameters_through_dasks_data(
+    name: str, f: Callable[..., Any]
 ) -> None:
-    X = da.from_array(DATA, chunks=(20, 5))
+    X, y = da.from_array(DATA, chunks=(20, 5)), da.from_array(TARGETS, chunks=20)
 
-    def total(w: Any) -> Any:
-        return (X @ w).sum()
+    with dask.config.set(scheduler=refuse):
+        found = TRANSFORMED[name](lambda w: f(w, X, y))
 
-    with pytest.raises(gw.errors.MixedLibrariesError, match="convert them to one library"):
-        transformed(total)
+    wanted = TRANSFORMED[name](lambda w: f(w, DATA, TARGETS))
+    assert all(isinstance(one, da.Array) for one in each(found))
+    computed = each(dask.compute(found)[0])
+    for one, other in zip(computed, each(wanted), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_per_example_gradients_of_dasks_data() -> None:
+    def activation(w: Any, r: Any) -> Any:
+        return np.tanh(r @ w)
+
+    per_example: Callable[..., Any] = gw.vmap(gw.grad(activation), in_axes=(None, 0))
+
+    found = per_example(WEIGHTS, da.from_array(DATA, chunks=(20, 5)))
+
+    assert isinstance(found, da.Array)
+    np.testing.assert_allclose(found.compute(), per_example(WEIGHTS, DATA), rtol=1e-12)
+
+
+def test_minimisers_that_take_a_whole_hessian() -> None:
+    X, y = da.from_array(DATA, chunks=(20, 5)), da.from_array(TARGETS, chunks=20)
+
+    found = gw.optimize.minimize(logistic, WEIGHTS, (X, y), method="trust-exact")
+
+    wanted = gw.optimize.minimize(logistic, WEIGHTS, (DATA, TARGETS), method="trust-exact")
+    assert found.success
+    assert isinstance(found.x, np.ndarray)
+    np.testing.assert_allclose(found.x, wanted.x, rtol=1e-8)
+
+
+def where(w: Any, X: Any, y: Any) -> Any:
+    xp: Any = np
+    return (xp.where(X > 0, w, 2.0 * w) * X).sum() + (xp.where(y > 0.5, w[0], 0.0) ** 2).sum()
+
+
+def contracted(w: Any, X: Any, y: Any) -> Any:
+    xp: Any = np
+    return (xp.einsum("ij,j->i", X, w) ** 2).sum() + (xp.tensordot(w, X, axes=(0, 1)) * y).sum()
+
+
+def joined(w: Any, X: Any, y: Any) -> Any:
+    xp: Any = np
+    outer = xp.outer(y, w)
+    return (xp.concatenate([X, w[None]]) ** 3).sum() + (xp.stack([X, outer]) ** 2).sum()
+
+
+@pytest.mark.parametrize("f", [where, contracted, joined])
+def test_functions_of_numpy_leave_dasks_data_where_they_are(f: Callable[..., Any]) -> None:
+    """Whichever of the arguments comes first."""
+    found = dask.compute(*lazily(f, WEIGHTS))
+
+    value, gradient = gw.value_and_grad(f)(WEIGHTS, DATA, TARGETS)
+    np.testing.assert_allclose(found[0], value, rtol=1e-12)
+    np.testing.assert_allclose(found[1], gradient, rtol=1e-10)

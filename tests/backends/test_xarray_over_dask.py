@@ -28,6 +28,7 @@ FIELD = xr.DataArray(
 CHUNKED = FIELD.chunk(time=3, station=2)
 KIND = xr.DataArray([0, 1] * 4, dims="time", name="kind")
 DAYS = np.array("2001-01-01", dtype="datetime64[ns]") + np.arange(8) * np.timedelta64(1, "D")
+POINTS = xr.DataArray([0, 3, 3], dims="point")
 WEIGHTS = xr.DataArray(np.arange(8.0) + 1.0, dims="time")
 
 OPERATIONS: dict[str, Callable[[Any], Any]] = {
@@ -53,6 +54,11 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "shift": lambda x: x.shift(time=1, fill_value=0.0),
     "transpose": lambda x: x.transpose("station", "time"),
     "stack": lambda x: x.stack(point=("time", "station")).unstack("point"),
+    "isel by arrays": lambda x: x.isel(time=POINTS, station=POINTS[::-1]),
+    "pad": lambda x: x.pad(time=2, mode="edge"),
+    "chunk": lambda x: x.chunk(time=8, station=1),
+    "the first of groups": lambda x: x.where(x.time != 0).groupby(KIND).first(),
+    "the last of samples": lambda x: x.assign_coords(time=DAYS).resample(time="3D").last(),
     "apply_ufunc": lambda x: xr.apply_ufunc(np.tanh, x, dask="parallelized"),
     "polyfit": lambda x: x.polyfit("time", 1, skipna=False).polyfit_coefficients,
     "a Dataset": lambda x: xr.Dataset({"a": x, "b": 2.0 * x}).mean("time").b,
@@ -132,6 +138,9 @@ def test_a_dataset_in_chunks() -> None:
 def test_what_looks_at_the_values_is_named() -> None:
     refused: dict[str, Callable[[Any], Any]] = {
         r"ffill and bfill look at the values.* \.load\(\)": lambda x: x.ffill("time"),
+        r"interp in several dimensions.* \.load\(\)": lambda x: x.assign_coords(
+            station=np.arange(6.0)
+        ).interp(time=0.5 * POINTS, station=0.5 * POINTS),
         r"polyfit with missing values looks.* skipna=False": lambda x: (
             x.polyfit("time", 1, skipna=True).polyfit_coefficients
         ),
@@ -143,6 +152,25 @@ def test_what_looks_at_the_values_is_named() -> None:
     for message, operation in refused.items():
         with pytest.raises(gw.errors.TrackedCodeError, match=message):
             gw.vjp(operation, CHUNKED)
+
+
+@pytest.mark.parametrize("name", ["median", "quantile"])
+def test_order_statistics_have_chunks_that_are_those_of_the_argument(name: str) -> None:
+    def f(x: Any) -> Any:
+        found = x.median("time") if name == "median" else x.quantile([0.3], "time")
+        return (found**2).sum()
+
+    gradient = gw.grad(f)(CHUNKED)
+
+    assert gradient.chunks == CHUNKED.chunks
+    np.testing.assert_allclose(gradient.data.compute(), gw.grad(f)(FIELD).data, rtol=1e-9)
+
+
+def test_chunk_makes_dasks_arrays_of_numpys() -> None:
+    gradient = gw.grad(lambda x: (x.chunk(time=3) ** 2).sum())(FIELD)
+
+    assert isinstance(gradient.data, da.Array)
+    xr.testing.assert_allclose(gradient.compute(), 2.0 * FIELD)
 
 
 def test_coordinates_in_chunks_are_not_computed() -> None:

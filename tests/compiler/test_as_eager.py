@@ -96,12 +96,12 @@ def tracked(x: Any) -> Any:
 
 
 def draws(x: Any, generator: Any) -> Any:
-    return x * generator.normal(size=6) + np.random.rand(6) * random.random()  # noqa: NPY002
+    return x * generator.normal(size=6) + np.random.rand(6) * random.random()  # noqa: NPY002  as users have it
 
 
 def test_random_numbers_are_those_of_eager_from_the_first_call_on() -> None:
     def results(function: Any) -> list[Any]:
-        np.random.seed(3)  # noqa: NPY002
+        np.random.seed(3)  # noqa: NPY002  likewise
         random.seed(3)
         generator = np.random.default_rng(3)
         return [function(X, generator) for _ in range(4)]
@@ -194,7 +194,7 @@ def test_compiled_functions_are_copied_and_pickled() -> None:
     compiled = gw.compile(tripled, engine="c")
     for function, wanted in ((doubled, 2.0 * X), (compiled, 3.0 * X)):
         function(X)
-        for other in (pickle.loads(pickle.dumps(function)), copy.deepcopy(function)):  # noqa: S301
+        for other in (pickle.loads(pickle.dumps(function)), copy.deepcopy(function)):  # noqa: S301  just written
             np.testing.assert_array_equal(other(X), wanted)
             assert (other is doubled) == (function is doubled)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.compiler.source import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
 STENCILS: dict[str, Any] = {
@@ -41,3 +42,48 @@ def test_no_zeros_are_written_where_the_first_addition_can_give_the_sum() -> Non
     gradient(np.linspace(0.0, 1.0, 50_000))
     assert "np.zeros" not in gradient.source
     assert "for j in range(49999, 0, " in gradient.source
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_multiples_by_powers_of_two_of_what_is_known_are_left_out(dtype: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = 0.5 * x * y + 0.5 * (x * y)
+        return np.exp(z) * (y * (x * 2.0)), 4.0 * y + y * 4, (x > y) + (y > x)
+
+    x, y = np.random.default_rng(0).normal(size=(2, 50_000)).astype(dtype)
+    compiled = gw.compile(f)
+    compiled(x, y)
+    for found, wanted in zip(compiled(y, x), f(y, x), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+    # 0.5 * x, a = (0.5 * x) * y, 2 * a, 4 * a, the product with it, 8 * y
+    assert compiled.source.count("= multiply(") == 6
+    assert compiled.source.count("= add(") == 1  # that of bools
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_quotients_by_what_is_far_from_zero_are_products_with_a_known_reciprocal(
+    engine: str,
+) -> None:
+    def f(x: Any, y: Any) -> Any:
+        d = 1.0 + np.exp(-x)
+        e = np.exp(-x)
+        return 1 / d, y / d, 1 / e, y / e
+
+    x = np.linspace(-800.0, 800.0, 50_000)
+    compiled = gw.compile(f, engine=engine)
+    with np.errstate(all="ignore"):
+        compiled(x, x)
+        for found, wanted in zip(compiled(x, 2 * x), f(x, 2 * x), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=4e-15, atol=1e-300)
+    kernel = compiled.source.replace("divide(", " / ")
+    assert kernel.count(" / ") == 3
+
+
+def test_long_buffers_are_aligned() -> None:
+    for shape, dtype in ((5_000, np.float64), ((30, 70), np.float32), (17, np.bool_)):
+        array = aligned(shape, dtype)
+        assert array.shape == (shape if isinstance(shape, tuple) else (shape,))
+        assert array.dtype == dtype
+        assert array.ctypes.data % 64 == 0
+        array[...] = 1

@@ -11,6 +11,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.passes import precisions_of
+from gradwrap.compiler.tracing import trace
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning
 
@@ -255,6 +257,16 @@ NORMS: list[tuple[Any, dict[str, Any]]] = [
     (RNG.standard_normal((4, 4)), {"ord": 2}),
     (RNG.standard_normal(6) * (1.0 + 2.0j), {}),
 ]
+
+
+def test_each_result_has_the_precision_of_what_it_is_computed_of() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(y), x.astype(float) * y, x, y.astype(np.float32).astype(float), 2.0
+
+    args = np.ones(3, np.float32), np.ones(3)
+    leaves, tree = flatten((args, {}))
+    double, single = np.finfo(float).eps, np.finfo(np.float32).eps
+    assert precisions_of(trace(f, leaves, tree)) == [double, single, single, single, 0.0]
 
 
 @pytest.mark.parametrize("number", range(len(NORMS)))

@@ -241,6 +241,15 @@ def test_text_in_c_does_not_grow_with_the_number_of_turns() -> None:
 
 
 @needs_compiler
+def test_loops_in_kernels_are_listed() -> None:
+    compiled: Any = gw.compile(gw.grad(lambda a: np.sum(lu(a))), engine="c")
+    compiled(definite(20))
+    notes = compiled.explain()
+    assert "in kernel0: loop of" in notes
+    assert "nested loops, the outer one of" in notes
+
+
+@needs_compiler
 def test_large_arrays_are_copied_for_many_writes_alone() -> None:
     def few(x: Any) -> Any:
         y = np.linalg.inv(x)

@@ -79,6 +79,8 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "clip": lambda x: x.clip(-0.5, 0.5),
     "fillna": lambda x: x.where(x > 0).fillna(2.0 * x),
     "groupby": lambda x: x.groupby(KIND).mean(),
+    "the first of groups": lambda x: x.where(x.time != 0).groupby(KIND).first(),
+    "the last of groups": lambda x: x.groupby(KIND).last(),
     "anomalies of groups": lambda x: x.groupby(KIND) - x.groupby(KIND).mean(),
     "groupby_bins": lambda x: x.groupby_bins("time", [-1.0, 2.0, 7.0]).sum(),
     "resample": lambda x: x.assign_coords(time=DAYS).resample(time="MS").mean(),

@@ -119,8 +119,28 @@ BLOCKS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]
         (X,),
     ),
     "the method": (lambda x: x.map_blocks(np.tanh), np.tanh, (X,)),
+    "containers of parameters": (
+        lambda x, w, m: gda.map_blocks(
+            layers, x, [2.0, {"w": w}], bias={"m": m}, drop_axis=1, dtype=float
+        ),
+        lambda x, w, m: layers(x, [2.0, {"w": w}], bias={"m": m}),
+        (ROWS, W, M),
+    ),
+    "containers and places": (
+        lambda x, w: gda.map_blocks(scaled_at, x, {"w": w}, dtype=float),
+        lambda x, w: x * w.sum() * (1.0 + np.arange(12) // 5)[:, None],
+        (ROWS, W),
+    ),
     "a number besides": (mapped(lambda b, n: b**n), lambda b, n: b**n, (X**2, np.float64(1.5))),
 }
+
+
+def layers(b: Any, p: Any, bias: Any) -> Any:
+    return np.tanh(p[0] * (b @ p[1]["w"]) + (b @ bias["m"]).sum(axis=1))
+
+
+def scaled_at(b: Any, p: Any, block_id: Any = None) -> Any:
+    return b * p["w"].sum() * (1.0 + block_id[0])
 
 
 @pytest.mark.parametrize("name", BLOCKS)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 da: Any = pytest.importorskip("dask.array")
 dask: Any = pytest.importorskip("dask")
 gda: Any = pytest.importorskip("gradwrap.dask.array")
+pytest.importorskip("scipy")
+special: Any = pytest.importorskip("gradwrap.scipy.special")
 pytestmark = pytest.mark.peers
 
 RANDOM = np.random.default_rng(0)
@@ -68,6 +70,123 @@ def test_function_of_dask_has_the_gradient_of_numpys(name: str) -> None:
     wanted = gw.grad(lambda x: (on_numpy(np, x) ** 3).sum())(V)
     assert gradient.chunks == X.chunks
     np.testing.assert_allclose(gradient.compute(scheduler="sync"), wanted, rtol=1e-9, atol=1e-12)
+
+
+Z = da.from_array(V, chunks=(20, 2))
+INDICES = np.array([40, 3, 3, 59])
+MATRIX = da.from_array(RANDOM.normal(size=(5, 3)), chunks=(5, 2))
+MESH = np.ix_(INDICES, np.array([4, 0]))
+windows: Any = np.lib.stride_tricks.sliding_window_view
+IN_TWO_DIRECTIONS: dict[str, tuple[Callable[[Library, Any], Any], Callable[[Any, Any], Any]]] = {
+    "product with a vector": (lambda d, x: x @ W, lambda n, x: x @ W),
+    "product with Dask's matrix": (
+        lambda d, x: d.tanh(x @ MATRIX),
+        lambda n, x: n.tanh(x @ MATRIX.compute(scheduler="sync")),
+    ),
+    "products of elements": (lambda d, x: d.prod(x[:4], axis=0), lambda n, x: n.prod(x[:4], 0)),
+    "running products": (
+        lambda d, x: d.cumprod(x[:9], axis=1, method="blelloch"),
+        lambda n, x: n.cumprod(x[:9], axis=1),
+    ),
+    "contracted": (lambda d, x: d.einsum("ij,j->i", x, W), lambda n, x: x @ W),
+    "diagonal": (lambda d, x: d.diagonal(x, 1), lambda n, x: n.diagonal(x, 1)),
+    "diagonal matrix": (
+        lambda d, x: d.diag(x[:3, 0], 1)[:, :3],
+        lambda n, x: n.diag(x[:3, 0], 1)[:, :3],
+    ),
+    "NumPy's diagonal matrix": (lambda d, x: np.diag(x[:4, 1]), lambda n, x: n.diag(x[:4, 1])),
+    "new axes": (lambda d, x: x[:9, None] * x[None, :9], lambda n, x: x[:9, None] * x[None, :9]),
+    "made alike": (
+        lambda d, x: sum(d.broadcast_arrays(x, x[:, :1])),
+        lambda n, x: x + x[:, :1],
+    ),
+    "points": (lambda d, x: x[INDICES, [0, 1, 1, 4]], lambda n, x: x[INDICES, [0, 1, 1, 4]]),
+    "points, from the end": (
+        lambda d, x: x[-INDICES, [-1, 0, 1, 1]],
+        lambda n, x: x[-INDICES, [-1, 0, 1, 1]],
+    ),
+    "points of slices": (
+        lambda d, x: d.stack([x, 2 * x])[:, INDICES, [0, 1, 1, 4]],
+        lambda n, x: n.stack([x, 2 * x])[:, INDICES, [0, 1, 1, 4]],
+    ),
+    "points around a slice": (
+        lambda d, x: d.stack([x, 2 * x])[[0, 1, 1, 0], :, [0, 1, 1, 4]],
+        lambda n, x: n.stack([x, 2 * x])[[0, 1, 1, 0], :, [0, 1, 1, 4]],
+    ),
+    "an open mesh": (
+        lambda d, x: x[MESH],
+        lambda n, x: x[MESH],
+    ),
+    "a row of each column": (
+        lambda d, x: x[np.arange(5)[:, None], np.arange(5)[None] % 3],
+        lambda n, x: x[np.arange(5)[:, None], np.arange(5)[None] % 3],
+    ),
+    "vindex": (
+        lambda d, x: d.stack([x, 2 * x]).vindex[:, [0, 3], [1, 2]],
+        lambda n, x: n.stack([x, 2 * x])[:, [0, 3], [1, 2]].T,
+    ),
+    "blocks": (lambda d, x: x.blocks[1, ::2], lambda n, x: x[20:40, [0, 1, 4]]),
+    "partitions": (lambda d, x: x.partitions[[2, 0]], lambda n, x: n.concatenate([x[40:], x[:20]])),
+    "reshaped": (
+        lambda d, x: d.reshape(x, (3, 20, 5), merge_chunks=False),
+        lambda n, x: n.reshape(x, (3, 20, 5)),
+    ),
+    "repeated at the edges": (
+        lambda d, x: d.pad(x, ((2, 0), (1, 7)), mode="edge"),
+        lambda n, x: n.pad(x, ((2, 0), (1, 7)), mode="edge"),
+    ),
+    "reflected": (lambda d, x: d.pad(x, 3, mode="reflect"), lambda n, x: n.pad(x, 3, "reflect")),
+    "reflected, by NumPy": (
+        lambda d, x: np.pad(x, 3, "symmetric"),
+        lambda n, x: n.pad(x, 3, "symmetric"),
+    ),
+    "wrapped": (lambda d, x: d.pad(x, (7, 1), mode="wrap"), lambda n, x: n.pad(x, (7, 1), "wrap")),
+    "coarser": (
+        lambda d, x: d.coarsen(np.mean, x, {0: 6, 1: 2}, trim_excess=True),
+        lambda n, x: x[:, :4].reshape(10, 6, 2, 2).mean(axis=(1, 3)),
+    ),
+    "coarser in one direction": (
+        lambda d, x: d.coarsen(np.max, x, {0: 7}, trim_excess=True),
+        lambda n, x: x[:56].reshape(8, 7, 5).max(axis=1),
+    ),
+    "windows": (
+        lambda d, x: d.lib.stride_tricks.sliding_window_view(x, 3, axis=0),
+        lambda n, x: windows(x, 3, axis=0),
+    ),
+    "NumPy's ufuncs": (
+        lambda d, x: d.cbrt(x) * d.fmax(x, 0.1) + np.logaddexp2(x, 0.3),
+        lambda n, x: n.cbrt(x) * n.fmax(x, 0.1) + n.logaddexp2(x, 0.3),
+    ),
+    "SciPy's ufuncs": (
+        lambda d, x: special.erf(x) * special.j0(x),
+        lambda n, x: special.erf(x) * special.j0(x),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_TWO_DIRECTIONS)
+def test_gradient_is_lazy_and_in_the_chunks_of_the_argument(name: str) -> None:
+    on_dask, on_numpy = IN_TWO_DIRECTIONS[name]
+
+    with dask.config.set(scheduler=refuse):
+        value, gradient = gw.value_and_grad(lambda x: (on_dask(gda, x) ** 3).sum())(Z)
+
+    wanted = gw.value_and_grad(lambda x: (on_numpy(np, x) ** 3).sum())(V)
+    assert gradient.chunks == Z.chunks
+    value, gradient = dask.compute(value, gradient, scheduler="sync")
+    np.testing.assert_allclose(value, wanted[0], rtol=1e-10)
+    np.testing.assert_allclose(gradient, wanted[1], rtol=1e-9, atol=1e-12)
+
+
+def test_wrappers_that_track_nothing_get_other_chunks() -> None:
+    x: Any = gw.wrap(X)
+
+    assert gda.rechunk(x, 30).chunks == x.rechunk(30).chunks == ((30, 30), (5,))
+
+
+def test_new_axes_among_arrays_of_indices_are_refused_by_dask() -> None:
+    with pytest.raises(NotImplementedError):
+        gw.grad(lambda x: x[INDICES, None, [0, 1, 1, 4]].sum())(Z)
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,8 @@ class Kernel:
         """By argument and result: its type."""
         self.types: dict[str, str] = {}
         """By variable that others than its own piece of text may use: its type."""
+        self.notes: list[str] = []
+        """What `.explain()` says of loops that were found in its text."""
         self.in_turns: bool = self._repeats(steps)
         """True if integers are to be arguments and no part of functions, since turns repeat."""
         made = {index for step in steps for index in given(step)}
@@ -401,6 +403,7 @@ class Kernel:
         wanted = sorted(set(map(name_of, needed.values())))
         lines, texts = turns.written(wanted, lambda size: self.workspace.take(size, alone=True))
         self.lines += lines
+        self.notes = turns.notes
         for index, one in needed.items():
             text = texts[name_of(one)]
             self.where[index] = (

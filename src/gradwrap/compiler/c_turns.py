@@ -105,6 +105,8 @@ class Turns:
         self.codes: dict[str, int] = {}
         self.maker: dict[str, tuple[int, int]] = {}
         """By variable: the piece that makes it, and its number among those of the piece."""
+        self.notes: list[str] = []
+        """What `.explain()` says of the loops that were found."""
 
     def add(self, text: str) -> None:
         """Take the next piece."""
@@ -150,6 +152,7 @@ class Turns:
             if not any(turns for _, _, turns in spans):
                 break
             entries = _outer(entries, spans)
+        self.notes = _described(entries)
         writer = _Writer(self.outside, self.function)
         for entry in entries:
             writer.entry(entry)
@@ -375,6 +378,27 @@ def _in_strips(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 def _is_at(turn: list[int], codes: list[int], at: int, end: int) -> bool:
     return at + len(turn) <= end and codes[at : at + len(turn)] == turn
+
+
+def _described(entries: list[_Entry]) -> list[str]:
+    """Say how many turns outer loops have, by the number of loops that are in each other."""
+    by_depth: defaultdict[int, list[int]] = defaultdict(list)
+    for entry in entries:
+        if entry.is_loop:
+            by_depth[_depth(entry.form)].append(entry.integers[0])
+    found: list[str] = []
+    for depth, turns in by_depth.items():
+        least, most = min(turns), max(turns)
+        text = f"{most}" if least == most else f"{least} to {most}"
+        times = f" ({len(turns)} times)" if len(turns) > 1 else ""
+        what = "loop" if depth == 1 else f"{depth} nested loops, the outer one"
+        found.append(f"{what} of {text} turns{times}")
+    return found
+
+
+def _depth(form: _Form) -> int:
+    """How many loops are in each other, with the one that performs a form."""
+    return 1 + max((_depth(part.form) for part in form.parts if isinstance(part, _Loop)), default=0)
 
 
 def _codes_of(entries: list[_Entry]) -> list[int]:

@@ -23,7 +23,7 @@ from gradwrap.compiler.program import (
     refs,
     used,
 )
-from gradwrap.compiler.sharing import shared, with_products
+from gradwrap.compiler.sharing import shared, with_products, without_multiples
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -199,8 +199,12 @@ def _chunk(
             collected.add(step.out)
     if len(chunk.instrs) < 2:
         return None
-    chunk.instrs = shared(with_products(chunk.instrs, values), program)
     chunk.writes = list(chains.values())
+    others = [*chunk.sums, *(step for chain in chunk.writes for step in chain)]
+    kept = later.union(*(used(step) for step in others))
+    plain = without_multiples(with_products(chunk.instrs, values), values, kept)
+    chunk.instrs = shared(plain, program)
+    steps = [*chunk.instrs, *others]
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):
             return None

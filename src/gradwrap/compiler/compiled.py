@@ -25,6 +25,7 @@ from gradwrap.compiler.passes import (
     constants_of,
     difference,
     own_outputs,
+    precisions_of,
     program_of,
     sharing,
     simplified,
@@ -41,7 +42,9 @@ from gradwrap.compiler.signatures import (
 )
 from gradwrap.compiler.source import Source
 from gradwrap.compiler.surroundings import Surroundings
-from gradwrap.compiler.tracing import Traced, Tracer, Unhandled, shares, trace
+from gradwrap.compiler.tape import Unhandled, shares
+from gradwrap.compiler.tracer import Tracer
+from gradwrap.compiler.tracing import Traced, trace
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, unflatten
@@ -55,6 +58,7 @@ R = TypeVar("R")
 MOST_BRANCHES = 16
 MOST_PROGRAMS = 64
 LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
+"""The note on a program that is longer with its loops than its engine is to be given."""
 NUMBER: type[Any] = np.generic
 
 
@@ -86,6 +90,8 @@ class _Entry:
         """Why calls run eagerly; "" if they do not."""
         self.traces: list[Traced] = []
         self.constants: list[dict[int, Constant]] = []
+        self.precisions: list[float] = []
+        """By output the precision of the coarsest number that it is computed of."""
         self.program: Program | None = None
         self.executable: Executable | None = None
         self.tree: TreeDef | None = None
@@ -101,7 +107,7 @@ class _Entry:
     def restart(self) -> None:
         """Forget what was traced."""
         self.program = self.executable = self.tree = None
-        self.traces, self.constants = [], []
+        self.traces, self.constants, self.precisions = [], [], []
 
     def changed(self) -> str:
         """The name of something that has changed around the function; "" if nothing has."""
@@ -218,8 +224,7 @@ class Compiled(Generic[P, R]):
                 f"the program raises {type(error).__name__}: {error}. This call runs eagerly then."
             ) from error
         wanted, tree = flatten(self._function(*args, **kwargs))
-        given = call.leaves
-        problem = "another structure" if tree != entry.tree else _mismatch(wanted, found, given)
+        problem = _differing(entry, wanted, tree, found)
         if problem:
             raise CompileError(f"the program of {self!r} differs from the function: {problem}")
         lines = [
@@ -388,12 +393,13 @@ class Compiled(Generic[P, R]):
         assert surroundings is not None
         found, problem = self._attempted(entry, call)
         wanted = self._function(*call.args, **call.kwargs)  # an error leaves the entry new
-        problem = problem or _differing(entry, wanted, found, call.leaves)
+        leaves, tree = flatten(wanted)
+        problem = problem or _defect(_differing(entry, leaves, tree, found))
         if problem and surroundings.replaces:
             surroundings.compare_contents()
             entry.restart()
             found, problem = self._attempted(entry, call)
-            problem = problem or _differing(entry, wanted, found, call.leaves)
+            problem = problem or _defect(_differing(entry, leaves, tree, found))
         changed = "" if problem else surroundings.changed()
         entry.own_changes = entry.own_changes + 1 if changed else 0
         if entry.own_changes > 1:
@@ -450,6 +456,8 @@ class Compiled(Generic[P, R]):
             raise Unhandled("its result has another structure in another branch")
         entry.tree = one.tree
         entry.traces.append(one)
+        precisions = precisions_of(one)
+        entry.precisions = [*map(max, precisions, entry.precisions or precisions)]
         fixed = [leaf for leaf in leaves if is_array(leaf) and not inputs(leaf)]
         entry.constants.append(_named(constants_of(one, other), one.readers, entry, fixed))
         entry.program, entry.executable, entry.notes = self._built(entry, leaves, inputs)
@@ -465,11 +473,11 @@ class Compiled(Generic[P, R]):
         own = entry.library.engine
         chosen = entry.library.chosen(self._engine, self._make)
         most = MOST_LEFT.get(self._engine) if chosen != own else None
-        program = self._simplified(entry, roll=True, most=most)
-        executable, problem = _made(chosen, program, given, wanted)
-        if executable is None and LEFT in program.notes:
-            program = self._simplified(entry, roll=True)
-            executable, problem = _made(chosen, program, given, wanted)
+        program, is_rolled = self._simplified(entry, roll=True, most=most)
+        executable, problem = _made(chosen, program, given, wanted, entry.precisions)
+        if executable is None and not is_rolled:
+            program, _ = self._simplified(entry, roll=True)
+            executable, problem = _made(chosen, program, given, wanted, entry.precisions)
         if executable is None and chosen != own:
             if problem not in self._told:
                 self._told.add(problem)
@@ -480,15 +488,17 @@ class Compiled(Generic[P, R]):
                     stacklevel=8,
                 )
             notes.append(f"engine {self._engine!r}: {problem}")
-            executable, problem = _made(own, program, given, wanted)
+            executable, problem = _made(own, program, given, wanted, entry.precisions)
         if executable is not None:
             return program, executable, notes
-        program = self._simplified(entry, roll=False)
+        program, _ = self._simplified(entry, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes
 
-    def _simplified(self, entry: _Entry, *, roll: bool, most: int | None = None) -> Program:
-        """The program of all traces; as it was if it is longer than `most` when it is rolled."""
+    def _simplified(
+        self, entry: _Entry, *, roll: bool, most: int | None = None
+    ) -> tuple[Program, bool]:
+        """The program of all traces, and whether it is rolled: not if longer than `most` then."""
         names = entry.names
         program = program_of(entry.traces, entry.constants, names)
         program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))
@@ -498,11 +508,11 @@ class Compiled(Generic[P, R]):
             straight = program.copy()
             rolled(program)
             if most is not None and program.length() > most:
-                program = straight
+                program, roll = straight, False
                 program.notes.append(LEFT)
         simplified(program, merge_keys=True)
         own_outputs(program, before)
-        return program
+        return program, roll
 
     # Falling back ---------------------------------------------------------------------------------
 
@@ -654,10 +664,14 @@ def _named(
 # Comparing results --------------------------------------------------------------------------------
 
 
-def _differing(entry: _Entry, wanted: Any, found: Sequence[Any], given: Sequence[Any]) -> str:
+def _differing(entry: _Entry, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any]) -> str:
     """Say how the results of an entry's program differ from those of the function."""
-    handed, tree = flatten(wanted)
-    problem = "another structure" if tree != entry.tree else _mismatch(handed, found, given)
+    if tree != entry.tree:
+        return "another structure"
+    return _mismatch(wanted, found, entry.precisions)
+
+
+def _defect(problem: str) -> str:
     return problem and f"its program gives {problem}. This is a defect of gradwrap"
 
 
@@ -666,20 +680,27 @@ def _made(
     program: Program,
     given: Sequence[Any],
     wanted: Sequence[Any],
+    precisions: Sequence[float],
 ) -> tuple[Executable | None, str]:
     """Compile a program and run it: what an engine has made, or None and what is wrong with it."""
     try:
         executable = engine(program)
-        problem = _problem(executable, given, wanted)
+        problem = _problem(executable, given, wanted, precisions)
     except Unsupported as error:
         return None, str(error)
     return (None if problem else executable), problem
 
 
-def _problem(executable: Executable, given: Sequence[Any], wanted: Sequence[Any]) -> str:
+def _problem(
+    executable: Executable,
+    given: Sequence[Any],
+    wanted: Sequence[Any],
+    precisions: Sequence[float],
+) -> str:
     """Say how a program's results differ from those of its trace; "" if they do not."""
     try:
-        return _mismatch(wanted, executable.call(*given), None if executable.exact else given)
+        found = executable.call(*given)
+        return _mismatch(wanted, found, None if executable.exact else precisions)
     except Missed:
         return "it is rounded otherwise, and takes another branch"
     except Exception as error:  # noqa: BLE001  there is another engine
@@ -690,19 +711,14 @@ TOLERANCE = 1 << 14
 """How many units in the last place of its largest element an output may differ by."""
 
 
-def _precision(values: Sequence[Any]) -> float:
-    """The distance from 1 to the next number of the least precise dtype of arrays."""
-    dtypes = [value.dtype for value in values if hasattr(value, "dtype")]
-    return max((float(np.finfo(one).eps) for one in dtypes if one.kind in "fc"), default=0.0)
-
-
-def _mismatch(wanted: Sequence[Any], found: Sequence[Any], given: Sequence[Any] | None) -> str:
+def _mismatch(
+    wanted: Sequence[Any], found: Sequence[Any], precisions: Sequence[float] | None
+) -> str:
     """Say how the leaves of results differ; "" if they do not by more than rounding.
 
     What is computed of single precision is rounded as that is, also where it is double in the end.
-    Without the arguments that were given, results are compared bit by bit.
+    Without the precisions, results are compared bit by bit.
     """
-    coarsest = 0.0 if given is None else _precision(given)
     if len(wanted) != len(found):
         return f"{len(found)} outputs in place of {len(wanted)}"
     for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
@@ -718,8 +734,10 @@ def _mismatch(wanted: Sequence[Any], found: Sequence[Any], given: Sequence[Any] 
         if np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"):
             continue
         distance = _ulps(a, b)
-        allowed = TOLERANCE * max(1.0, coarsest / _precision([a])) if a.dtype.kind in "fc" else 0.0
-        if given is None or not distance <= allowed:
+        allowed = 0.0
+        if precisions is not None and a.dtype.kind in "fc":
+            allowed = TOLERANCE * max(1.0, precisions[number] / float(np.finfo(a.dtype).eps))
+        if not distance <= allowed:
             return f"other values, {distance:.3g} ulp away, output {number}"
     return ""
 

@@ -22,7 +22,9 @@ from gradwrap.compiler.engine_cupy import cupy_engine
 from gradwrap.compiler.engines import Unsupported
 from gradwrap.compiler.libraries import Compilable
 from gradwrap.compiler.program import NDARRAY
-from gradwrap.compiler.tracing import NUMERIC, OWN, ArrayTracer, Tape, TraceBackend, Tracer
+from gradwrap.compiler.tape import NUMERIC, Tape
+from gradwrap.compiler.tracer import ArrayTracer, Tracer
+from gradwrap.compiler.tracing import OWN, TraceBackend
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, register_backend
 from gradwrap.core.library.compat import module_like

@@ -363,6 +363,7 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
             f"{kernel.name}: {kernel.groups} groups, {len(kernel.inputs)} inputs, "
             f"{len(kernel.outputs)} outputs, workspace of {kernel.workspace.size} bytes"
         )
+        notes += [f"in {kernel.name}: {note}" for note in kernel.notes]
     return left, source, notes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradwrap.compiler.program import NDARRAY
 from gradwrap.compiler.source import numpy_engine
-from gradwrap.compiler.tracing import Library
+from gradwrap.compiler.tape import Library
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:

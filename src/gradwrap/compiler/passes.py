@@ -35,12 +35,14 @@ from gradwrap.compiler.program import (
     used,
 )
 from gradwrap.compiler.signs import absorb_signs
-from gradwrap.compiler.tracing import Traced, Unhandled, same_content
+from gradwrap.compiler.tape import Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
+
+    from gradwrap.compiler.tracing import Traced
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 
@@ -91,6 +93,21 @@ def difference(one: Traced, other: Traced) -> str:
 
 def _shown(instr: Instr) -> str:
     return f"{instr.name}{instr.args!r}"
+
+
+def precisions_of(trace: Traced) -> list[float]:
+    """By output: the spacing at 1 of the coarsest dtype that it is computed of."""
+    coarsest = [
+        0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
+        for value in trace.values
+    ]
+    for instr in trace.instrs:
+        coarsest[instr.out] = max(coarsest[i] for i in (instr.out, *used(instr)))
+    return [coarsest[leaf.index] if type(leaf) is Ref else 0.0 for leaf in trace.leaves]
+
+
+def _spacing(dtype: Any) -> float:
+    return float(np.finfo(dtype).eps)
 
 
 # From traces to a program -------------------------------------------------------------------------

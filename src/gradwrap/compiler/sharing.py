@@ -1,4 +1,4 @@
-"""What is computed from what is known: sines and cosines by tangents, quotients by reciprocals.
+"""What is computed from what is known: sines by tangents, quotients by reciprocals, multiples.
 
 On some processors NumPy has vector code for the tangent of float64, eight times as quick as sines
 and cosines. There `sin(x)` is `2 t / (1 + t**2)` with `t = tan(x / 2)`, and `cos(x)`
@@ -11,11 +11,12 @@ the last place. That is done only if `d` is far from zero for certain.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.program import Instr, Ref
+from gradwrap.compiler.program import Instr, Ref, refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,6 +127,67 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
                     known[divisor] = Ref(step.out)
             elif divisor in known and values[step.out].dtype == values[divisor].dtype:
                 args = (args[0], known[divisor])
-                step = step._replace(fn=np.multiply, name="multiply", args=args)  # noqa: PLW2901
+                made.append(step._replace(fn=np.multiply, name="multiply", args=args))
+                continue
         made.append(step)
     return made
+
+
+# Powers of two ------------------------------------------------------------------------------------
+
+MOST = 2.0**50
+
+
+def without_multiples(
+    instrs: Sequence[Instr], values: Sequence[Value], kept: set[int]
+) -> list[Instr]:
+    """Return elementwise instructions without those that give a power of two times what is known.
+
+    So `0.5 * x * y + 0.5 * (x * y)` is `x * y`. Values that are `kept` are needed afterwards.
+    """
+    forms: dict[int, tuple[int, float]] = {}
+    """By value: of which other value it is a multiple, and of what power of two."""
+    holders: dict[tuple[int, float], int] = {}
+    products: dict[tuple[int, int], tuple[int, float]] = {}
+    instead: dict[int, Ref] = {}
+    made: list[Instr] = []
+
+    def form(instr: Instr) -> tuple[int, float]:
+        """What the result is a multiple of: itself, if that is all that is known."""
+        alone = (instr.out, 1.0)
+        bases = [forms.get(a.index, (a.index, 1.0)) for a in instr.args if type(a) is Ref]
+        numbers = [a for a in instr.args if type(a) is float or type(a) is int]
+        if values[instr.out].dtype not in DTYPES or len(bases) + len(numbers) != 2 or not bases:
+            return alone
+        base, factor = bases[0]
+        if instr.fn is np.add and len(bases) == 2 and bases[1][0] == base:
+            factor += bases[1][1]
+        elif instr.fn is np.multiply and numbers:
+            factor *= numbers[0]
+        elif instr.fn is np.multiply:
+            (one, other), factor = sorted((base, bases[1][0])), factor * bases[1][1]
+            base, known = products.setdefault((one, other), (instr.out, factor))
+            factor /= known
+        else:
+            return alone
+        is_known = 1 / MOST < factor < MOST and math.frexp(factor)[0] == 0.5
+        return (base, factor) if is_known and values[base] == values[instr.out] else alone
+
+    for instr in instrs:
+        args = tuple(instead.get(a.index, a) if type(a) is Ref else a for a in instr.args)
+        step = instr._replace(args=args)
+        base, factor = forms[step.out] = form(step)
+        holder = base if factor == 1.0 else holders.setdefault((base, factor), step.out)
+        if holder != step.out and step.out not in kept:
+            instead[step.out] = Ref(holder)
+        elif base != step.out:
+            made.append(step._replace(fn=np.multiply, name="multiply", args=(Ref(base), factor)))
+        else:
+            made.append(step)
+    needed = set(kept)
+    left: list[Instr] = []
+    for step in reversed(made):
+        if step.out in needed:
+            needed.update(refs(step.args))
+            left.append(step)
+    return left[::-1]

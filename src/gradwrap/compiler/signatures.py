@@ -15,6 +15,7 @@ import numpy as np
 import optree
 
 from gradwrap.compiler.libraries import is_array
+from gradwrap.compiler.program import NDARRAY
 from gradwrap.compiler.surroundings import is_installed
 from gradwrap.core.values.dynamic import DICT, LIST, SLICE, TUPLE, type_of
 from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, registered
@@ -102,7 +103,8 @@ def _collect_orders(tree: Any, found: list[Any]) -> None:
     else:
         return
     for part in parts:
-        _collect_orders(part, found)
+        if type_of(part) is not NDARRAY:
+            _collect_orders(part, found)
 
 
 def repeated(arrays: Sequence[Any]) -> tuple[int, ...]:

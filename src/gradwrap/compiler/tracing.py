@@ -1,9 +1,8 @@
 """Tracing: one run of a function on arrays that write down what is done to them.
 
-A `Tracer` stands below gradwrap's wrappers: a `Variable` holds it in the place of an array. So the
-rules, the engine, `vmap` and the code for writes run as they are, and what arrives here is a flat
-sequence of NumPy's operations. A tracer carries its real value; so shapes, dtypes and branches
-are those of an ordinary run.
+The core sees the tracers of NumPy's arrays as a library of their own, with NumPy's rules. So the
+rules, the engine, `vmap` and the code for writes run as they are, and what arrives at the tape is a
+flat sequence of NumPy's operations.
 """
 
 from __future__ import annotations
@@ -20,718 +19,38 @@ from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy import SMALL, NumPyBackend
 from gradwrap.backends.numpy_sums import summed
-from gradwrap.compiler.program import (
-    NDARRAY,
-    UFUNC,
-    Attribute,
-    Guard,
-    Instr,
-    Method,
-    Ref,
-    Value,
-    array,
-    copy,
-    full,
-    getitem,
-    item,
-    mapped,
-    scatter_add,
-    setitem,
-    zeros,
+from gradwrap.compiler.program import NDARRAY, array, full, scatter_add, zeros
+from gradwrap.compiler.tape import (
+    LIBRARIES,
+    NUMBER,
+    NUMPY,
+    Library,
+    Tape,
+    Unhandled,
+    frame_of,
+    in_line,
+    package_of,
 )
+from gradwrap.compiler.tracer import OTHERWISE, ArrayTracer, Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
-from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.backend import backend_of, register_backend
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
-from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
-    from types import CodeType, FrameType
+    from types import FrameType
 
+    from gradwrap.compiler.program import Guard, Instr, Value
     from gradwrap.compiler.surroundings import Surroundings
 
 operator: Any = operators
-NUMBER: type[Any] = np.generic
-LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
-"""The types, beside None and the ellipsis, that arguments of operations may have."""
-NUMERIC = "biufc"
-SHAPES: frozenset[Any] = frozenset(
-    {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
-    | {np.iscomplexobj, np.isrealobj}
-)
-"""Functions that look at shapes and dtypes alone: they are no operations of the program."""
-WRITING: frozenset[Any] = frozenset(
-    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
-)
-MEASURED = frozenset(
-    {"nonzero", "flatnonzero", "argwhere", "compress", "extract", "trim_zeros", "union1d"}
-    | {"unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "delete"}
-    | {"intersect1d", "setdiff1d", "setxor1d", ".nonzero", ".compress"}
-)
-"""Operations whose result may have another shape for other values."""
-METHODS = frozenset(
-    {"all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress"}
-    | {"conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max", "mean"}
-    | {"min", "nonzero", "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze"}
-    | {"std", "sum", "swapaxes", "take", "trace", "transpose", "var", "view"}
-)
-"""The methods of arrays that write to nothing and return arrays."""
-MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
 ADD_REDUCE: Any = np.add.reduce
-NO_VALUE: Any = getattr(np, "_NoValue", None)
-LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
-"""The packages whose code is not the user's."""
-MOST = 1 << 18
-"""The longest trace, in operations."""
-
-
-class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
-    """The function does what cannot be compiled. The message says what, and the remedy."""
-
-
-class Traced(NamedTuple):
-    """What one run has written down."""
-
-    instrs: list[Instr]
-    guards: list[tuple[int, Guard, Any]]
-    """Each with the number of instructions before it, and its outcome."""
-    values: list[Value]
-    inputs: tuple[int, ...]
-    constants: dict[int, Any]
-    """The arrays of the surroundings: copies of what they held at their use."""
-    originals: dict[int, Any]
-    """The array that each of them is a copy of, if it still has that content."""
-    readers: dict[int, str | None]
-    """The module that used each of them first; None if it was a rule."""
-    leaves: tuple[Any, ...]
-    tree: TreeDef
-    results: tuple[Any, ...]
-    """The leaves of the result, as this run gave them."""
-    quiet: frozenset[str]
-    """The kinds of floating point errors that NumPy was to ignore somewhere."""
-
-
-class Library:
-    """The library whose arrays a trace is made of, as the tracer sees it; this class, NumPy."""
-
-    name: str = "numpy"
-    kind: type[Any] = NDARRAY
-    """The type of its arrays."""
-    backend: Any
-    """The backend of the tracers of its arrays."""
-
-    def is_input(self, leaf: Any) -> bool:
-        """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
-        return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
-
-    def problem(self, value: Any) -> str:
-        """Say why a value cannot be one of the program; "" if it can."""
-        return "" if value.dtype.kind in NUMERIC else f"an array of dtype {value.dtype} is computed"
-
-    def is_ndarray(self, value: Any) -> bool:
-        """Tell if the program is to take a value for an array, and not for a number."""
-        return isinstance(value, NDARRAY)
-
-    def device(self, value: Any) -> Any:
-        return "cpu"
-
-    def asarray(self, value: Any, dtype: Any = None) -> Any:
-        """Make an array of nested numbers."""
-        return np.array(value, dtype)
-
-    def copied(self, array: Any) -> Any:
-        return np.array(array, order="K")
-
-    def performing(self, fn: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Return what performs an operation on its arrays."""
-        return fn
-
-    def tracer(self, value: Any, index: int, tape: Tape) -> Tracer:
-        """Make the tracer of a real value."""
-        return (ArrayTracer if isinstance(value, NDARRAY) else Tracer)(value, index, tape)
-
-
-NUMPY: Library = Library()
-
-
-class Tape:
-    """The program that is being written."""
-
-    def __init__(self, library: Library = NUMPY) -> None:
-        self.library: Library = library
-        self.instrs: list[Instr] = []
-        self.guards: list[tuple[int, Guard, Any]] = []
-        self.values: list[Value] = []
-        self.constants: dict[int, Any] = {}
-        self.readers: dict[int, str | None] = {}
-        self.around: list[tuple[Tracer, int]] = []
-        self.refused: str = ""
-        self.quiet: set[str] = set()
-        self.errors: Any = None
-        """What NumPy does about floating point errors, where the function may change that."""
-        self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
-        self._known: dict[Any, Value] = {}
-        self._user_code: dict[CodeType, bool] = {}
-
-    def refuse(self, reason: str) -> Unhandled:
-        """Note why the function cannot be compiled, even if it catches the error."""
-        self.refused = self.refused or reason
-        return Unhandled(reason)
-
-    # Values ---------------------------------------------------------------------------------------
-
-    def described(self, value: Any) -> Value:
-        """Describe a real value."""
-        library = self.library
-        if not isinstance(value, library.kind):
-            key = value.dtype
-        else:
-            flags = value.flags
-            order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
-            key = (value.shape, value.dtype, order, library.device(value))
-        known = self._known.get(key)
-        if known is None:
-            problem = library.problem(value)
-            if problem:
-                raise self.refuse(problem)
-            is_array = library.is_ndarray(value)
-            known = Value(value.shape, value.dtype, is_array, order=key[2] if is_array else "C")
-            self._known[key] = known
-        return known
-
-    def new(self, value: Any) -> Tracer:
-        """Number a real value."""
-        self.values.append(self.described(value))
-        return self.library.tracer(value, len(self.values) - 1, self)
-
-    def constant(self, found: Any) -> Ref:
-        """Number an array of the surroundings, as it is now."""
-        uses = self._uses.setdefault(id(found), [])
-        if uses and same_content(uses[-1][1], found):
-            return Ref(uses[-1][0])
-        if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
-            raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
-        kept = self.library.copied(found)
-        self.values.append(self.described(found))
-        index = len(self.values) - 1
-        uses.append((index, kept, found))
-        self.constants[index] = kept
-        frame = self._user_frame(40)
-        self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
-        return Ref(index)
-
-    def entered(self, found: Any) -> Tracer:
-        """The tracer of an array of the surroundings, which is not to be written to."""
-        index = self.constant(found).index
-        tracer = self.library.tracer(self.constants[index], index, self)
-        self.around.append((tracer, index))
-        return tracer
-
-    def originals(self) -> dict[int, Any]:
-        """The arrays of the surroundings that have not changed since their first use."""
-        return {
-            index: found
-            for uses in self._uses.values()
-            for index, kept, found in uses
-            if len(uses) == 1 and same_content(kept, found)
-        }
-
-    # Operations -----------------------------------------------------------------------------------
-
-    def real(self, leaf: Any) -> Any:
-        """What stands for a leaf of arguments when the operation is performed."""
-        return leaf.value if isinstance(leaf, Tracer) else leaf
-
-    def recorded(self, leaf: Any) -> Any:
-        """What stands for a leaf of arguments in the program."""
-        if isinstance(leaf, Tracer):
-            if leaf.tape is not self:
-                raise self.refuse("an array of another trace is used")
-            return Ref(leaf.index)
-        if isinstance(leaf, self.library.kind):
-            return self.constant(leaf)
-        if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
-            return leaf
-        if isinstance(leaf, AnyWrapper):
-            raise self.refuse("a gradwrap.Variable of the surroundings is used")
-        raise self.refuse(f"an operation is given a {type(leaf).__name__}")
-
-    def record(
-        self,
-        fn: Callable[..., Any],
-        name: str,
-        args: tuple[Any, ...],
-        kw: dict[str, Any] | None = None,
-    ) -> Any:
-        """Perform an operation and write it down: its result, as tracers."""
-        if self.refused:
-            raise Unhandled(self.refused)
-        recorded = mapped(args, self.recorded)
-        real = mapped(args, self.real)
-        perform = self.library.performing(fn, name)
-        if kw:
-            keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
-            result = perform(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
-        else:
-            keywords = ()
-            result = perform(*real)
-        return self.enter(fn, name, recorded, keywords, result, args)
-
-    def enter(
-        self,
-        fn: Callable[..., Any],
-        name: str,
-        recorded: tuple[Any, ...],
-        keywords: tuple[tuple[str, Any], ...],
-        result: Any,
-        args: tuple[Any, ...] = (),
-    ) -> Any:
-        """Write down an operation that has been performed."""
-        if len(self.instrs) >= MOST:
-            raise self.refuse(f"it performs more than {MOST} operations")
-        if self.errors is not None and np.geterr() != self.errors:
-            self._note_errors(self.errors)
-        views = False
-        library = self.library
-        if isinstance(result, library.kind):
-            if type(result) is not library.kind:
-                raise self.refuse(f"{name} gives an array of type {type(result).__name__}")
-            for arg in args:
-                if isinstance(arg, Tracer) and arg.value is result:
-                    return library.tracer(result, arg.index, self)
-            views = result.base is not None and shares(result, args)
-        elif isinstance(result, (TUPLE, LIST)) and result:
-            return self._several(fn, name, recorded, keywords, result, args)
-        elif not isinstance(result, NUMBER):
-            raise self.refuse(f"{name} gives a {type(result).__name__}")
-        made = self.new(result)
-        line = self._line()
-        may_view = views or name in MAY_VIEW
-        copied = may_view and not views
-        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
-        if may_view:
-            made.shares = True
-            for arg in args:
-                if isinstance(arg, Tracer):
-                    arg.shares = True
-        return self._measured(made) if name in MEASURED else made
-
-    def _note_errors(self, before: Any) -> None:
-        """Note which floating point errors NumPy is to ignore now."""
-        found: Any = np.geterr()
-        changed = {kind for kind, mode in found.items() if mode != before[kind]}
-        if any(found[kind] not in ("ignore", "warn") for kind in changed):
-            raise self.refuse(
-                f"NumPy is to raise errors of arithmetic{self.place()}. "
-                "Fix: look at the result, with np.isfinite(y).all()"
-            )
-        self.quiet |= {kind for kind in changed if found[kind] == "ignore"}
-
-    def _several(
-        self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
-    ) -> Any:
-        """Write down an operation of several outputs."""
-        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
-            raise self.refuse(f"{name} gives a nest of arrays")
-        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
-        whole = Ref(len(self.values) - 1)
-        views = any(shares(part, args) for part in result)
-        line = self._line()
-        self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
-        parts: list[Any] = []
-        for i, part in enumerate(result):
-            made = self.new(part)
-            self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
-            parts.append(self._measured(made) if name in MEASURED else made)
-        kind = type_of(result)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-
-    def _measured(self, made: Tracer) -> Tracer:
-        self.look("shape", made, made.value.shape)
-        return made
-
-    def look(self, kind: str, at: Tracer, found: Any) -> Any:
-        """Write down that the function has looked at a value, and what it found."""
-        if self.refused:
-            raise Unhandled(self.refused)
-        self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
-        return found
-
-    def place(self) -> str:
-        """Say which line of the user's code is being run."""
-        frame = self._user_frame(40)
-        while frame is not None and _package_of(frame) in {*LIBRARIES, "scipy"}:
-            frame = frame.f_back
-        return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
-
-    def _line(self) -> int:
-        """The line of the user's code that is being run; 0 in a backward pass."""
-        frame = self._user_frame(12)
-        return 0 if frame is None else frame.f_lineno
-
-    def _user_frame(self, most: int) -> FrameType | None:
-        """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
-        frame: FrameType | None = _frame(3)
-        known = self._user_code
-        for _ in range(most):
-            if frame is None:
-                break
-            code = frame.f_code
-            is_users = known.get(code)
-            if is_users is None:
-                is_users = known[code] = _package_of(frame) not in LIBRARIES
-            if is_users:
-                return frame
-            if code.co_name == "backward_pass":
-                break
-            frame = frame.f_back
-        return None
-
-
-def _frame(depth: int) -> FrameType:
-    """The frame of a caller of the function that calls this."""
-    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-
-
-def _package_of(frame: FrameType) -> str:
-    """The package of the code that a frame runs."""
-    module: str = frame.f_globals.get("__name__") or ""
-    return module.partition(".")[0]
-
-
-def shares(result: Any, args: Any) -> bool:
-    """Tell if a result may share memory with a tracer among nested arguments."""
-    if isinstance(args, (TUPLE, LIST)):
-        return any(shares(result, arg) for arg in args)
-    real = args.value if isinstance(args, Tracer) else args
-    is_array = type(real) is type(result) and not isinstance(real, NUMBER)
-    return is_array and hasattr(real, "flags") and bool(np.may_share_memory(result, real))
-
-
-def same_content(kept: Any, found: Any) -> bool:
-    """Tell if two arrays have the same elements bit by bit, and lie alike in memory."""
-    if kept.shape != found.shape or kept.dtype != found.dtype:
-        return False
-    if kept.dtype.kind in "fc":
-        size = f"u{kept.real.dtype.itemsize}"
-        if kept.real.dtype.itemsize <= 8:
-            return bool(np.array_equal(_in_line(kept).view(size), _in_line(found).view(size)))
-    return bool(np.array_equal(kept, found))
-
-
-def _in_line(array: Any) -> Any:
-    """The elements of an array one after the other."""
-    return (array if array.flags.c_contiguous else array.copy()).reshape(-1)
-
-
-def _path_of(function: Any) -> str:
-    """The dotted name of a function below `numpy`; "" if it has none."""
-    module: str = getattr(function, "__module__", "") or ""
-    name: str = getattr(function, "__name__", "")
-    for start in (module.removeprefix("numpy").lstrip("."), ""):
-        path = f"{start}.{name}" if start else name
-        found: Any = np
-        for part in path.split("."):
-            found = getattr(found, part, None)
-        if found is function:
-            return path
-    return ""
-
-
-def _is_found(path: str) -> bool:
-    """Tell if there is an object of a dotted name, which source can name."""
-    package, *names = path.split(".")
-    found: Any = sys.modules.get(package)
-    for name in names:
-        found = getattr(found, name, None)
-    return found is not None
-
-
-def _is_default(name: str, value: Any) -> bool:
-    if value is None and name not in ("axis", "initial"):
-        return True
-    if value is NO_VALUE or (name, value) in ((("keepdims"), False), ("subok", True)):
-        return True
-    return (name == "where" and value is True) or (
-        name in ("casting", "order") and value in ("same_kind", "K")
-    )
-
-
-# The tracer ---------------------------------------------------------------------------------------
-
-
-def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False) -> Any:
-    """Make the method of an operator."""
-    name = "pow" if ufunc is np.power else ufunc.__name__
-    fn = operator.pow if name == "pow" else ufunc
-
-    def operate(self: Any, other: Any) -> Any:
-        if isinstance(other, AnyWrapper):
-            return NotImplemented
-        tape = self.tape
-        if tape.refused:
-            raise Unhandled(tape.refused)
-        args = (other, self) if swapped else (self, other)
-        recorded = (tape.recorded(args[0]), tape.recorded(args[1]))
-        return tape.enter(fn, name, recorded, (), perform(tape.real(args[0]), tape.real(args[1])))
-
-    return operate
-
-
-def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
-    name = ufunc.__name__
-
-    def operate(self: Any) -> Any:
-        return self.tape.enter(ufunc, name, (Ref(self.index),), (), perform(self.value))
-
-    return operate
-
-
-def _refusing(what: str, fix: str) -> Any:
-    def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
-        raise self.tape.refuse(f"it calls {what}{self.tape.place()}. Fix: {fix}")
-
-    return refuse
-
-
-KEEP = "leave the value in an array; np.where chooses for each element"
-
-
-PLAIN = (
-    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays, and "
-    "gradwrap.numpy.array in place of np.array; a table of integers that is read at computed "
-    "places is to be an argument"
-)
-
-
-class Tracer:
-    """A real array or number, and its number in the program."""
-
-    __slots__ = ("__weakref__", "index", "shares", "tape", "value")
-    __array_priority__: float = 500.0
-    __hash__: Any = None  # as NumPy's arrays
-
-    base: None = None
-
-    def __init__(self, value: Any, index: int, tape: Tape) -> None:
-        self.value: Any = value
-        self.index: int = index
-        self.tape: Tape = tape
-        self.shares: bool = False
-        """Whether it is a view of another, or another of it."""
-
-    shape: Any = property(lambda self: self.value.shape)
-    dtype: Any = property(lambda self: self.value.dtype)
-    ndim: Any = property(lambda self: self.value.ndim)
-    size: Any = property(lambda self: self.value.size)
-    itemsize: Any = property(lambda self: self.value.itemsize)
-    nbytes: Any = property(lambda self: self.value.nbytes)
-    strides: Any = property(lambda self: self.value.strides)
-    flags: Any = property(lambda self: self.value.flags)
-    device: Any = property(lambda self: self.tape.library.device(self.value))
-
-    def _attribute(self, name: str) -> Any:
-        return self.tape.record(Attribute(name), name, (self,))
-
-    T: Any = property(lambda self: self._attribute("T"))
-    mT: Any = property(lambda self: self._attribute("mT"))  # noqa: N815  NumPy's name
-    real: Any = property(lambda self: self._attribute("real"))
-    imag: Any = property(lambda self: self._attribute("imag"))
-
-    def __len__(self) -> int:
-        return len(self.value)
-
-    def __iter__(self) -> Any:
-        return iter([self[i] for i in range(len(self.value))])
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return NAMESPACE
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, AnyWrapper) for x in inputs):
-            return NotImplemented
-        tape = self.tape
-        out = kwargs.pop("out", None)
-        if out is not None and any(one is not None for one in out):
-            raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
-        kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
-        if "where" in kw or not _is_public(ufunc):
-            raise tape.refuse(f"np.{ufunc.__name__} is called with where=. Fix: use np.where")
-        if method == "__call__":
-            return tape.record(ufunc, ufunc.__name__, inputs, kw)
-        if method not in ("reduce", "accumulate", "outer", "reduceat"):
-            raise tape.refuse(f"it calls np.{ufunc.__name__}.{method}. Fix: y[i] += x in a loop")
-        return tape.record(getattr(ufunc, method), f"{ufunc.__name__}.{method}", inputs, kw)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        tape = self.tape
-        if any(issubclass(kind, AnyWrapper) for kind in types):
-            return NotImplemented
-        if function in (np.shares_memory, np.may_share_memory):
-            raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
-        if function in SHAPES:
-            real = mapped(args, tape.real)
-            return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
-        make = CREATION.get(function) or COMPOSED.get(function)
-        if make is not None:
-            return make(*args, **kwargs)
-        path = _path_of(function)
-        if function in WRITING or not path or kwargs.get("out") is not None:
-            raise tape.refuse(
-                f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
-                "Fix: y = gradwrap.numpy.array(y) before"
-            )
-        kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
-        if path == "where" and len(args) == 1:
-            return tape.record(np.nonzero, "nonzero", args)
-        return tape.record(function, path, args, kw)
-
-    def __getitem__(self, key: Any) -> Any:
-        key = unwrapped_key(key)
-        made = self.tape.record(getitem, "getitem", (self, key))
-        if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
-            parts: Any = key if isinstance(key, TUPLE) else (key,)
-            if any(_is_traced_mask(part) for part in parts):
-                self.tape.look("shape", made, made.value.shape)
-        return made
-
-    def __bool__(self) -> bool:
-        return bool(self.tape.look("bool", self, bool(self.value)))
-
-    def __int__(self) -> int:
-        return int(self.tape.look("int", self, int(self.value)))
-
-    def __index__(self) -> int:
-        operator.index(self.value)
-        return int(self.tape.look("int", self, int(self.value)))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
-
-    def __copy__(self) -> Any:
-        return self.tape.record(copy, "copy", (self,))
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.tape.record(copy, "copy", (self,))
-
-    __float__: Any = _refusing("float(x) on an array", KEEP)
-    __complex__: Any = _refusing("complex(x) on an array", KEEP)
-    __array__: Any = _refusing("a function that needs a plain array", PLAIN)
-    __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
-    __str__: Any = __repr__
-    __format__: Any = __repr__
-    __reduce_ex__: Any = _refusing("pickle on an array", KEEP)
-    item: Any = _refusing("x.item()", KEEP)
-    tolist: Any = _refusing("x.tolist()", KEEP)
-    tobytes: Any = _refusing("x.tobytes()", KEEP)
-
-    def copy(self, order: str = "C") -> Any:
-        """Return a new array."""
-        if order in ("K", "A") or self.value.flags.c_contiguous:
-            return self.tape.record(copy, "copy", (self,))
-        return self.tape.record(Method("copy"), ".copy", (self, order))
-
-    def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
-        """Return the elements in another dtype."""
-        dtype = np.dtype(dtype)
-        if dtype == self.value.dtype and not args and not kwargs:
-            return self.copy("K") if copy else self
-        return self.tape.record(Method("astype"), ".astype", (self, dtype, *args), kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in METHODS:
-            if hasattr(NDARRAY, name) and not name.startswith("__"):
-                raise self.tape.refuse(f"it uses the attribute {name} of arrays. Fix: {KEEP}")
-            raise AttributeError(f"a traced array has no attribute {name!r}")
-        return partial(self._call, name)
-
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("out") is not None:
-            raise self.tape.refuse(f"x.{name} writes to out=. Fix: y = x.{name}()")
-        if name == "sum":
-            names = ("axis", "dtype", "out", "keepdims")
-            kw = {**dict(zip(names, args, strict=False)), **kwargs}
-            kw.setdefault("axis", None)
-            kw = {key: value for key, value in kw.items() if not _is_default(key, value)}
-            return self.tape.record(np.add.reduce, "add.reduce", (self,), kw)
-        return self.tape.record(Method(name), f".{name}", (self, *args), kwargs)
-
-
-class ArrayTracer(Tracer):
-    """A tracer of an array, which can be written to; numbers cannot."""
-
-    __slots__ = ()
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, AnyWrapper):
-            raise self.tape.refuse("a tracked value is written to a plain array")
-        if self.shares and _package_of(_frame(1)) not in {*LIBRARIES, "scipy"}:
-            raise self.tape.refuse(
-                f"it writes to an array that has views, or is one{self.tape.place()}. "
-                "Fix: y = gradwrap.numpy.array(y), whose views are seen"
-            )
-        self.index: int = self._written(setitem, "setitem", key, value)
-
-    def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
-        """Write to the value of this tracer; return the number of what it is now."""
-        made = self.tape.record(fn, name, (self, key, value))
-        self.value: Any = made.value
-        return int(made.index)
-
-
-_BINARY: dict[str, tuple[Any, Any]] = {
-    "add": (np.add, operator.add),
-    "sub": (np.subtract, operator.sub),
-    "mul": (np.multiply, operator.mul),
-    "truediv": (np.true_divide, operator.truediv),
-    "floordiv": (np.floor_divide, operator.floordiv),
-    "mod": (np.remainder, operator.mod),
-    "pow": (np.power, operator.pow),
-    "matmul": (np.matmul, operator.matmul),
-    "and": (np.bitwise_and, operator.and_),
-    "or": (np.bitwise_or, operator.or_),
-    "xor": (np.bitwise_xor, operator.xor),
-    "lshift": (np.left_shift, operator.lshift),
-    "rshift": (np.right_shift, operator.rshift),
-}
-_COMPARED: dict[str, tuple[Any, Any]] = {
-    "eq": (np.equal, operator.eq),
-    "ne": (np.not_equal, operator.ne),
-    "lt": (np.less, operator.lt),
-    "le": (np.less_equal, operator.le),
-    "gt": (np.greater, operator.gt),
-    "ge": (np.greater_equal, operator.ge),
-}
-for _word, (_ufunc, _perform) in _BINARY.items():
-    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
-    setattr(Tracer, f"__r{_word}__", _operator(_ufunc, _perform, swapped=True))
-for _word, (_ufunc, _perform) in _COMPARED.items():
-    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
-for _word, _ufunc, _perform in (
-    ("neg", np.negative, operator.neg),
-    ("pos", np.positive, operator.pos),
-    ("abs", np.absolute, operator.abs),
-    ("invert", np.invert, operator.invert),
-):
-    setattr(Tracer, f"__{_word}__", _unary(_ufunc, _perform))
-
-
-def _is_traced_mask(part: Any) -> bool:
-    return isinstance(part, Tracer) and part.value.dtype == np.bool_
-
-
-def _is_public(ufunc: Any) -> bool:
-    """Tell if a ufunc can be named in source: it is NumPy's, or of scipy.special."""
-    name = ufunc.__name__
-    if getattr(np, name, None) is ufunc:
-        return True
-    special: Any = sys.modules.get("scipy.special")
-    return getattr(special, name, None) is ufunc
 
 
 # The library of tracers ---------------------------------------------------------------------------
@@ -915,6 +234,7 @@ COMPOSED: dict[Any, Any] = {
     np.linalg.vector_norm: _vector_norm,
 }
 """Functions that are performed by other operations."""
+OTHERWISE.update({**CREATION, **COMPOSED})
 OWN: dict[str, Any] = {
     "asarray": _asarray,
     "astype": _astype,
@@ -942,6 +262,7 @@ OWN: dict[str, Any] = {
 """Functions of the namespace that make tracers, or take them as they are."""
 NAMESPACE: Any = module_like(compat, **OWN)
 NAMESPACE.__name__ = "gradwrap_tracers"
+Library.namespace = NAMESPACE
 
 
 class TraceBackend(NumPyBackend):
@@ -1039,10 +360,10 @@ OWN_CLASS: Any = object.__dict__["__class__"]
 
 def _shown_class(wrapper: Any) -> type[Any]:
     """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
-    frame: FrameType | None = _frame(1)
-    while frame is not None and _package_of(frame) == "abc":
+    frame: FrameType | None = frame_of(1)
+    while frame is not None and package_of(frame) == "abc":
         frame = frame.f_back
-    is_users = frame is not None and _package_of(frame) not in {*LIBRARIES, "optree", ""}
+    is_users = frame is not None and package_of(frame) not in {*LIBRARIES, "optree", ""}
     value = wrapper._value
     if is_users and wrapper._node is None and isinstance(value, Tracer):
         return type_of(value.value)
@@ -1075,6 +396,37 @@ Library.backend = BACKEND
 # One run ------------------------------------------------------------------------------------------
 
 
+def _is_found(path: str) -> bool:
+    """Tell if there is an object of a dotted name, which source can name."""
+    package, *names = path.split(".")
+    found: Any = sys.modules.get(package)
+    for name in names:
+        found = getattr(found, name, None)
+    return found is not None
+
+
+class Traced(NamedTuple):
+    """What one run has written down."""
+
+    instrs: list[Instr]
+    guards: list[tuple[int, Guard, Any]]
+    """Each with the number of instructions before it, and its outcome."""
+    values: list[Value]
+    inputs: tuple[int, ...]
+    constants: dict[int, Any]
+    """The arrays of the surroundings: copies of what they held at their use."""
+    originals: dict[int, Any]
+    """The array that each of them is a copy of, if it still has that content."""
+    readers: dict[int, str | None]
+    """The module that used each of them first; None if it was a rule."""
+    leaves: tuple[Any, ...]
+    tree: TreeDef
+    results: tuple[Any, ...]
+    """The leaves of the result, as this run gave them."""
+    quiet: frozenset[str]
+    """The kinds of floating point errors that NumPy was to ignore somewhere."""
+
+
 def is_transform(function: Any) -> bool:
     """Tell if a function was made by a transform, which wraps its arguments itself."""
     while isinstance(function, partial):
@@ -1089,7 +441,7 @@ def _tracing(tape: Tape) -> Generator[None]:
         """A new array of floats, which may be filled with tracked values."""
         if type(array) is not tape.library.kind:
             return array
-        if array.size and not _in_line(array).view(np.uint8).any():
+        if array.size and not in_line(array).view(np.uint8).any():
             return tape.record(zeros, "zeros", (array.shape, array.dtype))
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         return constant.__copy__()
@@ -1197,6 +549,3 @@ def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
     if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER, np.dtype)):
         return leaf, leaf
     raise tape.refuse(f"it returns a {type(leaf).__name__}")
-
-
-__all__ = ["SLICE", "UFUNC", "Tape", "Traced", "Tracer", "Unhandled", "trace"]

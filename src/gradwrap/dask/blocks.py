@@ -103,7 +103,8 @@ def _without_containers(
     """The arguments without containers of tracked arrays, whose leaves are given by keyword."""
     parts: list[tuple[Any, tuple[str, ...], Any]] = []
     leaves: dict[str, Any] = {}
-    for key, value in {**dict(enumerate(args)), **options}.items():
+    given: dict[Any, Any] = {**dict(enumerate(args)), **options}
+    for key, value in given.items():
         if isinstance(value, AnyWrapper) or not is_recorded(value):
             continue
         found, treedef = flatten(value)

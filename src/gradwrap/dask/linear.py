@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, layers, native
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.custom_derivatives import custom_vjp
 
@@ -46,9 +46,15 @@ _linear.defvjp(_forward, _backward)
 
 
 def in_chunks(x: Any, chunks: Any) -> Any:
-    """Return the array in these chunks, itself if it has them, as far as a length is unknown."""
-    own = innermost(x).chunks
-    return x if own == chunks or _some_unknown(own, chunks) else rechunk(x, chunks)
+    """Return the array in these chunks, itself if it has them, or a length is unknown."""
+    data = innermost(x)
+    if (
+        not isinstance(data, da.Array)
+        or data.chunks == chunks
+        or _some_unknown(data.chunks, chunks)
+    ):
+        return x
+    return rechunk(x, chunks)
 
 
 def _some_unknown(*chunks: Any) -> bool:
@@ -56,7 +62,12 @@ def _some_unknown(*chunks: Any) -> bool:
 
 
 def rechunk(x: Any, *args: Any, **options: Any) -> Any:
-    """Give the array other chunks, as `dask.array.rechunk`; the gradient has those it had."""
+    """Give the array other chunks, as `dask.array.rechunk`; the gradient has those it had.
+
+    What `vmap` maps over has more axes than are seen here, and stays in its chunks.
+    """
+    if any(one._is_batched for one in layers(x)):
+        return x
     chunks = innermost(x).chunks
     return linear(lambda a: a.rechunk(*args, **options), lambda g: in_chunks(g, chunks), x)
 
@@ -115,7 +126,7 @@ def _repeated(array: Any, axis: int, before: int, after: int, mode: str) -> Any:
         while last < len(places) and places[last] - places[last - 1] == step:
             last += 1
         start, count = places[first], last - first
-        stop: int | None = start + (count * step if step else 1)
+        stop = start + (count * step if step else 1)
         part = array[(slice(None),) * axis + (slice(start, None if stop < 0 else stop, step or 1),)]
         parts += [part] * (1 if step else count)
         first = last

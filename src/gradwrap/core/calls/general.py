@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gradwrap.core.calls.bound import BoundOp
     from gradwrap.core.calls.call import Call
     from gradwrap.core.graph.node import Leaf, Node
+    from gradwrap.core.library.backend import Backend
 
 
 def apply_call(bound: BoundOp, *args: Any, **kwargs: Any) -> Any:
@@ -135,7 +136,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     if top is not None:
         arrays = [stripped(array) for array in arrays]
         top, level = _top_of([*arrays, *keys])
-    if top is not None and (taking is not None or top._kind is not bound.variable_class._kind):
+    if top is not None and not _is_bound_for(bound, top, taking):
         bound = top._bind(bound.op)
     data: list[Any] = []
     nodes: list[Any] = []
@@ -152,6 +153,16 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
 
 
 performs(apply, "operation", name_of_first)
+
+
+def _is_bound_for(bound: BoundOp, top: Any, taking: Backend | None) -> bool:
+    """Tell if an operation is bound to wrappers of the kind and the library that it is called on.
+
+    The formulas of NumPy's operations compute with another library's cotangents where that has
+    taken arrays in.
+    """
+    own: Any = bound.variable_class
+    return taking is None and top._kind is own._kind and top._backend.name == own._backend.name
 
 
 def interpret(  # noqa: PLR0913  all there is to a call

@@ -11,10 +11,11 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.bound import NodeOp
-from gradwrap.core.graph.node import Leaf, Node, make_node
+from gradwrap.core.graph.node import Node, make_node
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import library_of, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.space import Batch, Meta, Tangent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,9 +96,12 @@ def _taken_in(array: Any, library: Backend) -> Any:
     node = array._node
     if node is None:
         return make_wrapper(outer, data)
-    if not isinstance(node, (Node, Leaf)):  # a tangent, or a batch
-        return array
     meta = outer._backend.meta(data, node.meta.level)
+    if isinstance(node, Tangent):
+        return make_wrapper(outer, data, Tangent(meta, _taken_in(node.value, library)))
+    if isinstance(node, Batch):
+        example = Meta(meta.shape[1:], meta.dtype, meta.device, meta.level, meta.is_complex)
+        return make_wrapper(outer, data, Batch(example, node.size, node.fallback))
     op = NodeOp("taken in", library, outer)
     return make_wrapper(outer, data, make_node(Node, node, _handed_on, (), 0, meta, op))
 

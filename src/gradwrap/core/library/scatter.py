@@ -75,7 +75,8 @@ def scatter_add_generic(xp: Any, buffer: Any, key: Any, values: Any) -> Any:
     """
     if is_basic_key(key) or getattr(key, "dtype", None) == xp.bool:
         parts = key if isinstance(key, TUPLE) else (key,)
-        key = tuple(part for part in parts if part is not None)  # new axes are for reading alone
+        parts = tuple(part for part in parts if part is not None)  # new axes are for reading alone
+        key = parts[0] if len(parts) == 1 else parts
         old = buffer[key]
         buffer[key] = old + xp.reshape(values, old.shape)
         return buffer

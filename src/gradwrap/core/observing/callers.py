@@ -176,8 +176,10 @@ def buffers(caller: Caller | None) -> str:
 def conversions(caller: Caller | None) -> str:
     """Return how to do without the conversion of a tracked array to a plain one."""
     use = (
-        "use functions of gradwrap.numpy alone (np.dot(a, x), not a.dot(x) of a plain array a); "
-        "make another package's function one operation with gradwrap.primitive"
+        "use only functions of gradwrap.numpy (np.dot(a, x), not a.dot(x) of a plain array a; "
+        "x.astype(dtype), not np.float64(x); m + s * np.random.normal(), not "
+        "np.random.normal(m, s)); make another package's function one operation with "
+        "gradwrap.primitive"
         if caller is not None and caller.uses_drop_in
         else "import gradwrap.numpy as np, whose np.array, np.asarray, np.sum and others take "
         "tracked values, and lists of them"
