@@ -105,7 +105,8 @@ class Source:
             lines += ["", "", _source_of_add_at()]
         for name, function in {**SHARED, "aligned": aligned}.items():
             if name in writer.scope:
-                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
+                text = inspect.getsource(function).replace(": Any = ", "=")
+                text = text.replace(": Any", "").replace(" -> Any", "")
                 lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
