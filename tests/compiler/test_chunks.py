@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fuzz.compiled import run
 
 import gradwrap as gw
+from gradwrap.compiler import chunks
 from gradwrap.compiler.source import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
@@ -87,3 +89,15 @@ def test_long_buffers_are_aligned() -> None:
         assert array.dtype == dtype
         assert array.ctypes.data % 64 == 0
         array[...] = 1
+
+
+@pytest.mark.parametrize("seed", [778100, *range(40, 60)])
+def test_random_programs_in_pieces_of_two_elements(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first one a new array, in whose place another is written, has its columns first."""
+    monkeypatch.setattr(chunks, "LARGE", 3)
+    monkeypatch.setattr(chunks, "SMALL", 0)
+    for size in ("LEAST", "MOST", "LONG"):
+        monkeypatch.setattr(chunks, size, 2)
+    assert run(seed).problem == ""

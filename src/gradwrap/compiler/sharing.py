@@ -97,7 +97,7 @@ def shared(instrs: Sequence[Instr], program: Program) -> list[Instr]:
 # Quotients ----------------------------------------------------------------------------------------
 
 NEVER_NEGATIVE = frozenset({"exp", "exp2", "square", "absolute", "fabs", "sqrt", "cosh"})
-DTYPES = (np.float32, np.float64)
+DTYPES = frozenset({"float32", "float64"})
 LEAST = 1e-30
 """A number that has a reciprocal in float32 too."""
 
@@ -109,7 +109,7 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
     far: set[int] = set()
     made: list[Instr | Loop] = []
     for step in steps:
-        if not isinstance(step, Instr) or step.kw or values[step.out].dtype not in DTYPES:
+        if not isinstance(step, Instr) or step.kw or _dtype(values, step) not in DTYPES:
             made.append(step)
             continue
         args: Any = step.args
@@ -121,7 +121,7 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
             if numbers and numbers[0] >= LEAST and positive.issuperset(others):
                 far.add(step.out)
         elif step.fn is np.divide and type(args[1]) is Ref and args[1].index in far:
-            divisor = args[1].index
+            divisor: int = args[1].index
             if type(args[0]) is not Ref:
                 if args[0] == 1:
                     known[divisor] = Ref(step.out)
@@ -131,6 +131,12 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
                 continue
         made.append(step)
     return made
+
+
+def _dtype(values: Sequence[Value], instr: Instr) -> str:
+    """The name of the dtype of a result; "" if it has none."""
+    value = values[instr.out]
+    return "" if value.dtype is None else str(value.dtype)
 
 
 # Powers of two ------------------------------------------------------------------------------------
@@ -157,7 +163,7 @@ def without_multiples(
         alone = (instr.out, 1.0)
         bases = [forms.get(a.index, (a.index, 1.0)) for a in instr.args if type(a) is Ref]
         numbers = [a for a in instr.args if type(a) is float or type(a) is int]
-        if values[instr.out].dtype not in DTYPES or len(bases) + len(numbers) != 2 or not bases:
+        if _dtype(values, instr) not in DTYPES or len(bases) + len(numbers) != 2 or not bases:
             return alone
         base, factor = bases[0]
         if instr.fn is np.add and len(bases) == 2 and bases[1][0] == base:

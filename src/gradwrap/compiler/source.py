@@ -28,7 +28,7 @@ LONG = 1 << 14
 
 def aligned(shape: Any, dtype: Any = np.float64) -> Any:
     """Return a new array that begins at a multiple of 64 bytes, as vectors are loaded quickest."""
-    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    count: int = np.empty(shape, dtype).nbytes
     memory = np.empty(count + 64, np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + count].view(dtype).reshape(shape)
@@ -105,7 +105,9 @@ class Source:
             lines += ["", "", _source_of_add_at()]
         for name, function in {**SHARED, "aligned": aligned}.items():
             if name in writer.scope:
-                text = inspect.getsource(function).replace(": Any", "").replace(" -> Any", "")
+                text = inspect.getsource(function).replace(": Any = ", "=")
+                for annotation in (": Any", ": int", " -> Any"):
+                    text = text.replace(annotation, "")
                 lines += ["", "", text.rstrip()]
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
