@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def page(old: str) -> str:
     """Return the page: what is written by hand, and the table."""
-    return old.partition(MARK)[0] + MARK + "".join(chapters())
+    return old.partition(MARK)[0] + MARK + "".join(chapters()).rstrip("\n") + "\n"
 
 
 def chapters() -> Iterator[str]:  # noqa: C901  one part of a chapter after the other

@@ -12,6 +12,7 @@ from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap.backends import register_all as _register_all
 from gradwrap.core.array.display import displays as _displays
+from gradwrap.core.array.protocol import loops as _loops
 from gradwrap.core.array.variable import Variable as Variable
 from gradwrap.core.array.wrapping import unwrap as unwrap
 from gradwrap.core.array.wrapping import wrap as wrap
@@ -36,8 +37,15 @@ def _html(variable: Variable[_typing.Any]) -> str:
     return html(variable)
 
 
+def _one_by_one(*call: _typing.Any) -> _typing.Any:
+    from gradwrap.transforms.one_by_one import one_by_one
+
+    return one_by_one(*call)
+
+
 _register_all()
 _displays["html"] = _html
+_loops.append(_one_by_one)
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows

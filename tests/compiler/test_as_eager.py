@@ -255,3 +255,18 @@ def test_signs_of_zeros_are_positive(engine: str) -> None:
     compiled(x)
     for found in compiled(x):
         assert not np.signbit(found[:2]).any()
+
+
+def test_gradients_at_arrays_without_axes_are_such_arrays() -> None:
+    def f(x: Any, y: Any) -> Any:
+        slopes = grad(lambda x, y: x * y[0], (0, 1))(x, y)
+        return grad(np.sin)(x), gw.value_and_grad(np.sin)(x), slopes, grad(grad(np.sin))(x)
+
+    compiled = gw.compile(f)
+    for value in (0.3, -1.2):
+        args = np.array(value), np.array([value])
+        wanted, found = flatten(f(*args))[0], flatten(compiled(*args))[0]
+        assert [*map(type, wanted)] == [*map(type, found)]
+        for a, b in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(b, a)
+    assert compiled.programs

@@ -324,6 +324,19 @@ def difference(wanted: Any, found: Any) -> str:
                 continue
             if not away <= ROUNDING * np.spacing(max(scale, a.dtype.type(1.0))):
                 return f"{away} away of {scale}, output {number}"
+    return memory_problem(
+        [a for a in one if isinstance(a, np.ndarray)], [b for b in two if isinstance(b, np.ndarray)]
+    )
+
+
+def memory_problem(wanted: list[Any], found: list[Any]) -> str:
+    """Say which arrays share memory that share none in eager, or cannot be written to."""
+    for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
+        if a.flags.writeable and not b.flags.writeable:
+            return f"array {number} cannot be written to"
+        for other in range(number):
+            if np.shares_memory(b, found[other]) and not np.shares_memory(a, wanted[other]):
+                return f"arrays {other} and {number} share memory"
     return ""
 
 

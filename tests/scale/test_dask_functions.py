@@ -153,6 +153,14 @@ IN_TWO_DIRECTIONS: dict[str, tuple[Callable[[Library, Any], Any], Callable[[Any,
         lambda d, x: d.lib.stride_tricks.sliding_window_view(x, 3, axis=0),
         lambda n, x: windows(x, 3, axis=0),
     ),
+    "median without gaps": (
+        lambda d, x: np.nanmedian(d.where(x > 0, x, np.nan), axis=0, keepdims=True) * x,
+        lambda n, x: n.nanmedian(n.where(x > 0, x, np.nan), axis=0, keepdims=True) * x,
+    ),
+    "quantiles of all": (
+        lambda d, x: np.nanquantile(x, [0.2, 0.9]),
+        lambda n, x: n.nanquantile(x, [0.2, 0.9]),
+    ),
     "NumPy's ufuncs": (
         lambda d, x: d.cbrt(x) * d.fmax(x, 0.1) + np.logaddexp2(x, 0.3),
         lambda n, x: n.cbrt(x) * n.fmax(x, 0.1) + n.logaddexp2(x, 0.3),
@@ -176,6 +184,20 @@ def test_gradient_is_lazy_and_in_the_chunks_of_the_argument(name: str) -> None:
     value, gradient = dask.compute(value, gradient, scheduler="sync")
     np.testing.assert_allclose(value, wanted[0], rtol=1e-10)
     np.testing.assert_allclose(gradient, wanted[1], rtol=1e-9, atol=1e-12)
+
+
+def test_order_statistics_with_tracked_options_are_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"np\.nanquantile of Dask's arrays with out="):
+        gw.grad(lambda q: np.nanquantile(X, q, axis=0).sum(), 0)(0.3)
+
+
+def test_padding_under_vmap_is_that_of_each_row() -> None:
+    def padded(r: Any) -> Any:
+        return np.pad(r, 1, constant_values=2.0)[1:]
+
+    found = gw.vmap(padded)(X)
+
+    np.testing.assert_array_equal(found.compute(), np.stack([padded(row) for row in V]))
 
 
 def test_wrappers_that_track_nothing_get_other_chunks() -> None:

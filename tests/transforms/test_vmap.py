@@ -397,10 +397,10 @@ def test_out_axes_that_do_not_fit_are_an_error(out_axes: Any, message: str) -> N
             (lambda a: a and 1.0, "the truth of a value that vmap maps over"),
             (
                 float,
-                r"float\(\) .*of a value that vmap maps over, of which there are 3. Fix: use the",
+                r"float\(\) .*of a value that vmap maps over: it stands for 3 examples. Fix: use",
             ),
-            (int, r"int\(\) .*of a value that vmap maps over, of which there are 3"),
-            (complex, r"complex\(\) of a value that vmap maps over, of which there are 3"),
+            (int, r"int\(\) .*of a value that vmap maps over: it stands for 3 examples"),
+            (complex, r"complex\(\) of a value that vmap maps over: it stands for 3 examples"),
             (lambda a: a.item(), "the values of an array that vmap maps over are needed here"),
             (lambda a: a.tolist(), "the values of an array that vmap maps over are needed here"),
             (lambda a: a.data, "the values of an array that vmap maps over are needed here"),
@@ -466,3 +466,49 @@ def test_views_of_examples_share_their_memory() -> None:
 
     gw.vmap(told)(np.ones((2, 3)))
     gw.grad(fn(lambda x: np.sum(told(x * 1.0))))(np.ones(3))
+
+
+# One example after the other, under a transform ---------------------------------------------------
+
+KNOTS = np.linspace(-3.0, 3.0, 9)
+ONE_BY_ONE: dict[str, Any] = {
+    "interp": fn(lambda x: ANY.interp(x, KNOTS, np.sin(KNOTS)) ** 2),
+    "interp of values": fn(lambda x: ANY.interp([0.1, 0.5], ANY.sort(x**2), x)),
+    "partition": fn(lambda x: ANY.partition(x, 2)[:3] ** 3),
+    "modf": fn(lambda x: ANY.modf(2.0 * x)[0] ** 2),
+    "piecewise": fn(lambda x: ANY.piecewise(x, [x < 0], [np.negative, np.square])),
+    "lstsq": fn(lambda x: ANY.linalg.lstsq(x.reshape(3, 2), np.ones(3), rcond=None)[0]),
+    "nanmedian": fn(lambda x: ANY.nanmedian(x) ** 2 * x),
+    "round": fn(lambda x: x.round(1) * x**2),
+    "allclose": fn(lambda x: ANY.where(ANY.allclose(x, 0.0, atol=2.0), x, 2.0 * x) ** 2),
+    "unique": fn(lambda x: ANY.unique(x) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_functions_without_batching_inside_transforms(name: str) -> None:
+    function = ONE_BY_ONE[name]
+    batch = np.random.default_rng(2).normal(size=(2, 3, 6))
+    total = fn(lambda x: np.sum(function(x)))
+    for derivative in (
+        gw.grad(total),
+        gw.hessian(total),
+        gw.jacfwd(function),
+        fn(lambda x: gw.jvp(gw.grad(total), (x,), (np.ones(6),))[1]),
+    ):
+        wanted = [[derivative(x) for x in row] for row in batch]
+        found = gw.vmap(gw.vmap(derivative, fallback="loop"), fallback="loop")(batch)
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    squares = fn(lambda rows: np.sum(gw.vmap(gw.grad(total), fallback="loop")(rows) ** 2))
+    wanted = [gw.grad(fn(lambda x: np.sum(gw.grad(total)(x) ** 2)))(x) for x in batch[0]]
+    np.testing.assert_allclose(gw.grad(squares)(batch[0]), wanted, atol=1e-12)
+
+
+def test_a_loop_inside_a_transform_is_told() -> None:
+    gradient = gw.grad(fn(lambda x: np.sum(ANY.interp(x, KNOTS, KNOTS))))
+    with pytest.warns(
+        gw.errors.VmapFallbackWarning, match=r"vmap: np\.interp has no batching rule"
+    ):
+        gw.vmap(gradient)(X)
+    with pytest.raises(gw.errors.VmapFallbackError, match=r"np\.interp"):
+        gw.vmap(gradient, fallback="error")(X)

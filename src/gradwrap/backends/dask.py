@@ -25,6 +25,7 @@ from gradwrap.core.table.registry import register
 from gradwrap.core.table.rule import Formula, Rule, zero
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.dask import linear
+from gradwrap.dask.blocks import order_statistics
 from gradwrap.dask.indexing import points, selects_points
 from gradwrap.rules.axes import as_axes, kept
 
@@ -119,7 +120,14 @@ class DaskBackend(Backend):
         return buffer + sums
 
 
-OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {np.diag: linear.diag, np.pad: linear.pad}
+OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diag: linear.diag,
+    np.pad: linear.pad,
+    **{
+        function: order_statistics(function)
+        for function in (np.nanmedian, np.nanpercentile, np.nanquantile)
+    },
+}
 """NumPy's functions that NumPy composes of positions, which would be in one chunk."""
 
 
@@ -174,8 +182,8 @@ def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formu
 
 def _in_place_of(meta: Meta, cotangent: Any) -> Any:
     """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
-    chunks = None if cotangent is None else getattr(meta.device, "chunks", None)
-    if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
+    chunks = getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
     return linear.in_chunks(cotangent, chunks)
 

@@ -177,7 +177,8 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def _bound(cls: Any, function: Any) -> Callable[..., Any]:
-    own: Callable[..., Any] | None = cls._backend.function_of(function)
+    # under vmap, the arrays have more axes than the library's function would see
+    own: Callable[..., Any] | None = None if cls._is_batched else cls._backend.function_of(function)
     if own is not None:
         return own
     op = op_of_function(function)

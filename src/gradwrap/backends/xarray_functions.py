@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedCodeError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def nanfirst(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any
     """Take the first number along an axis, by its place."""
     if not isinstance(values, AnyWrapper):
         return theirs(values, axis, keepdims)
-    (axis,) = axis if isinstance(axis, tuple) else (axis,)
+    axis = axis[0] if isinstance(axis, TUPLE) else axis
     places = np.argmax(~np.isnan(values), axis=axis, keepdims=True)
     found = np.take_along_axis(values, places, axis=axis)
     return found if keepdims else np.squeeze(found, axis=axis)
@@ -129,7 +130,6 @@ def nanlast(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
     """Take the last number along an axis, by its place."""
     if not isinstance(values, AnyWrapper):
         return theirs(values, axis, keepdims)
-    (axis,) = axis if isinstance(axis, tuple) else (axis,)
     return nanfirst(theirs, np.flip(values, axis), axis, keepdims)
 
 

@@ -1,19 +1,17 @@
 """A stretch of a program as a function in C.
 
-A kernel takes arrays in C's order and numbers, and fills arrays that its caller has made. What it
-needs in between lies in one workspace. Each group is a loop over blocks of elements, in which
-*strips* are called: small functions of up to `STRIP` statements, whose loop the compiler turns into
-vector instructions. Strips with the same text are one function, so that a program with a thousand
-similar turns has a few of them. Numbers are local variables of the kernel. A `Loop` is a loop.
+The steps are written into a frame (`c_frame.py`), which knows where their values lie. Each group is
+a loop over blocks of elements, in which *strips* are called: small functions of up to `STRIP`
+statements, whose loop the compiler turns into vector instructions. Strips of the same text are one
+function, so that a program with a thousand similar turns has a few of them. A `Loop` is a loop
+(`c_loops.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.c_ability import (
     COPYING,
@@ -23,6 +21,7 @@ from gradwrap.compiler.c_ability import (
     TRANSPOSED,
     TRIANGLES,
 )
+from gradwrap.compiler.c_frame import SHELF, Frame, Shelved
 from gradwrap.compiler.c_functions import (
     Export,
     Library,
@@ -37,6 +36,7 @@ from gradwrap.compiler.c_functions import (
     strips_of,
     with_calls_apart,
 )
+from gradwrap.compiler.c_loops import Carrying
 from gradwrap.compiler.c_operations import (
     LONG,
     TYPES,
@@ -48,7 +48,6 @@ from gradwrap.compiler.c_operations import (
 from gradwrap.compiler.c_places import (
     Arr,
     Num,
-    added,
     aligned,
     anywhere,
     collapsed,
@@ -64,11 +63,11 @@ from gradwrap.compiler.c_places import (
 )
 from gradwrap.compiler.c_turns import Turns
 from gradwrap.compiler.groups import Unit, scheduled
-from gradwrap.compiler.loops import Described, LoopBody, numbers, one_turn
+from gradwrap.compiler.loops import Described, numbers, one_turn
 from gradwrap.compiler.program import Instr, Loop, Ref, Value, given, refs, used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 MANY_STEPS = 64
 """The least steps of which it is seen whether they repeat."""
@@ -87,47 +86,7 @@ CACHED = 600_000
 """The bytes that a block's arrays may take together."""
 
 
-SHELF = np.dtype(np.uint8)
-"""The dtype of arrays with what one kernel leaves to others."""
-
-
-class Shelved(NamedTuple):
-    """Where a value is that only kernels need: in an array of bytes."""
-
-    shelf: int
-    """The number of the array."""
-    offset: int
-
-
-class Workspace:
-    """Gives out places of one piece of memory; the sizes are in bytes."""
-
-    def __init__(self) -> None:
-        self.size: int = 0
-        self.free: dict[int, list[int]] = {}
-
-    def take(self, size: int, *, alone: bool = False) -> int:
-        """Return a place; `alone` if nothing else may have used it."""
-        size = -(-size // 64) * 64
-        found = self.free.get(size)
-        if found and not alone:
-            return found.pop()
-        self.size += size
-        return self.size - size
-
-    def give_back(self, place: int, size: int) -> None:
-        """Let others use a place."""
-        self.free.setdefault(-(-size // 64) * 64, []).append(place)
-
-
-class Buffer(NamedTuple):
-    """A place in the workspace."""
-
-    place: int
-    size: int
-
-
-class Kernel:
+class Kernel(Frame):
     """Writes the function of a stretch of a program."""
 
     def __init__(
@@ -140,114 +99,24 @@ class Kernel:
         shelves: dict[int, Shelved] | None = None,
         shelved: Sequence[int] = (),
     ) -> None:
-        self.name = name
-        self.values: Described = Described(values, {})
         self.library = library
-        self.outputs: list[int] = list(outputs)
-        self.shelves: dict[int, Shelved] = shelves or {}
-        """Where values are that one kernel leaves to others."""
-        self.shelved: list[int] = list(shelved)
-        """Those of them that this one makes."""
-        self.workspace: Workspace = Workspace()
-        self.where: dict[int, Arr | Num] = {}
-        self.lines: list[str] = []
-        self.depth: int = 1
-        self.buffers: dict[int, Buffer] = {}
-        self.members: dict[int, set[int]] = {}
-        """By root: the values that lie in its buffer and are still needed."""
-        self.homes: dict[int, str] = {}
-        """By value: the pointer to where it is wanted in the end."""
-        self.taken_homes: set[str] = set()
-        self.count: int = 0
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the stretch that is written now: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
-        self.dying_here: frozenset[int] = frozenset()
-        """Values from outside of a loop's body that end in it."""
-        self.targets: dict[int, Arr] = {}
-        """By value: the row of a stack, or the buffer, that it is to be written to."""
         self.uncleared: set[int] = set()
         """Arrays of zeros that are to be cleared where they are first added to."""
-        self.outside: dict[str, str] = {}
-        """By argument and result: its type."""
-        self.types: dict[str, str] = {}
-        """By variable that others than its own piece of text may use: its type."""
         self.notes: list[str] = []
         """What `.explain()` says of loops that were found in its text."""
-        self.in_turns: bool = self._repeats(steps)
-        """True if integers are to be arguments and no part of functions, since turns repeat."""
+        super().__init__(name, steps, Described(values, {}), outputs, shelves or {}, shelved)
+        self.in_turns = self._repeats(steps)
         made = {index for step in steps for index in given(step)}
-        read = {i for step in steps for i in used(step)} - made
-        found = self.shelves
-        self.inputs: list[int] = sorted({found[i].shelf if i in found else i for i in read})
-        self._inputs(sorted(read & found.keys()))
-        self._find_homes(steps)
         wanted = {index for index in outputs if index in made} | {*shelved}
         if self.in_turns:
             self._perform_in_turns(list(steps), wanted)
         else:
             self.perform(list(steps), wanted)
         self._outputs()
-
-    # The frame ------------------------------------------------------------------------------------
-
-    def _inputs(self, shelved: Sequence[int]) -> None:
-        shelves: dict[int, str] = {}
-        for number, index in enumerate(self.inputs):
-            value = self.values[index]
-            if value.dtype == SHELF:
-                shelves[index] = f"z{number}"
-                self.outside[shelves[index]] = "const char *"
-                self.line(f"const char *z{number} = DATA(x{number});")
-                continue
-            kind = TYPES[value.dtype]
-            is_array = value.is_ndarray and bool(value.shape)
-            self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
-            if is_array:
-                self.line(f"const {kind} *a{number} = DATA(x{number});")
-                self.where[index] = Arr(
-                    value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
-                )
-            else:
-                source = "DATA" if value.is_ndarray else "NUMBER"
-                self.line(f"const {kind} a{number} = *(const {kind} *){source}(x{number});")
-                self.where[index] = Num(value.dtype, f"a{number}")
-
-        for index in shelved:
-            value = self.values[index]
-            shelf, offset = self.shelves[index]
-            pointer = f"((const {TYPES[value.dtype]} *)({shelves[shelf]} + {offset}))"
-            if value.shape:
-                self.where[index] = Arr(
-                    value.dtype, value.shape, pointer, "0", packed(value.shape), -1
-                )
-            else:
-                self.where[index] = Num(value.dtype, f"(*{pointer})")
-
-    def _find_homes(self, steps: Sequence[Instr | Loop]) -> None:
-        """Find what can be made in the buffer of an output at once."""
-        for number, index in enumerate(self.outputs):
-            value = self.values[index]
-            if value.dtype == SHELF:
-                name = f"z{len(self.inputs) + number}"
-                self.outside[name] = "char *"
-                self.line(f"char *{name} = DATA(y{number});")
-                for other in self.shelved:
-                    kind = TYPES[self.values[other].dtype]
-                    self.homes[other] = f"(({kind} *)({name} + {self.shelves[other].offset}))"
-            elif value.shape:
-                kind = TYPES[value.dtype]
-                self.outside[f"o{number}"] = f"{kind} *"
-                self.line(f"{kind} *o{number} = DATA(y{number});")
-                self.homes[index] = f"o{number}"
-            else:
-                self.homes[index] = f"(({TYPES[value.dtype]} *)DATA(y{number}))"
-        for step in reversed(steps):
-            if isinstance(step, Loop):
-                continue
-            if step.name in ("setitem", "scatter_add") and step.out in self.homes:
-                self.homes.setdefault(step.args[0].index, self.homes[step.out])
 
     def _outputs(self) -> None:
         for index in [*self.outputs, *self.shelved]:
@@ -260,68 +129,6 @@ class Kernel:
                 self.assign(
                     Arr(found.dtype, found.shape, home, "0", packed(found.shape), -1), found, "="
                 )
-
-    def text(self) -> str:
-        """Return the text of the function."""
-        parameters = ["char *w"]
-        parameters += [f"char *x{i}" for i in range(len(self.inputs))]
-        parameters += [f"char *y{i}" for i in range(len(self.outputs))]
-        lines = [f"int {self.name}({', '.join(parameters)}) {{"]
-        for number, index in enumerate(self.inputs):
-            if self.values[index].is_ndarray and self.values[index].shape:
-                lines.append(f"    if (!USABLE(x{number})) return 1;")
-        return "\n".join([*lines, *self.lines, "    return 0;", "}"])
-
-    def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
-
-    # Memory ---------------------------------------------------------------------------------------
-
-    def new(self, index: int) -> Arr:
-        """Return room for a value: where it is wanted in the end, else in the workspace."""
-        value = self.values[index]
-        target = self.targets.get(index)
-        if target is not None:
-            return target
-        home = self.homes.get(index)
-        self.members[index] = {index}
-        if home is not None and home not in self.taken_homes:
-            self.taken_homes.add(home)
-            return Arr(value.dtype, value.shape, home, "0", packed(value.shape), index)
-        pointer = self.room(math.prod(value.shape), value.dtype, index)
-        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
-
-    def room(self, elements: int, dtype: Any, index: int, *, alone: bool = False) -> str:
-        """Return the name of a pointer into the workspace."""
-        size = elements * dtype.itemsize
-        place = self.workspace.take(size, alone=alone)
-        if not alone:
-            self.buffers[index] = Buffer(place, size)
-        text = f"({TYPES[dtype]} *)(w + {place})"
-        if self.in_turns and not alone:
-            return f"({text})"
-        pointer = f"m{self.count}"
-        self.count += 1
-        self.types[pointer] = f"{TYPES[dtype]} *"
-        self.line(f"{TYPES[dtype]} *{pointer} = {text};")
-        return pointer
-
-    def _is_last(self, arr: Arr, dying: set[int]) -> bool:
-        """Tell if a buffer is ours, and nothing but what dies now lies in it."""
-        return arr.root in self.members and self.members[arr.root] <= dying
-
-    def release(self, dying: Iterable[int]) -> None:
-        for index in sorted(dying):  # so that the text is the same each time
-            found = self.where.get(index)
-            root = found.root if isinstance(found, Arr) else -1
-            if root not in self.members:
-                continue
-            self.members[root].discard(index)
-            if not self.members[root]:
-                del self.members[root]
-                buffer = self.buffers.pop(root, None)
-                if buffer is not None:
-                    self.workspace.give_back(buffer.place, buffer.size)
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -441,11 +248,6 @@ class Kernel:
         else:
             self._view(instr)
 
-    def operand(self, leaf: Any, dtype: Any) -> Arr | Num:
-        if type(leaf) is Ref:
-            return self.where[leaf.index]
-        return Num(dtype, literal(leaf, dtype))
-
     def _number(self, instr: Instr) -> None:
         """Write an operation on numbers."""
         value = self.values[instr.out]
@@ -458,13 +260,6 @@ class Kernel:
             texts.append(converted(operand.text, operand.dtype, dtype))
         self.where[instr.out] = self.variable(value.dtype, found.expression.format(*texts))
 
-    def variable(self, dtype: Any, text: str) -> Num:
-        name = f"v{self.count}"
-        self.count += 1
-        self.types[name] = TYPES[dtype]
-        self.line(f"const {TYPES[dtype]} {name} = {text};")
-        return Num(dtype, name)
-
     def _key(self, part: Ref, extent: int) -> str:
         """Write the test of an index, and return its text."""
         found = self.where[part.index]
@@ -472,12 +267,6 @@ class Kernel:
         place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
         self.line(f"if ({place.text} < 0 || {place.text} >= {extent}) return 2;")
         return place.text
-
-    def alias(self, index: int, arr: Arr) -> None:
-        """Enter a view."""
-        self.where[index] = arr
-        if arr.root in self.members:
-            self.members[arr.root].add(index)
 
     def _getitem(self, instr: Instr) -> None:
         source = self.where[instr.args[0].index]
@@ -583,7 +372,7 @@ class Kernel:
         self._clear(source.root)
         value = self.values[instr.out]
         operand = self.operand(written, value.dtype)
-        in_place = target.index in dying and source.is_packed and self._is_last(source, dying)
+        in_place = target.index in dying and source.is_packed and self.is_last(source, dying)
         if in_place and isinstance(operand, Arr) and operand.root == source.root:
             in_place = False
         if in_place:
@@ -598,12 +387,8 @@ class Kernel:
         if place.shape:
             self.assign(place, operand, operator)
         else:
-            text = self._element(operand)
+            text = self.element(operand)
             self.line(f"{place.pointer}[{place.offset}] {operator} {text};")
-
-    def _element(self, operand: Arr | Num) -> str:
-        """The text of the one element."""
-        return operand.text if isinstance(operand, Num) else f"{operand.pointer}[{operand.offset}]"
 
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
         """Write an assignment of all elements."""
@@ -968,7 +753,7 @@ class Kernel:
             if place.shape:
                 self.assign(place, operand, "=")
             else:
-                self.line(f"{place.pointer}[{place.offset}] = {self._element(operand)};")
+                self.line(f"{place.pointer}[{place.offset}] = {self.element(operand)};")
         self.where[instr.out] = room
 
     def _running_sum(self, instr: Instr) -> None:
@@ -1041,7 +826,7 @@ class Kernel:
         body = one_turn(loop, self.values)
         outer = self.values
         self.values = Described(outer, body.values)
-        state = _Carrying(self, loop, body)
+        state = Carrying(self, loop, body)
         state.before()
         counter = f"k{self.count}"
         self.count += 1
@@ -1052,165 +837,3 @@ class Kernel:
         self.line("}")
         self.values = outer
         state.after()
-
-
-class _Carrying:
-    """What a loop carries from turn to turn, and what is wanted of it afterwards."""
-
-    def __init__(self, kernel: Kernel, loop: Loop, body: LoopBody) -> None:
-        self.kernel = kernel
-        self.loop = loop
-        self.body = body
-        self.stacks: dict[int, Arr] = {}
-        self.carried: dict[int, Arr | Num] = {}
-        """By row: the variable, or the buffer, with the value of the turn before."""
-        self.spare: dict[int, Arr] = {}
-        self.last: dict[int, Num] = {}
-        self.in_place: set[int] = set()
-
-    def before(self) -> None:
-        """Write what comes before the loop."""
-        kernel, loop, body = self.kernel, self.loop, self.body
-        for row, out in loop.stacks.items():
-            self.stacks[row] = kernel.new(out)
-            kernel.where[out] = self.stacks[row]
-        for row in loop.finals:
-            value = loop.rows[row].value
-            if not value.shape:
-                name = f"e{kernel.count}"
-                kernel.count += 1
-                kernel.types[name] = TYPES[value.dtype]
-                kernel.line(f"{TYPES[value.dtype]} {name};")
-                self.last[row] = Num(value.dtype, name)
-        for row, (_, init) in body.previous.items():
-            value = loop.rows[row].value
-            first = kernel.operand(init, value.dtype)
-            kind = TYPES[value.dtype]
-            if isinstance(first, Num):
-                name = f"q{kernel.count}"
-                kernel.count += 1
-                kernel.line(f"{kind} {name} = {first.text};")
-                self.carried[row] = Num(value.dtype, name)
-            elif row in self.stacks:
-                if not first.is_packed:
-                    room = self._alone(row)
-                    kernel.assign(room, first, "=")
-                    first = room
-                name = f"q{kernel.count}"
-                kernel.count += 1
-                kernel.line(f"const {kind} *{name} = {first.start};")
-                self.carried[row] = Arr(
-                    value.dtype, value.shape, name, "0", packed(value.shape), -1
-                )
-            else:
-                room = self._alone(row)
-                kernel.assign(room, first, "=")
-                self.carried[row] = room
-        for row in sorted({*body.previous, *loop.finals}):
-            if loop.rows[row].value.shape and row not in self.stacks:
-                self.spare[row] = self._alone(row)
-
-    def _alone(self, row: int) -> Arr:
-        """Return room for a row that nothing else uses, whatever happens in a turn."""
-        value = self.loop.rows[row].value
-        number = next(numbers)
-        pointer = self.kernel.room(math.prod(value.shape), value.dtype, number, alone=True)
-        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), number)
-
-    def turn(self, counter: str) -> None:
-        """Write one turn."""
-        kernel, loop, body = self.kernel, self.loop, self.body
-        for source, number in body.turns.items():
-            found = kernel.where[source]
-            assert isinstance(found, Arr)
-            offset = f"{found.offset} + {counter} * {found.strides[0]}"
-            part = found._replace(shape=found.shape[1:], strides=found.strides[1:], offset=offset)
-            if part.shape:
-                kernel.where[number] = part._replace(root=-1)
-            else:
-                kernel.where[number] = kernel.variable(part.dtype, f"{part.pointer}[{offset}]")
-        targets: dict[int, Arr] = {}
-        owned: set[int] = set()
-        for row, (number, _) in body.previous.items():
-            before = self.carried[row]
-            if isinstance(before, Arr) and row not in self.stacks:
-                before = before._replace(root=number)
-                kernel.members[number] = {number}
-                owned.add(number)
-            kernel.where[number] = before
-        for row, stack in self.stacks.items():
-            if loop.rows[row].value.shape:
-                offset = f"{stack.offset} + {counter} * {stack.strides[0]}"
-                targets[body.rows[row]] = stack._replace(
-                    shape=stack.shape[1:], strides=stack.strides[1:], offset=offset, root=-1
-                )
-        for row, room in self.spare.items():
-            targets[body.rows[row]] = room._replace(root=-1)
-        outside = kernel.targets, kernel.dying_here
-        kernel.targets, kernel.dying_here = targets, frozenset(owned)
-        kept = {body.rows[row] for row in {*body.previous, *loop.stacks, *loop.finals}}
-        kernel.perform(list(body.steps), kept)
-        kernel.targets, kernel.dying_here = outside
-        self._carry_on(counter, targets)
-        for number in [*body.rows, *owned]:
-            kernel.release([number])
-
-    def _carry_on(self, counter: str, targets: dict[int, Arr]) -> None:
-        """Write the end of a turn: results go into stacks, and to the next turn."""
-        kernel, loop, body = self.kernel, self.loop, self.body
-        swaps: list[str] = []
-        for row in sorted({*body.previous, *loop.stacks, *loop.finals}):
-            number = body.rows[row]
-            found = kernel.where[number]
-            if isinstance(found, Num):
-                stack = self.stacks.get(row)
-                if stack is not None:
-                    place = f"{stack.offset} + {counter} * {stack.strides[0]}"
-                    kernel.line(f"{stack.pointer}[{place}] = {found.text};")
-                carried = self.carried.get(row)
-                if isinstance(carried, Num):
-                    swaps.append(f"{carried.text} = {found.text};")
-                if row in self.last:
-                    swaps.append(f"{self.last[row].text} = {found.text};")
-                continue
-            target = targets[number]
-            carried = self.carried.get(row)
-            if isinstance(carried, Arr) and found.pointer == carried.pointer and found.is_packed:
-                if row not in self.stacks:
-                    self.in_place.add(row)
-                    continue
-            if found.pointer != target.pointer or found.offset != target.offset:
-                kernel.assign(target, found, "=")
-            if isinstance(carried, Arr):
-                if row in self.stacks:
-                    swaps.append(f"{carried.pointer} = {target.start};")
-                else:
-                    kind = TYPES[target.dtype]
-                    swaps.append(
-                        f"{{ {kind} *swap = {carried.pointer}; {carried.pointer} = "
-                        f"{target.pointer}; {target.pointer} = swap; }}"
-                    )
-        for line in swaps:
-            kernel.line(line)
-
-    def after(self) -> None:
-        """Enter what the loop has given."""
-        kernel, loop = self.kernel, self.loop
-        for row, out in loop.finals.items():
-            if row in self.last:
-                kernel.where[out] = self.last[row]
-            elif row in self.stacks:
-                stack = self.stacks[row]
-                size = stack.strides[0]
-                kernel.alias(
-                    out,
-                    stack._replace(
-                        shape=stack.shape[1:],
-                        strides=stack.strides[1:],
-                        offset=added(stack.offset, (loop.turns - 1) * size),
-                    ),
-                )
-            else:
-                found = self.carried.get(row) or self.spare[row]
-                assert isinstance(found, Arr)
-                kernel.where[out] = found._replace(root=-1)

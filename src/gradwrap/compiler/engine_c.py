@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.c_ability import VIEWING, Ability
+from gradwrap.compiler.c_frame import SHELF, Shelved
 from gradwrap.compiler.c_functions import SUMMED, Library
 from gradwrap.compiler.c_library import (
     FLAGS,
@@ -26,7 +27,7 @@ from gradwrap.compiler.c_library import (
     loaded,
 )
 from gradwrap.compiler.c_operations import prelude
-from gradwrap.compiler.c_source import SHELF, Kernel, Shelved
+from gradwrap.compiler.c_source import Kernel
 from gradwrap.compiler.engines import Executable, Unsupported
 from gradwrap.compiler.program import (
     NDARRAY,

@@ -105,7 +105,7 @@ class Source:
             lines += ["", "", _source_of_add_at()]
         for name, function in {**SHARED, "aligned": aligned}.items():
             if name in writer.scope:
-                text = inspect.getsource(function).replace(": Any = np", "=np")
+                text = inspect.getsource(function).replace(": Any = ", "=")
                 for annotation in (": Any", ": int", " -> Any"):
                     text = text.replace(annotation, "")
                 lines += ["", "", text.rstrip()]

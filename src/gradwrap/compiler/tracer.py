@@ -126,8 +126,8 @@ KEEP = "leave the value in an array; np.where chooses for each element"
 
 PLAIN = (
     "call functions of NumPy's there, or of gradwrap.scipy's that give arrays, and "
-    "gradwrap.numpy.array in place of np.array; a table of integers that is read at computed "
-    "places is to be an argument"
+    "gradwrap.numpy's array and zeros in place of NumPy's; a table of integers that is read at "
+    "computed places is to be an argument"
 )
 
 

@@ -8,6 +8,7 @@ read gets the sum over them. Nothing but blocks is handed to a worker, and no st
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from gradwrap.core.calls.promotion import promoted
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.dask.linear import in_chunks, plain, rechunk
+from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import as_axes
 from gradwrap.transforms.custom_derivatives import custom_vjp
 from gradwrap.transforms.recording import Recording, checked_cotangents
 
@@ -214,6 +217,38 @@ _TELLING: dict[tuple[str, ...], Any] = {
     ("block_info",): _info,
     PLACED: _both,
 }
+
+
+def order_statistics(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return NumPy's median or quantile for Dask's arrays, which are joined along the axes."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def applied(*args: Any, **options: Any) -> Any:
+        given = signature.bind(*args, **options).arguments
+        x, out = given.pop("a"), given.pop("out", None)
+        if out is not None or is_recorded(list(given.values())):
+            raise NoRuleError(
+                f"np.{function.__name__} of Dask's arrays with out=, or with tracked options, has "
+                "no rule. Fix: give plain options, and no out=."
+            )
+        axis, keeps = given.pop("axis", None), given.pop("keepdims", False) is True
+        axes = as_axes(axis, x.ndim)
+        whole = functools.partial(function, axis=axes, keepdims=True, **given)
+        x = rechunk(x, dict.fromkeys(axes, -1))
+        lengths = enumerate(innermost(x).chunks)
+        new: tuple[int, ...] = np.shape(given.get("q", 0.5))
+        found = map_blocks(
+            whole,
+            x,
+            chunks=(*new, *((1,) if axis in axes else own for axis, own in lengths)),
+            new_axis=list(range(len(new))) or None,
+            dtype=whole(np.ones((1,) * x.ndim, dtype=x.dtype)).dtype,
+        )
+        gone = tuple(len(new) + axis for axis in axes)
+        return found if keeps else np.squeeze(found, axis=gone)
+
+    return applied
 
 
 def coarsen(

@@ -33,19 +33,20 @@ if TYPE_CHECKING:
 class profile:  # noqa: N801  a context manager
     """Record the time and the memory of each operation, and of its derivative.
 
-    A context manager, for this thread or task, around forward and backward. It gives a `Profile`.
-    Every operation on a tracked array is one event, and so is every visit of its node in a backward
-    pass; what Python and NumPy do outside of them is in no event. Bytes are those of the arrays
-    that an operation leaves behind. On a GPU, the time is that of the launch, unless the launch
-    waits.
+    This is a context manager, for the current thread or task, around forward and backward. It gives
+    a `Profile`. Each operation on a tracked array is one event, and so is each visit of its node in
+    a backward pass. Other work of Python and NumPy is in no event. The bytes are those of the
+    arrays that remain after an operation. On a GPU, the time is that of the launch, unless the
+    launch waits.
 
     It costs some microseconds for each operation. Outside of the block nothing is measured.
 
     Parameters
     ----------
     temporaries
-        Count also the arrays that an operation uses while it runs, for `peak` and `memory`. Python
-        traces its memory for that (`tracemalloc`), which takes time, and sees NumPy's arrays alone.
+        For `peak` and `memory`, also count the arrays that an operation uses while it runs. For
+        that, Python traces its memory (`tracemalloc`), which takes time and works only for NumPy's
+        arrays.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class Profile:
 
     @property
     def wall(self) -> float:
-        """The seconds from the begin to the end of the block."""
+        """The seconds from the beginning to the end of the block."""
         return self._recorder.clock() if self._wall is None else self._wall
 
     @property
@@ -147,16 +148,16 @@ class Profile:
 
     @property
     def peak(self) -> int:
-        """The most bytes of arrays made by operations that were alive at one time."""
+        """The largest number of bytes in use at one time, of arrays that operations have made."""
         return self._recorder.account.peak.alive
 
     @property
     def saved(self) -> int:
-        """The most bytes that were saved for backward at one time."""
+        """The largest number of bytes saved for backward at one time."""
         return max(moment.saved for moment in self.memory())
 
     def memory(self) -> list[Moment]:
-        """Return the bytes that are alive, and those saved for backward, whenever they change."""
+        """Return the bytes in use, and those saved for backward, at each change."""
         return list(self._recorder.account.moments)
 
     def rows(self, by: By = "line") -> list[Row]:
@@ -170,15 +171,15 @@ class Profile:
         return rows(self.events, by)
 
     def table(self, by: By = "line", limit: int = 20) -> str:
-        """Return the sums as text, with at most so many rows, and what is outside of operations."""
+        """Return the sums as text: at most `limit` rows, and the time outside of operations."""
         return table(self.rows(by), limit, self._whole())
 
     def advice(self) -> list[str]:
-        """Return what could be cheaper, each with its place.
+        """Return suggestions for saving time and memory, each with its place in the code.
 
-        Functions that save much, which `checkpoint` would compute again; operations that are called
-        again with the same arguments; operations that `vmap` performs on one example after the
-        other; conversions between dtypes that make much.
+        They name functions that save many bytes, which `checkpoint` would compute again; operations
+        that are called again with the same arguments; operations that `vmap` performs on one
+        example after the other; and conversions between dtypes that make many bytes.
         """
         recorder = self._recorder
         return advice(self.events, recorder.repeated, recorder.fallbacks)

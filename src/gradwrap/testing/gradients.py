@@ -100,7 +100,8 @@ def check_grads(  # noqa: PLR0913  tolerances by keyword
                 raise GradientMismatchError(
                     f"derivative of order {len(taken) + 1} ({' of '.join((mode, *taken))}) along "
                     f"a random direction: {exact!r} by gradwrap, {numerical!r} by central "
-                    "differences."
+                    "differences. Fix: correct the rule; or, if the function has a kink or noise "
+                    "there, choose other arguments or another eps."
                 )
         if len(taken) + 1 < order:
             pending += [(sample.derivative(mode), (mode, *taken)) for mode in reversed(modes)]

@@ -12,6 +12,7 @@ from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
+    innermost,
     is_at,
     level_of,
     make_wrapper,
@@ -20,7 +21,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
-from gradwrap.core.values.dynamic import class_of
+from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
@@ -158,13 +159,23 @@ def default_scalar(value: complex) -> Any:
     return np.float64(value) if isinstance(value, (int, float)) else np.complex128(value)
 
 
+def _without_axes(gradient: Any, original: Any) -> Any:
+    """An untracked gradient that is a number, as an array if the argument was one."""
+    value = gradient._value
+    if gradient._node is not None or hasattr(value, "__setitem__") or value.shape:
+        return gradient
+    if not hasattr(original, "__setitem__"):
+        return gradient
+    return make_wrapper(type_of(gradient), backend_of(original).asarray(value, original))
+
+
 def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, array scalar, or number."""
     if isinstance(gradient, AnyWrapper):
         if not isinstance(original, AnyWrapper):
             gradient = stripped(gradient)
         if isinstance(gradient, AnyWrapper):
-            return gradient
+            return _without_axes(gradient, innermost(original))
     if not hasattr(original, "shape") or not hasattr(original, "__setitem__"):
         return gradient[()] if hasattr(gradient, "__getitem__") else gradient
     if not hasattr(gradient, "__setitem__"):

@@ -50,8 +50,9 @@ def vmap(
     Parameters
     ----------
     fun
-        A function of arrays, or pytrees of them, that returns such. It is not called for each
-        example, so its control flow cannot depend on an example's values.
+        A function of arrays or pytrees of arrays, which returns such values too. It runs once for
+        all examples, so its control flow cannot depend on the values of an example, and a random
+        number that it draws is the same for all.
     in_axes
         Which axis of each argument is mapped over: an int for all of them, or a tuple with an
         entry for each, which is an int, None (the argument is the same for all examples), or a

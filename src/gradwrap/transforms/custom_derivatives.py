@@ -38,8 +38,8 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
     Parameters
     ----------
     fun
-        A function of arrays, or pytrees of them, that returns such. Outside of a transform it is
-        called as it is.
+        A function of arrays or pytrees of arrays, which returns such values too. Outside of a
+        transform, it is called directly.
     nondiff_argnums
         Positions of arguments that are not arrays: functions, shapes, names. `bwd` gets them before
         the others. They cannot be tracked.

@@ -48,12 +48,12 @@ def jvp(
     Parameters
     ----------
     fun
-        A function of arrays, or pytrees of them, that returns such.
+        A function of arrays or pytrees of arrays, which returns such values too.
     primals
         Its arguments: a tuple or a list.
     tangents
-        For each of them a tangent of the same structure, shapes and dtypes. None in the place of
-        an array stands for zero, and is what an integer array takes.
+        For each primal, a tangent of the same structure, shapes and dtypes. None in place of an
+        array stands for zero; an integer array needs None.
     has_aux
         `fun` returns a pair `(out, aux)`; a third result gives `aux`.
 

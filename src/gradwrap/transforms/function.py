@@ -236,9 +236,9 @@ def _number_as_array(value: Any, like: Any) -> Any:
 
 
 def once_differentiable(backward: F) -> F:
-    """Mark a backward whose result cannot be differentiated again: trying to is an error.
+    """Mark a backward whose result cannot be differentiated again; doing so raises an error.
 
-    Such a backward always gets native arrays, so it may call what takes nothing else.
+    Such a backward always gets native arrays, so it may call functions that take only these.
 
     Examples
     --------

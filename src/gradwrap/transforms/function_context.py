@@ -161,7 +161,7 @@ class FunctionCtx(Generic[A]):
         Raises
         ------
         NotAnArrayError
-            Something is neither an array nor None. Set it as an attribute of `ctx`.
+            A value is neither an array nor None. Set it as an attribute of `ctx`.
         """
         for position, tensor in enumerate(tensors):
             if tensor is not None and not is_array(tensor):
@@ -177,9 +177,9 @@ class FunctionCtx(Generic[A]):
         return self._saved
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
-        """Say of outputs that they have no derivative: they will not be tracked.
+        """Mark outputs as having no derivative, so that they are not tracked.
 
-        Backward is still given a cotangent for each of them, zeros.
+        Backward still gets a cotangent of zeros for each of them.
         """
         self._marked = outputs
 

@@ -47,34 +47,35 @@ def jacrev(  # noqa: PLR0913  its options
     fun
         A function that returns real arrays, or pytrees of them.
     argnums
-        The arguments to differentiate for, as in `grad`.
+        The arguments to differentiate, as in `grad`.
     has_aux
         `fun` returns a pair `(out, aux)`; the result is a pair `(jacobian, aux)`.
     holomorphic
         `fun` is holomorphic: complex arguments, complex outputs, the complex derivative.
     chunk_size
-        How many rows at a time; all by default. Bounds the memory of the pass.
+        The number of rows to compute at a time; all by default. This limits the memory of the pass.
     sparsity
-        Where the Jacobian may differ from zero: a matrix, dense or of `scipy.sparse`, of a row for
-        each element of the output and a column for each of the argument. Rows without a common
-        column are then found in one pass, and one more checks the pattern.
+        The entries of the Jacobian that may differ from zero: a matrix, dense or of `scipy.sparse`,
+        with a row for each element of the output and a column for each element of the argument.
+        Rows without a common column are then computed in one pass, and one more pass checks the
+        pattern.
     progress
-        Show a line while it is computed: tqdm's, if that is installed. The rows are then taken in
-        twenty stretches, unless `chunk_size` says how many at a time.
+        Show the progress, with tqdm if that is installed. The rows are then computed in twenty
+        parts, unless `chunk_size` is given.
 
     Returns
     -------
     callable
         A function of the arguments of `fun`. Its result has the structure of the output, with the
-        structure of the argument (a tuple, for several) in the place of each array; the arrays in
-        it have the shape `(*output.shape, *argument.shape)`. With `sparsity`, it gives a
-        `scipy.sparse.csr_array` of the shape of the pattern; containers count as the vectors that
-        `ravel_pytree` makes of them.
+        structure of the argument (a tuple, for several arguments) in place of each array; the
+        arrays in it have the shape `(*output.shape, *argument.shape)`. With `sparsity`, the result
+        is a `scipy.sparse.csr_array` of the shape of the pattern; containers count as the vectors
+        that `ravel_pytree` makes of them.
 
     Raises
     ------
     SparsityError
-        `sparsity` has another shape than the Jacobian, or lacks an entry that is not zero.
+        `sparsity` does not have the shape of the Jacobian, or lacks an entry that is not zero.
     NonScalarOutputError
         A complex output, without `holomorphic`.
     NonDifferentiableInputError
@@ -151,8 +152,8 @@ def jacobian(  # noqa: PLR0913  its options
 ) -> Callable[..., Any]:
     """Return a function for the Jacobian, by rows or by columns, whichever are fewer.
 
-    `fun` runs once, whichever it is. Parameters, result and errors are those of `jacrev`. With
-    `sparsity`, it takes rows or columns, whichever need fewer passes.
+    `fun` runs once in both cases. Parameters, result and errors are those of `jacrev`. With
+    `sparsity`, it computes rows or columns, whichever need fewer passes.
 
     Examples
     --------
@@ -192,8 +193,8 @@ def hessian(  # noqa: PLR0913  its options
 ) -> Any:
     """Return a function for the matrix of second derivatives: one pass for all columns.
 
-    It takes forward mode over reverse mode. Parameters and errors are those of `jacrev`. For an
-    argument of shape `s` and an output of shape `o` the result has shape `(*o, *s, *s)`; for
+    It uses forward mode over reverse mode. Parameters and errors are those of `jacrev`. For an
+    argument of shape `s` and an output of shape `o`, the result has the shape `(*o, *s, *s)`; for
     pytrees it is a tree of trees.
 
     Examples
@@ -222,7 +223,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     primals
         Its arguments, as a tuple; or its one argument.
     tangents
-        What the Hessian is multiplied by, in the same structure, shapes and dtypes.
+        The vector to multiply the Hessian with, in the same structure, shapes and dtypes.
 
     Returns
     -------

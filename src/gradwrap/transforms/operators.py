@@ -33,16 +33,17 @@ if TYPE_CHECKING:
 
 
 def linear_operator(fun: F1[X, P, Any], x: X) -> LinearOperator:
-    """Return the Jacobian of a function at a point as a linear operator of SciPy's.
+    """Return the Jacobian of a function at a point as a SciPy linear operator.
 
-    Its products are Jacobian-vector products, forward and backward, and the matrix is never made:
-    for `scipy.sparse.linalg.gmres`, `lsqr`, `svds`, `eigs` and the like. The function runs once for
-    each direction that is used; after that, a product costs about as much as a gradient.
+    Its products are Jacobian-vector products, forward and backward; the matrix itself is never
+    computed. Use it with `scipy.sparse.linalg.gmres`, `lsqr`, `svds`, `eigs` and similar functions.
+    `fun` runs once for each direction that is used; after that, a product costs about as much as a
+    gradient.
 
     Parameters
     ----------
     fun
-        A function of an array or a container of arrays that returns such.
+        A function of an array or a container of arrays, which returns such a value too.
     x
         The point.
 
@@ -55,7 +56,7 @@ def linear_operator(fun: F1[X, P, Any], x: X) -> LinearOperator:
     Raises
     ------
     NotAnArrayError
-        `x` holds no array, or `fun` returns none.
+        `x` does not hold an array, or `fun` does not return one.
     MissingToolError
         SciPy is not installed.
 
@@ -142,17 +143,18 @@ def hessian_diagonal(
 ) -> Callable[..., Any]:
     """Return a function for the diagonal of the Hessian of a scalar function.
 
-    It is exact: there is one product with the Hessian for each element, all in one batched pass.
-    Where `fun` is a sum of functions of single elements, no matrix is made at all.
+    The result is exact: there is one product with the Hessian for each element, all in one batched
+    pass. If `fun` is a sum of functions of single elements, no matrix is computed.
 
     Parameters
     ----------
     fun
         A function that returns a real scalar.
     argnums
-        The argument to differentiate for: a position or a name.
+        The argument to differentiate: a position or a name.
     chunk_size
-        How many products at a time; all by default. Bounds the memory of the pass.
+        The number of products to compute at a time; all by default. This limits the memory of the
+        pass.
 
     Returns
     -------

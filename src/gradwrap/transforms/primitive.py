@@ -155,10 +155,10 @@ def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:
 
 
 def primitive(fun: Callable[P, R]) -> Callable[P, R]:
-    """Make any function of native arrays one operation, to be given a rule with `defvjp`.
+    """Make any function of native arrays one operation, which can get a rule with `defvjp`.
 
-    It is called with native arrays only, and returns an array, a number, or a tuple of them.
-    Without a rule, it refuses tracked arguments. Its parameters may have defaults.
+    The function is called with native arrays only, and returns an array, a number, or a tuple of
+    these. Without a rule, a tracked argument raises an error. Parameters may have defaults.
 
     Examples
     --------

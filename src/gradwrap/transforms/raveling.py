@@ -141,14 +141,14 @@ def ravel_pytree(tree: T) -> tuple[Any, Callable[[Any], T]]:
     ----------
     tree
         An array, a number, or a container of them, of one library. Integers, None, strings and
-        the like in a container are left out of the vector.
+        similar values in a container are left out of the vector.
 
     Returns
     -------
-    `flat` and `unravel`. `flat` is a vector of the library, of the dtype that all the arrays can be
-    cast to, in a buffer of its own. `unravel(flat)` makes a container like `tree` of a vector of
-    the same length: with its shapes and dtypes, and what was left out as it was. Its arrays are
-    parts of the vector, which are views where the library has views. Both can be differentiated.
+    `flat` and `unravel`. `flat` is a new vector of the library, of the dtype that all the arrays
+    can be cast to. `unravel(flat)` makes a container like `tree` from a vector of the same length,
+    with the same shapes and dtypes; values that were left out are as before. Its arrays are parts
+    of the vector, and views if the library has views. Both can be differentiated.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def ravel_pytree(tree: T) -> tuple[Any, Callable[[Any], T]]:
     MixedLibrariesError
         The arrays are of two libraries.
     PytreeError
-        `unravel` was given something else than a vector of that length.
+        The argument of `unravel` is not a vector of that length.
 
     Examples
     --------

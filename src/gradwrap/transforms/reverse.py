@@ -179,7 +179,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     Parameters
     ----------
     fun
-        A function of arrays, or pytrees of them, that returns such.
+        A function of arrays or pytrees of arrays, which returns such values too.
     primals
         Its arguments; all of them are differentiated.
     has_aux

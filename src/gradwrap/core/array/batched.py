@@ -133,8 +133,8 @@ class Batched(Variable[A]):
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
         if self._node is not None:
             error = BatchedValueError(
-                f"{what} of a value that vmap maps over, of which there are {self._node.size}. "
-                "Fix: use the functions of arrays (np.where, np.sin rather than math.sin); read "
+                f"{what} of a value that vmap maps over: it stands for {self._node.size} examples. "
+                "Fix: use functions of arrays (np.where, np.sin rather than math.sin); read "
                 "and write plain arrays through gradwrap.wrap(array); or pass a value that is "
                 "the same for all examples with None in in_axes."
             )

@@ -109,10 +109,11 @@ class GraphMethods(Generic[A]):
 
     @property
     def grad(self) -> A | None:
-        """The gradient that `backward` has accumulated, a native array; None before.
+        """The gradient that `backward` has accumulated: a native array, or None before.
 
-        Only leaves have one, and arrays whose `retain_grad` was called. It may be assigned: None,
-        or an array of this one's shape and dtype. A variable after `create_graph`.
+        Only leaves, and arrays whose `retain_grad` was called, have a gradient. After
+        `create_graph`, it is a variable. None, or an array of the same shape and dtype, may be
+        assigned to it.
         """
         found: A | None = getattr(self, "_grad", None)
         if found is None and isinstance(self._node, Node) and not self.retains_grad:
@@ -132,7 +133,7 @@ class GraphMethods(Generic[A]):
         self._grad = value
 
     def zero_grad(self) -> None:
-        """Forget what was accumulated: `grad` is None again."""
+        """Reset the gradient: `grad` is None again."""
         self._grad = None
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -166,7 +167,7 @@ class GraphMethods(Generic[A]):
         return self._namespace.stop_gradient(self)  # type: ignore[no-any-return]  # of the same class
 
     def detach_(self) -> Self:
-        """Take this array itself out of its graph: from now on it is a leaf, not tracked.
+        """Take this array itself out of its graph. From then on, it is a leaf that is not tracked.
 
         Raises
         ------
@@ -197,11 +198,11 @@ class GraphMethods(Generic[A]):
             The cotangent of this array, of its shape. May be left out for a real scalar, for
             which it is one.
         retain_graph
-            Keep what was recorded, so that `backward` can run again. By default, `create_graph`.
+            Keep the recorded graph, so that `backward` can run again. By default, `create_graph`.
         create_graph
             Record the pass itself; the gradients are then variables, to be differentiated again.
         inputs
-            The variables to differentiate for, leaves or not; all leaves by default.
+            The variables that get a gradient, leaves or not; all leaves by default.
 
         Raises
         ------

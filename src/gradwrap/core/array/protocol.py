@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
 from gradwrap.errors import BatchedValueError, NoRuleError
 
@@ -40,6 +41,11 @@ class Handlers(NamedTuple):
     writing: frozenset[Any]
 
 
+loops: list[Callable[..., Any]] = []
+"""The function that performs another on each example, inside a transform that differentiates.
+
+The transforms enter it. It returns `ELSEWHERE` outside of such a transform.
+"""
 _load: Callable[[], Handlers] | None = None
 _loaded: Handlers | None = None
 
@@ -132,10 +138,10 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
     """Answer `__array_ufunc__`."""
     try:
         return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
-    except (BatchedValueError, NoRuleError):
-        if method == "at" or "out" in kwargs or not is_innermost_batch((inputs, kwargs)):
+    except (BatchedValueError, NoRuleError) as error:
+        if method == "at" or "out" in kwargs:
             raise
-        return looped(getattr(ufunc, method), f"np.{ufunc.__name__}", *inputs, **kwargs)
+        return _on_each_example(error, getattr(ufunc, method), ufunc.__name__, inputs, kwargs)
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
@@ -145,14 +151,21 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
         if found is not ELSEWHERE:
             return found
         return _handlers().function(cls, function, args, kwargs)
-    except (BatchedValueError, NoRuleError):
-        if (
-            function in _handlers().writing
-            or "out" in kwargs
-            or not is_innermost_batch((args, kwargs))
-        ):
+    except (BatchedValueError, NoRuleError) as error:
+        if function in _handlers().writing or "out" in kwargs:
             raise
-        return looped(function, f"np.{function.__name__}", *args, **kwargs)
+        return _on_each_example(error, function, function.__name__, args, kwargs)
+
+
+def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Call a function that has refused a batch on one example after the other, if that may help."""
+    if is_innermost_batch((args, kwargs)):
+        return looped(function, f"np.{name}", *args, **kwargs)
+    if isinstance(error, BatchedValueError) and any(True for _ in batched_parts((args, kwargs))):
+        found = loops[0](function, f"np.{name}", args, kwargs)
+        if found is not ELSEWHERE:
+            return found
+    raise error
 
 
 def find_method(name: str) -> Callable[..., Any] | None:

@@ -52,7 +52,7 @@ class GradFn:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary to keep what one likes with the node."""
+        """A dictionary for any data of the user's."""
         return self.own_hooks().metadata
 
     def __call__(self, *gradients: Any) -> Any:
@@ -88,7 +88,7 @@ class GradFn:
         return _apply(self, gradients)
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, made when they are first asked for."""
+        """The hooks of this node, made at the first use."""
         raise NotImplementedError
 
     def register_hook(
