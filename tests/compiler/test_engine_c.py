@@ -675,3 +675,19 @@ def test_a_compiler_that_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PATH", os.environ["PATH"])
     with pytest.raises(Unsupported, match="broken"):
         c_library.loaded("int nothing(void) { return 0; }")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("length", [100, 5_003])
+def test_calls_of_functions_stand_apart_on_long_rows(length: int, dtype: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = np.exp(-x * x) * y + np.log(y) / x
+        return np.sum(np.sqrt(z * z + np.tanh(x))), np.exp(z) * y
+
+    x, y = RNG.uniform(0.5, 2.0, (2, length)).astype(dtype)
+    compiled = gw.compile(f, engine="c")
+    compiled(x, y)
+    for wanted, found in zip(f(y, x), compiled(y, x), strict=True):
+        close(wanted, found)
+    loops = compiled.source.count("#pragma omp simd")
+    assert loops == 1 if length < 256 else loops > 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.c_operations import LONG, TYPES, Elementwise
@@ -11,6 +13,8 @@ from gradwrap.compiler.program import Ref
 if TYPE_CHECKING:
     from gradwrap.compiler.c_places import Arr
 
+CALL = re.compile(r"(?!__)[a-z]\w*\(")
+"""The beginning of a call of a function of the library for vectors."""
 STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
@@ -132,6 +136,27 @@ def strips_of(statements: list[Statement]) -> list[list[Statement]]:
     if at > start:
         strips.append(statements[start:at])
     return strips
+
+
+def with_calls_apart(strips: list[list[Statement]]) -> list[list[Statement]]:
+    """Give each call of a function a strip of its own, where there are several.
+
+    A call has to save all that is in registers, and the next one waits for it. In a loop of calls
+    alone, those of several elements overlap.
+    """
+    made: list[list[Statement]] = []
+    for strip in strips:
+        calls = [_is_call(statement) for statement in strip]
+        if sum(calls) < 2:
+            made.append(strip)
+            continue
+        cuts = [i for i in range(1, len(strip)) if calls[i - 1] or calls[i]]
+        made += [strip[a:b] for a, b in pairwise([0, *cuts, len(strip)])]
+    return made
+
+
+def _is_call(statement: Statement) -> bool:
+    return CALL.match(statement.found.expression) is not None
 
 
 def _period(codes: list[int], at: int) -> int:

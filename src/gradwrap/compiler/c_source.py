@@ -34,6 +34,7 @@ from gradwrap.compiler.c_functions import (
     reduction_text,
     slots_of,
     strips_of,
+    with_calls_apart,
 )
 from gradwrap.compiler.c_loops import Carrying
 from gradwrap.compiler.c_operations import (
@@ -75,6 +76,12 @@ ONE_GROUP = 0.8
 REACH = 6
 """Where they do, the steps of a group are no further apart than so many."""
 LARGEST_BLOCK = 512
+LONG_ROW = 256
+"""The least elements of rows for which calls of functions stand apart."""
+IN_CACHE = 1 << 20
+"""The most elements of all arrays for that: what comes from memory had better come meanwhile."""
+BUSY = 32
+"""So many statements for each array take longer than the memory."""
 CACHED = 600_000
 """The bytes that a block's arrays may take together."""
 
@@ -480,6 +487,10 @@ class Kernel(Frame):
         reads = dict(zip(outside, strides, strict=False))
         writes = strides[len(outside) :]
         strips = strips_of(statements)
+        arrays = len(outside) + len(exports)
+        is_in_cache = math.prod(shape) * arrays <= IN_CACHE or len(statements) > BUSY * arrays
+        if extents[-1] >= LONG_ROW and is_in_cache:
+            strips = with_calls_apart(strips)
         exports = one_writer_each(exports, strips)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
