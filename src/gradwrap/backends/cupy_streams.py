@@ -65,7 +65,7 @@ class Streams:
         self._has_several_devices = devices > 1
         self._home: int | None = None if self._has_several_devices else 0
         self._in_use = False
-        self.node: Any = self._node if devices else Node
+        self.node: Any = self._node if devices else None
 
     def _node(  # noqa: PLR0913  as Node
         self,
