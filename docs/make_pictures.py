@@ -28,10 +28,10 @@ def make() -> None:
     fit["picture"](fit["main"](), str(PICTURES / "fit.svg"))
 
     w = gw.wrap(np.ones(3), requires_grad=True)
-    b = gw.wrap(np.zeros(()), requires_grad=True)
+    bias = gw.wrap(np.zeros(()), requires_grad=True)
     x, y = np.ones((5, 3)), np.ones(5)
-    loss = np.mean((np.tanh(x @ w + b) - y) ** 2)
-    gw.draw(loss, names={"w": w, "b": b, "loss": loss}).save(PICTURES / "graph.svg")
+    loss = np.mean((np.tanh(x @ w + bias) - y) ** 2)
+    gw.draw(loss, names={"w": w, "b": bias, "loss": loss}).save(PICTURES / "graph.svg")
 
     a, b, c, d = (gw.wrap(np.full(3, float(i)), requires_grad=True) for i in range(1, 5))
     e = a * b + np.log(d) * c.detach()
