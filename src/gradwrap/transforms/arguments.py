@@ -161,10 +161,10 @@ def default_scalar(value: complex) -> Any:
 
 def _without_axes(gradient: Any, original: Any) -> Any:
     """An untracked gradient that is a number, as an array if the argument was one."""
-    value = gradient._value
-    if gradient._node is not None or hasattr(value, "__setitem__") or value.shape:
+    if gradient._node is not None or not hasattr(original, "__setitem__"):
         return gradient
-    if not hasattr(original, "__setitem__"):
+    value = gradient._value
+    if hasattr(value, "__setitem__") or value.shape:
         return gradient
     return make_wrapper(type_of(gradient), backend_of(original).asarray(value, original))
 
