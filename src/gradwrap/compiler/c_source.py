@@ -89,6 +89,12 @@ CACHED = 600_000
 class Kernel(Frame):
     """Writes the function of a stretch of a program."""
 
+    values: Described
+    lines: list[str]
+    depth: int
+    count: int
+    in_turns: bool
+
     def __init__(
         self,
         name: str,
