@@ -180,9 +180,9 @@ def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formu
     return Formula(placed, (*formula.saved, *metas))
 
 
-def _in_place_of(meta: Meta, cotangent: Any) -> Any:
+def _in_place_of(meta: Meta | None, cotangent: Any) -> Any:
     """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
-    chunks = getattr(meta.device, "chunks", None)
+    chunks = None if meta is None else getattr(meta.device, "chunks", None)  # None: of a number
     if chunks is None or cotangent is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
     return linear.in_chunks(cotangent, chunks)

@@ -50,7 +50,9 @@ def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any
         split = xp.reshape(g, (*shape[: at + 1], times, *shape[at + 1 :]))
         return xp.reshape(xp.sum(split, axis=at + 1, dtype=g.dtype), x_meta.shape)
     native = backend_of(repeats).xp
-    places = native.repeat(native.arange(shape[at], device=device(repeats)), repeats)
+    ends = native.cumulative_sum(repeats)
+    positions = native.arange(g.shape[at], dtype=ends.dtype, device=device(repeats))
+    places = native.searchsorted(ends, positions, side="right")  # waits for no device
     if axis is not None:
         return Scattered((*(slice(None),) * at, places), g)
     key: list[Any] = []
