@@ -512,3 +512,13 @@ def test_a_loop_inside_a_transform_is_told() -> None:
         gw.vmap(gradient)(X)
     with pytest.raises(gw.errors.VmapFallbackError, match=r"np\.interp"):
         gw.vmap(gradient, fallback="error")(X)
+
+
+def test_what_is_the_same_for_all_examples_is_read_only_where_its_elements_share_memory() -> None:
+    def program(x: Any, y: Any) -> Any:
+        whole = np.broadcast_arrays(x, y[1])[1]
+        whole[0] = y[0]
+        return whole
+
+    with pytest.raises(gw.errors.InPlaceError, match=r"read-only.*Fix: write to a \.copy\(\)"):
+        gw.vmap(program, in_axes=(0, None))(np.ones((3, 2)), np.array([2.0, 5.0]))
