@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
 from gradwrap.core.values.dynamic import TUPLE
@@ -57,8 +57,7 @@ def _is_tracked(*values: Any) -> bool:
 def _is_at_hand(array: Any) -> bool:
     """Tell if the values of an array can be looked at, which are not lazy or mapped over."""
     plain = innermost(array)
-    is_mapped = any(one._is_batched and one._node is not None for one in layers(array))  # noqa: SLF001  the backends share it with the class
-    return not is_mapped and backend_of(plain).is_at_hand(plain)
+    return not any(map(is_batch, layers(array))) and backend_of(plain).is_at_hand(plain)
 
 
 @mended("core.indexing", "as_indexable")

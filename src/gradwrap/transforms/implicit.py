@@ -24,6 +24,7 @@ from gradwrap.core.levels.wrapper import (
     has_effect,
     innermost,
     is_at,
+    is_batch,
     layers,
     level_of,
     make_wrapper,
@@ -476,7 +477,7 @@ def _levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
     for value in values:
         is_mapped = False
         for layer in layers(value):
-            if layer._node is not None and layer._is_batched:
+            if is_batch(layer):
                 is_mapped = True
             elif layer._node is not None:
                 is_outside = is_outside or is_mapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, is_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ displays: dict[str, Callable[[Any], str]] = {}
 
 def shown(value: Any) -> str:
     """The text of what a wrapper holds: a native array, or a batch that `vmap` maps over."""
-    while isinstance(value, AnyWrapper) and not (value._is_batched and value._node is not None):
+    while isinstance(value, AnyWrapper) and not is_batch(value):
         value = value._value
     return repr(value)
 

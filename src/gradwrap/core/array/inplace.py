@@ -34,6 +34,7 @@ from gradwrap.core.levels.wrapper import (
     highest_level,
     holds_batch,
     innermost,
+    is_batch,
     is_scalar,
     key_with_batches,
     lay_out,
@@ -163,19 +164,14 @@ def _check_writable(variable: Any) -> None:
 
 def _check_not_read_only(variable: Any) -> None:
     """Refuse to write to an array that is read-only, as one that repeats a number is."""
-    if _is_batch(variable) or view_of(variable) is not None:
+    if is_batch(variable) or view_of(variable) is not None:
         return  # the first is a copy, and the base of the second says
     *_, lowest = layers(variable)
-    if not _is_batch(lowest) and not lowest._backend.is_writeable(lowest._value):
+    if not is_batch(lowest) and not lowest._backend.is_writeable(lowest._value):
         raise InPlaceError(
             "assignment destination is read-only, as in NumPy: its elements share their memory, or "
             "its owner has said so. Fix: write to a .copy()."
         )
-
-
-def _is_batch(variable: Any) -> bool:
-    """Tell if `vmap` maps over a variable; it wraps what is the same for all examples, too."""
-    return variable._is_batched and variable._node is not None
 
 
 def write_call(bound: BoundOp) -> Callable[..., Any] | None:

@@ -124,6 +124,11 @@ def layers(value: Any) -> Iterator[Any]:
         value = value._value
 
 
+def is_batch(layer: Any) -> bool:
+    """Tell if `vmap` maps over a wrapper: it wraps what is the same for all examples, too."""
+    return layer._is_batched and layer._node is not None
+
+
 def has_effect(layer: Any) -> bool:
     """Tell if a wrapper is mapped over, or is tracked by a transform that is recording."""
     node = layer._node
@@ -160,7 +165,7 @@ def native(value: Any) -> Any:
         `vmap` maps over the value, so it is one array for each example.
     """
     while isinstance(value, AnyWrapper):
-        if value._is_batched and value._node is not None:
+        if is_batch(value):
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
                 "that may differ from example to example. "
@@ -192,7 +197,7 @@ def is_scalar(wrapper: Any) -> bool:
     """
     if wrapper.shape:
         return False
-    if any(layer._is_batched and layer._node is not None for layer in layers(wrapper)):
+    if any(map(is_batch, layers(wrapper))):
         return wrapper._view is None and not wrapper._is_array
     return not hasattr(type_of(innermost(wrapper)), "__setitem__")
 
@@ -289,11 +294,7 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
     """Yield the arrays in a value that `vmap` maps over: all, or those of one level."""
     for leaf in _leaves(value):
         for layer in layers(leaf):
-            if (
-                layer._is_batched
-                and layer._node is not None
-                and level in (None, layer._node.meta.level)
-            ):
+            if is_batch(layer) and level in (None, layer._node.meta.level):
                 yield layer
                 break
 
@@ -301,7 +302,7 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
 def holds_batch(value: Any) -> bool:
     """Tell if a value is, or holds, an array that `vmap` maps over."""
     if isinstance(value, AnyWrapper) and not value._backend.depth:
-        return value._is_batched and value._node is not None
+        return is_batch(value)
     if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
         return False
     return any(True for _ in batched_parts(value))
@@ -368,4 +369,4 @@ def key_with_batches(key: Any) -> Any:
             "a slice from or to an index that vmap maps over: how many elements it selects may "
             "differ from example to example. Fix: x[start + xp.arange(length)]."
         )
-    return strip(key, lambda layer: not (layer._is_batched and layer._node is not None))
+    return strip(key, lambda layer: not is_batch(layer))
