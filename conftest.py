@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
+ADAPTATION = ROOT / "src" / "gradwrap" / "adaptation"
 COMPILER = ROOT / "src" / "gradwrap" / "compiler"
 OPTIONAL = ("cupy", "dask", "jax", "torch", "xarray")
 
@@ -23,7 +24,7 @@ collect_ignore = [
             "tests/backends/hosted_cupy",
             "tests/backends/nvrtc.py",
             "src/gradwrap/cupy.py",
-            *(str(path.relative_to(ROOT)) for path in COMPILER.glob("*cupy*.py")),
+            *(str(path.relative_to(ROOT)) for path in (COMPILER / "engines" / "cupy").glob("*.py")),
         ]
         if find_spec("cupy") is None
         else []
@@ -34,7 +35,7 @@ collect_ignore = [
         str(path.relative_to(ROOT))
         for library in OPTIONAL
         if find_spec(library) is None
-        for path in BACKENDS.glob(f"{library}*.py")
+        for path in (*BACKENDS.glob(f"{library}/*.py"), *ADAPTATION.glob(f"{library}*.py"))
     ),
 ]
 

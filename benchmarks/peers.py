@@ -114,8 +114,8 @@ def compiled(engine: str) -> Peer:
         The c engine finds no C compiler.
     """
     import gradwrap as gw
-    from gradwrap.compiler.c_library import compiler
-    from gradwrap.compiler.engines import Unsupported
+    from gradwrap.compiler.engines.c.library import compiler
+    from gradwrap.compiler.engines.register import Unsupported
 
     if engine == "c":
         try:

@@ -53,11 +53,11 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
     from gradwrap import tree as tree
     from gradwrap import typing as typing
-    from gradwrap.adaptation import adapt as adapt
-    from gradwrap.adaptation import adapted as adapted
-    from gradwrap.adaptation import adapted_modules as adapted_modules
-    from gradwrap.adaptation import adapting as adapting
-    from gradwrap.compiler.compiled import compile as compile
+    from gradwrap.adaptation.modules import adapted_modules as adapted_modules
+    from gradwrap.adaptation.public import adapt as adapt
+    from gradwrap.adaptation.public import adapted as adapted
+    from gradwrap.adaptation.running import adapting as adapting
+    from gradwrap.compiler.calls.function import compile as compile
     from gradwrap.drawing import draw as draw
     from gradwrap.profiling import profile as profile
     from gradwrap.transforms.batch import vmap as vmap
@@ -97,11 +97,11 @@ else:
         "testing": "gradwrap.testing",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",
-        "adapt": "gradwrap.adaptation",
-        "adapted": "gradwrap.adaptation",
-        "adapted_modules": "gradwrap.adaptation",
-        "adapting": "gradwrap.adaptation",
-        "compile": "gradwrap.compiler.compiled",
+        "adapt": "gradwrap.adaptation.public",
+        "adapted": "gradwrap.adaptation.public",
+        "adapted_modules": "gradwrap.adaptation.modules",
+        "adapting": "gradwrap.adaptation.running",
+        "compile": "gradwrap.compiler.calls.function",
         "draw": "gradwrap.drawing",
         "profile": "gradwrap.profiling",
         "vmap": "gradwrap.transforms.batch",

@@ -36,7 +36,7 @@ except ModuleNotFoundError as _error:
         "https://docs.cupy.dev/en/stable/install.html). Without a GPU: import gradwrap.numpy as np."
     ) from _error
 
-from gradwrap.backends.cupy_functions import DropIn as _DropIn
+from gradwrap.backends.cupy.functions import DropIn as _DropIn
 
 if TYPE_CHECKING:
     from cupy import *  # noqa: F403  as a checker sees the module

@@ -26,7 +26,7 @@ cupy: Any = pytest.importorskip("cupy")
 import cupyx  # noqa: E402  after the skip
 import cupyx.scipy.special as cupy_special  # noqa: E402  after the skip
 
-from gradwrap.backends import cupy_protocol  # noqa: E402  after the skip
+from gradwrap.backends.cupy import protocol as cupy_protocol  # noqa: E402  after the skip
 
 ELEMENTWISE, REDUCTION = (
     "__cupy_override_elementwise_kernel__",

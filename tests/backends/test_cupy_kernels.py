@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.backends.tracing import ARRAY, NUMBER, Untraceable, trace
+from gradwrap.backends.cupy.formulas import ARRAY, NUMBER, Untraceable, trace
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.registry import GENERIC, find_op, ops
 from hosted_cupy import has_gpu, hosted
@@ -75,7 +75,7 @@ def counts() -> Iterator[Counts]:
 
 def fused_formulas() -> list[tuple[str, int]]:
     """The name of a row, and the number of a fused formula."""
-    from gradwrap.backends.cupy_kernels import is_fused
+    from gradwrap.backends.cupy.kernels import is_fused
 
     with hosted():
         backend = backend_of(cupy.zeros(1))

@@ -366,7 +366,7 @@ def test_every_kind_of_operation_takes_its_arrays_device() -> None:
 
 
 def test_without_a_driver_there_is_no_device() -> None:
-    from gradwrap.backends.cupy_streams import device_count
+    from gradwrap.backends.cupy.streams import device_count
 
     with pytest.MonkeyPatch.context() as patch:
 

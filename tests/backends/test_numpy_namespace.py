@@ -10,7 +10,7 @@ import array_api_compat.numpy
 import numpy as np
 import pytest
 
-from gradwrap.backends.numpy_namespace import DIFFERING, namespace
+from gradwrap.backends.numpy.namespace import DIFFERING, namespace
 
 COMPAT: Any = array_api_compat.numpy
 WRAPPED = """

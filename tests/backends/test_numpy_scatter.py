@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradwrap.backends.numpy_scatter import add_at
+from gradwrap.backends.numpy.scatter import add_at
 
 RNG = np.random.default_rng(0)
 FEW = np.array([0, -1, 2])

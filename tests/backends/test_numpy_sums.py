@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradwrap.backends.numpy_sums import summed
+from gradwrap.backends.numpy.sums import summed
 
 SHAPES = [
     (300, 3),

@@ -9,8 +9,8 @@ import pytest
 from tests.fuzz.compiled import run
 
 import gradwrap as gw
-from gradwrap.compiler import chunks
-from gradwrap.compiler.source import aligned
+from gradwrap.compiler.engines.numpy import chunks
+from gradwrap.compiler.engines.numpy.engine import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
 STENCILS: dict[str, Any] = {

@@ -11,8 +11,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.passes import precisions_of
-from gradwrap.compiler.tracing import trace
+from gradwrap.compiler.passes.passes import precisions_of
+from gradwrap.compiler.tracing.trace import trace
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning
 

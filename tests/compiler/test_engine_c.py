@@ -15,11 +15,11 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler import c_library
-from gradwrap.compiler.c_operations import EXPRESSIONS, FUNCTIONS, INFIX
-from gradwrap.compiler.engine_c import c_engine
-from gradwrap.compiler.engines import Unsupported
-from gradwrap.compiler.program import (
+from gradwrap.compiler.engines.c import library as c_library
+from gradwrap.compiler.engines.c.engine import c_engine
+from gradwrap.compiler.engines.c.operations import EXPRESSIONS, FUNCTIONS, INFIX
+from gradwrap.compiler.engines.register import Unsupported
+from gradwrap.compiler.ir.program import (
     Block,
     Cur,
     Instr,

@@ -10,11 +10,11 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler import accesses
-from gradwrap.compiler.emission import Write, ordered
-from gradwrap.compiler.loops import Inner, as_loop, as_operation
-from gradwrap.compiler.program import Instr, Loop, Program, evaluated
-from gradwrap.compiler.segments import NO_OPERATION, Idx
+from gradwrap.compiler.ir.loops import Inner, as_loop, as_operation
+from gradwrap.compiler.ir.program import Instr, Loop, Program, evaluated
+from gradwrap.compiler.passes import forwarding as accesses
+from gradwrap.compiler.rolling.fission import Write, ordered
+from gradwrap.compiler.rolling.segments import NO_OPERATION, Idx
 from rolled import compiled_to, loops, names, steps
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler import sharing
-from gradwrap.compiler.program import Loop
+from gradwrap.compiler.ir.program import Loop
+from gradwrap.compiler.passes import products as sharing
 from gradwrap.core.values.tree import flatten
 from rolled import compiled_to, loops, names, steps
 

@@ -18,7 +18,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.surroundings import Surroundings
+from gradwrap.compiler.tracing.surroundings import Surroundings
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning
 

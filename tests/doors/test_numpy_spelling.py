@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.backends.numpy_functions.converting import NoValue
-from gradwrap.backends.numpy_functions.spelling import SPELLED, UFUNC_METHODS
-from gradwrap.backends.numpy_functions.table import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions.converting import NoValue
+from gradwrap.backends.numpy.functions.spelling import SPELLED, UFUNC_METHODS
+from gradwrap.backends.numpy.functions.table import IMPLEMENTATIONS
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op, redefine

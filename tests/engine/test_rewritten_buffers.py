@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.backends.numpy_buffers import COPIED, SHARED, digest_of, kept
+from gradwrap.backends.numpy.buffers import COPIED, SHARED, digest_of, kept
 from gradwrap.core.library.buffers import shared
 from gradwrap.errors import BufferChangedError, CheckpointError
 from lambdas import fn, rows

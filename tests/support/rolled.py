@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
-from gradwrap.compiler.program import Instr, Loop, Program, evaluated
+from gradwrap.compiler.ir.program import Instr, Loop, Program, evaluated
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:

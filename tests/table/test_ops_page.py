@@ -221,14 +221,14 @@ def test_joint_row_names_all_its_arguments() -> None:
 def test_library_that_differs_has_its_rows_and_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = elementwise("f", "x", fn(lambda xp, g, x: g * x))
     here = elementwise("f", "x", fn(lambda xp, g, x: g / x), native=fn(lambda xp, x: xp.f(x, 1)))
-    usual.chapter, here.chapter = "gradwrap.rules.elementwise", "gradwrap.backends.numpy"
+    usual.chapter, here.chapter = "gradwrap.rules.elementwise", "gradwrap.backends.numpy.backend"
     op = Op("f")
     op.rules.update({GENERIC: usual, "other": here})
     monkeypatch.setattr(make_ops, "ops", lambda: iter([op]))
 
     text = "".join(make_ops.overrides([usual]))
 
-    assert "### other\n\nThe backend of NumPy. ([numpy.py](" in text
+    assert "### other\n\nThe backend of NumPy. ([backend.py](" in text
     assert "| `f` | cotangent: `g / x`<br>computed by `f(x, 1)` |" in text
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.backends import numpy_methods
-from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
-from gradwrap.backends.numpy_functions.converting import NoValue
+from gradwrap.backends.numpy import methods as numpy_methods
+from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions.converting import NoValue
 from gradwrap.typing import array_methods
 from lambdas import is_a
 

@@ -1,10 +1,5 @@
-"""Differentiate packages that nobody can edit: their modules are adapted while they run.
+"""Everything that enters other packages: nobody has to edit them for their code to be differentiated.
 
-`adapting` finds the modules itself; `adapt` and `adapted` take their names.
+`adapting` finds the modules of a function itself; `adapt` and `adapted` take their names. Some
+libraries offer a place where gradwrap enters itself when they are imported (`companions`).
 """
-
-from gradwrap.adaptation.modules import adapted_modules
-from gradwrap.adaptation.public import adapt, adapted
-from gradwrap.adaptation.running import adapting
-
-__all__ = ["adapt", "adapted", "adapted_modules", "adapting"]

@@ -10,7 +10,7 @@ import numpy as np
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.kinds import are_plain, kind_of, standing_in
 from gradwrap.backends.drop_in import HIDING
-from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import type_of

@@ -10,9 +10,11 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends import numpy_namespace, numpy_rows, numpy_ufuncs
-from gradwrap.backends.companions import enter_all
-from gradwrap.backends.numpy import NumPyBackend
+from gradwrap.adaptation.companions import enter_all
+from gradwrap.backends.numpy import namespace as numpy_namespace
+from gradwrap.backends.numpy import rows as numpy_rows
+from gradwrap.backends.numpy import ufuncs as numpy_ufuncs
+from gradwrap.backends.numpy.backend import NumPyBackend
 from gradwrap.core.array import protocol
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.library.backend import namespaces, register_backend
@@ -28,20 +30,20 @@ __all__ = ["register_all"]
 
 
 LIBRARIES = {
-    "torch": "TorchBackend",
-    "jax": "JaxBackend",
-    "dask": "DaskBackend",
-    "cupy": "CupyBackend",
+    "torch": ("gradwrap.backends.torch.backend", "TorchBackend"),
+    "jax": ("gradwrap.backends.jax.backend", "JaxBackend"),
+    "dask": ("gradwrap.dask.backend", "DaskBackend"),
+    "cupy": ("gradwrap.backends.cupy.backend", "CupyBackend"),
 }
-"""The modules of the libraries that are imported by others alone, and the class in each."""
+"""The libraries that are imported by others alone: the module and the class of each backend."""
 
 
 def register_all() -> None:
     """Enter the libraries, and NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
     namespaces["numpy"] = numpy_namespace.namespace
-    for name, backend in LIBRARIES.items():
-        register_backend(name, functools.partial(_make, name, backend))
+    for name, (module, backend) in LIBRARIES.items():
+        register_backend(name, functools.partial(_make, module, backend))
     numpy_ufuncs.register_all()
     numpy_rows.register_all()
     protocol.install(_numpy_handlers)
@@ -56,17 +58,16 @@ def _advise_on_scipy(caller: Caller) -> str:
     return advice(caller)
 
 
-def _make(name: str, backend: str, xp: Any, kind: type) -> Backend:
+def _make(module: str, backend: str, xp: Any, kind: type) -> Backend:
     """Make a library's backend when its first array is met, which has imported the library."""
-    make: Callable[[Any, type], Backend] = getattr(
-        import_module(f"gradwrap.backends.{name}"), backend
-    )
+    make: Callable[[Any, type], Backend] = getattr(import_module(module), backend)
     return make(xp, kind)
 
 
 def _numpy_handlers() -> protocol.Handlers:
-    from gradwrap.backends import numpy_methods, numpy_protocol
-    from gradwrap.backends.numpy_functions.writing import WRITING
+    from gradwrap.backends.numpy import methods as numpy_methods
+    from gradwrap.backends.numpy import protocol as numpy_protocol
+    from gradwrap.backends.numpy.functions.writing import WRITING
 
     return protocol.Handlers(
         numpy_protocol.call_ufunc,
@@ -79,6 +80,6 @@ def _numpy_handlers() -> protocol.Handlers:
 
 
 def _method_remedy(name: str) -> str:
-    from gradwrap.backends import numpy_methods
+    from gradwrap.backends.numpy import methods as numpy_methods
 
     return numpy_methods.instead(name)

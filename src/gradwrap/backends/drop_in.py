@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from gradwrap.backends.numpy_functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import gradwrap as gw
-from gradwrap.compiler.compiled import Compiled
-from gradwrap.compiler.compiled import compile as compile_
+from gradwrap.compiler.calls.function import Compiled
+from gradwrap.compiler.calls.function import compile as compile_
 
 
 def main(given: list[str] | None = None) -> int:

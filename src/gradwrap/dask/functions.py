@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.dask_protocol import splitting
 from gradwrap.backends.drop_in import Submodule, first_variable
-from gradwrap.backends.numpy_functions.table import on_data
+from gradwrap.backends.numpy.functions.table import on_data
 from gradwrap.core.array import protocol
 from gradwrap.core.calls.promotion import promoted_call
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.dask import blocks, linalg, linear, overlapping
+from gradwrap.dask.protocol import splitting
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The methods of NumPy's arrays, as editors and type checkers see them.
 
-At run time `Variable.__getattr__` finds each of them at first use, in `backends/numpy_methods.py`.
+At run time `Variable.__getattr__` finds each of them at first use, in `backends/numpy/methods.py`.
 """
 
 from __future__ import annotations

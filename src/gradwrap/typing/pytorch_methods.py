@@ -1,7 +1,7 @@
 """The methods of PyTorch's tensors that a variable has besides NumPy's, as checkers see them.
 
 At run time `Variable.__getattr__` finds each of them at first use, in
-`backends/pytorch_methods.py`. They are declared by their types alone, a line each; `docs/tape.md`
+`backends/torch/methods.py`. They are declared by their types alone, a line each; `docs/tape.md`
 says what they do.
 """
 

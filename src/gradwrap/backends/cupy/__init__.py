@@ -1,0 +1,1 @@
+"""CuPy: its backend, its protocol, its functions and kernels."""

@@ -1,0 +1,1 @@
+"""NumPy: its backend, its protocols and its functions."""

@@ -1,0 +1,37 @@
+"""NumPy's functions, with NumPy's signatures, in terms of the standard's.
+
+`__array_function__` looks a function up in `IMPLEMENTATIONS`. Each is written once, against the
+namespace `xp` of the variables it is given, so it is differentiated as what it is made of. Those
+that are one of the standard's functions are spelled by its row.
+"""
+
+from gradwrap.backends.numpy.functions import (
+    creation,
+    joining,
+    linear_algebra,
+    polynomials,
+    rearranging,
+    reductions,
+    shapes,
+    statistics,
+    values,
+    writing,
+)
+from gradwrap.backends.numpy.functions.spelling import enter_rows
+from gradwrap.backends.numpy.functions.table import IMPLEMENTATIONS
+
+__all__ = [
+    "IMPLEMENTATIONS",
+    "creation",
+    "joining",
+    "linear_algebra",
+    "polynomials",
+    "rearranging",
+    "reductions",
+    "shapes",
+    "statistics",
+    "values",
+    "writing",
+]
+
+enter_rows()

@@ -1,0 +1,128 @@
+"""New arrays like others, and questions about arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions.converting import sizes
+from gradwrap.backends.numpy.functions.table import cast, implements, in_order, on_values
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, one_array
+from gradwrap.rules.creation import open_grid
+
+
+@implements(
+    "linspace"
+    "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None)"
+)
+def linspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    num: int,
+    endpoint: bool,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    dtype = None if dtype is None else np.dtype(dtype)
+    points = xp.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
+    points = _laid_out(xp, points, None, axis)
+    step = (xp.asarray(stop) - start) / (num - 1 if endpoint else num)
+    return (points, step) if retstep else points
+
+
+@implements(
+    "logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)",
+    "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
+)
+def spaced_in_logarithm(
+    xp: Any,
+    name: str,
+    start: Any,
+    stop: Any,
+    num: int,
+    endpoint: bool,
+    base: Any = None,
+    **out: Any,
+) -> Any:
+    """Space the logarithms evenly; both ends of a real `geomspace` have one sign."""
+    if name == "logspace":
+        return _laid_out(
+            xp, xp.pow(xp.asarray(base), linspace(xp, start, stop, num, endpoint)), **out
+        )
+    ends = [xp.asarray(end) for end in (start, stop)]
+    dtype = np.result_type(*(end.dtype for end in ends), np.dtype(out["dtype"] or np.float64))
+    start, stop = (xp.astype(end, dtype, copy=False) for end in ends)
+    signs = xp.stop_gradient(xp.sign(start))
+    products = innermost(signs) * innermost(xp.sign(stop))
+    if (products == 0).any() or (dtype.kind == "f" and (products < 0).any()):
+        raise ValueError("Geometric sequence cannot include zero, or change its sign")
+    start, stop = start / signs, stop / signs
+    exponents = linspace(xp, xp.log10(start), xp.log10(stop), num, endpoint)
+    found = xp.pow(xp.asarray(10.0), exponents)
+    if num > 0:
+        found[0] = start
+    if num > 1 and endpoint:
+        found[-1] = stop
+    return _laid_out(xp, found * signs, **out)
+
+
+def _laid_out(xp: Any, found: Any, dtype: Any, axis: int) -> Any:
+    return cast(xp, found if axis == 0 else xp.moveaxis(found, 0, axis), dtype)
+
+
+LISTS_OPEN_GRIDS = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+
+
+@implements("meshgrid(*xi, copy=True, sparse=False, indexing='xy')", always=True)
+def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
+    """Repeat each vector of coordinates along the axes of the others."""
+    grids = open_grid(xp, xi, indexing)
+    grids = grids if sparse else xp.broadcast_arrays(*grids)
+    if copy:
+        grids = [xp.copy(grid, order="C") for grid in grids]
+    return grids if sparse and not copy and LISTS_OPEN_GRIDS else tuple(grids)
+
+
+@implements(
+    "zeros_like ones_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)",
+    "empty_like(prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None)",
+    "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)",
+)
+def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) -> Any:
+    a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
+    if shape is None and not filling:
+        found = getattr(xp, name)(a, dtype=dtype)
+        return found if order == "K" else in_order(found, order, a)
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    shape = a.shape if shape is None else sizes(shape)
+    found = getattr(xp, name.removesuffix("_like"))(shape, *filling, dtype=dtype)
+    return in_order(found, order, a)
+
+
+def _like_one_example(x: Any) -> Any:
+    """A native array of the shape and dtype that a function sees."""
+    if not isinstance(x, AnyWrapper):
+        return x
+    return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
+
+
+def _as_one_example(x: Any) -> Any:
+    """The native array of a wrapper; of one that `vmap` maps over, that of its first example."""
+    return one_array(x) if isinstance(x, AnyWrapper) else x
+
+
+# shapes and dtypes, which all examples have in common under `vmap`
+on_values(
+    "can_cast common_type iscomplexobj isrealobj ndim shape size result_type",
+    seen_as=_like_one_example,
+)
+on_values(
+    "allclose argwhere array2string array_equal array_equiv array_repr array_str "
+    "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose "
+    "isneginf isposinf isreal ix_ min_scalar_type ravel_multi_index "
+    "tril_indices_from triu_indices_from unravel_index"
+)
+on_values("may_share_memory shares_memory", seen_as=_as_one_example)

@@ -1,0 +1,177 @@
+"""Joining arrays, splitting them, putting elements in and leaving them out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions.converting import NDARRAY
+from gradwrap.backends.numpy.functions.shapes import with_axes
+from gradwrap.backends.numpy.functions.table import (
+    cast,
+    completes,
+    counting,
+    implements,
+    on_host,
+    standard,
+    untyped,
+)
+from gradwrap.core.levels.wrapper import innermost, is_recorded, one_array, unwrapped_key
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
+from gradwrap.errors import NoRuleError
+
+
+@completes(np.concatenate, np.stack)
+def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any) -> Any:
+    return cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
+
+
+STACKS = {
+    "vstack": ("atleast_2d", 0),
+    "hstack": ("atleast_1d", 1),
+    "dstack": ("atleast_3d", 2),
+    "column_stack": ("atleast_2d", 1),
+}
+"""For each function what its arrays are at least, and the axis they are joined along."""
+
+
+@implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack column_stack(tup)")
+def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
+    least, axis = STACKS[name]
+    arrays = [xp.asarray(a) for a in tup]
+    if name == "column_stack":
+        arrays = [xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays]
+    arrays = [with_axes(xp, least, a) for a in arrays]
+    return cast(xp, xp.concat(arrays, axis=min(axis, arrays[0].ndim - 1)), dtype)
+
+
+@implements("block(arrays)")
+def block(xp: Any, arrays: Any) -> Any:
+    def depth(value: Any) -> int:
+        return 1 + max(depth(part) for part in value) if isinstance(value, LIST) else 0
+
+    def ndim(value: Any) -> int:
+        return max(ndim(p) for p in value) if isinstance(value, LIST) else xp.asarray(value).ndim
+
+    levels = depth(arrays)
+    rank = max(levels, ndim(arrays))
+
+    def join(value: Any, level: int) -> Any:
+        if not isinstance(value, LIST):
+            a = xp.asarray(value)
+            return xp.reshape(a, (1,) * (rank - a.ndim) + tuple(a.shape))
+        return xp.concat([join(part, level - 1) for part in value], axis=-level)
+
+    return join(arrays, levels) if levels else xp.copy(xp.asarray(arrays), order="C")
+
+
+standard(
+    "concat", "append(arr, values, axis=None) -> [xp.asarray(arr), xp.asarray(values)], axis=axis"
+)
+
+
+@implements(
+    "split array_split(ary, indices_or_sections, axis=0)",
+    "hsplit vsplit dsplit(ary, indices_or_sections)",
+    always=True,
+)
+def split(xp: Any, name: str, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Split the positions along the axis by NumPy, and slice the array between their ends."""
+    least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}.get(name, 0)
+    if ary.ndim < least:
+        raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+    along = {"hsplit": min(ary.ndim - 1, 1), "dsplit": 2}.get(name, axis)
+    divided: Any = np.array_split if name == "array_split" else np.split
+    parts = divided(counting(ary.shape[along]), unwrapped_key(indices_or_sections))
+    before = (slice(None),) * (along % ary.ndim)
+    return [
+        ary[(*before, slice(int(part[0]), int(part[-1]) + 1) if part.size else slice(0))]
+        for part in parts
+    ]
+
+
+standard("unstack", "unstack(x, /, *, axis=0)", always=True)  # from NumPy 2.1 on
+
+
+@implements("delete(arr, obj, axis=None)", arrays=1)
+def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
+    return gathered(xp, np.delete, arr, obj=_on_host(obj), axis=axis)
+
+
+@implements("insert(arr, obj, values, axis=None)", arrays=1)
+def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
+    """Insert the positions of the new elements by NumPy, and take what stands there."""
+    values = xp.asarray(values)
+    new = arr.size + counting(values.size).reshape(values.shape)
+    places: Any = np.insert(positions_of(arr), _on_host(obj), new, axis)
+    parts = (arr, xp.astype(values, arr.dtype, copy=False))
+    return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
+
+
+def _on_host(obj: Any) -> Any:
+    return unwrapped_key(obj) if isinstance(obj, (SLICE, *SEQUENCE)) else on_host(obj)
+
+
+@implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
+def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
+    """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
+    constants = kwargs.get("constant_values", 0)
+    order = _order_of(array)
+    if mode == "constant" and is_recorded(constants):
+        pairs = xp.broadcast_to(xp.asarray(constants), (array.ndim, 2))
+        ends = counting(2 * array.ndim).reshape(array.ndim, 2)
+        places: Any = 2 * array.ndim + np.asarray(positions_of(array), order=order)
+        places = untyped.pad(places, pad_width, constant_values=ends)
+        parts = (xp.astype(pairs, array.dtype, copy=False), array)
+        return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
+    if mode == "constant":
+        inside = untyped.pad(np.full(array.shape, True), pad_width)
+        first = [0] * array.ndim
+        if array.size:
+            first = untyped.unravel_index(inside.argmax(), inside.shape)
+        kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
+        zeros = np.zeros(array.shape, innermost(array).dtype, order)
+        out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
+        key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
+        out[tuple(key)] = array
+        return out
+    if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
+
+        def padded(positions: Any) -> Any:
+            ordered = np.asarray(positions, order=order)
+            return untyped.pad(ordered, pad_width=pad_width, mode=mode, **kwargs)
+
+        return gathered(xp, padded, array)
+    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: use np.concatenate.")
+
+
+def _order_of(array: Any) -> Any:
+    """The memory order in which NumPy pads an array."""
+    flags = getattr(one_array(array), "flags", None)
+    return "F" if flags is not None and flags.fnc else "C"
+
+
+def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
+    """Take the elements whose positions NumPy's function gives of all positions."""
+    found = xp.reshape(a, (-1,))[function(positions_of(a), **options)]
+    return found if found.shape else xp.asarray(found, copy=True)
+
+
+def positions_of(a: Any) -> Any:
+    """The numbers of the elements of an array, in memory in its order, with gaps if it has some."""
+    like = one_array(a)
+    positions: Any = np.empty(a.shape, np.intp)
+    if isinstance(like, NDARRAY):
+        gaps = 1 if like.flags.forc else 2
+        inside = (*(slice(0, gaps * n, gaps) for n in like.shape), ...)
+        spaced: Any = np.empty_like(like, np.intp, shape=tuple(gaps * n for n in like.shape))
+        positions = spaced[inside]
+    positions[...] = counting(a.size).reshape(a.shape)
+    return positions
+
+
+@implements("resize(a, new_shape)", arrays=1)
+def resize(xp: Any, a: Any, new_shape: Any) -> Any:
+    """Repeat the elements as often as the new shape needs."""
+    return gathered(xp, np.resize, a, new_shape=new_shape)

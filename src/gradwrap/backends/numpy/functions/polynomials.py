@@ -1,0 +1,121 @@
+"""Polynomials by their coefficients, and convolution, which is their product."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions.linear_algebra import lstsq
+from gradwrap.backends.numpy.functions.table import cast, constant, implements
+from gradwrap.errors import NoRuleError
+
+
+@implements("convolve(a, v, mode='full')", arrays=2)
+def convolve(xp: Any, a: Any, v: Any, mode: str) -> Any:
+    a, v = (xp.reshape(x, (-1,)) for x in (a, v))
+    if a.shape[0] < v.shape[0]:
+        a, v = v, a
+    return _part(xp.full_convolution(a, v), a.shape[0], v.shape[0], mode)
+
+
+def _part(full: Any, n: int, m: int, mode: str) -> Any:
+    """Take the middle n of n + m - 1 elements, or those in which all elements of both take part."""
+    if mode == "full":
+        return full
+    if mode == "same":
+        first = (m - 1) // 2
+        return full[first : first + n]
+    if mode == "valid":
+        return full[m - 1 : n]
+    raise ValueError(f"mode must be one of 'full', 'same', or 'valid', not {mode!r}")
+
+
+@implements("correlate(a, v, mode='valid')", arrays=2)
+def correlate(xp: Any, a: Any, v: Any, mode: str) -> Any:
+    turned = xp.flip(v)
+    if xp.isdtype(v.dtype, "complex floating"):
+        turned = xp.conj(turned)
+    full = xp.full_convolution(a, turned)
+    n, m = a.shape[0], v.shape[0]
+    if n >= m:
+        return _part(full, n, m, mode)
+    return xp.flip(_part(xp.flip(full), m, n, mode))
+
+
+@implements("polyval(p, x)", arrays=2)
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    """Evaluate by Horner's rule."""
+    total = xp.zeros_like(x)
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    return total
+
+
+@implements("polymul(a1, a2)", arrays=2)
+def polymul(xp: Any, a1: Any, a2: Any) -> Any:
+    return convolve(xp, a1, a2, "full")
+
+
+@implements("polyadd polysub(a1, a2)", arrays=2)
+def polyadd(xp: Any, name: str, a1: Any, a2: Any) -> Any:
+    a1, a2 = (a if a.ndim else xp.reshape(a, (1,)) for a in (a1, a2))
+    longer = max(a1.shape[0], a2.shape[0])
+    a1, a2 = (
+        xp.concat([xp.zeros(longer - a.shape[0], dtype=a.dtype), a]) if a.shape[0] < longer else a
+        for a in (a1, a2)
+    )
+    return a1 + a2 if name == "polyadd" else a1 - a2
+
+
+@implements("polyder(p, m=1)", arrays=1)
+def polyder(xp: Any, p: Any, m: int) -> Any:
+    for _ in range(m):
+        p = p[:-1] * constant(xp, np.arange(p.shape[0] - 1, 0, -1))
+    return p
+
+
+@implements("polyint(p, m=1, k=None)", arrays=1)
+def polyint(xp: Any, p: Any, m: int, k: Any) -> Any:
+    constants = constant(xp, np.zeros(m)) if k is None else k
+    constants = xp.broadcast_to(xp.asarray(constants), (m,))
+    for i in range(m):
+        p = xp.concat([p / constant(xp, np.arange(p.shape[0], 0, -1)), constants[i : i + 1]])
+    return p
+
+
+@implements("vander(x, N=None, increasing=False)", arrays=1)
+def vander(xp: Any, x: Any, N: int | None, increasing: bool) -> Any:
+    powers = np.arange(x.shape[0] if N is None else N)
+    powers = powers if increasing else powers[::-1]
+    x = cast(xp, x, np.promote_types(x.dtype, np.int_))
+    return x[:, None] ** constant(xp, powers.astype(x.dtype))
+
+
+@implements("polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False)", arrays=2)
+def polyfit(
+    xp: Any, x: Any, y: Any, deg: int, rcond: Any, full: bool, w: Any = None, cov: Any = False
+) -> Any:
+    """Fit a polynomial by least squares, with columns of length one, as NumPy does."""
+    if full or cov:
+        raise NoRuleError("np.polyfit with full= or cov= has no rule. Fix: omit them.")
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1 or not x.size:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise TypeError("expected x and y to have same length, and a vector or a matrix for y")
+    x, right = x + 0.0, y + 0.0
+    left = vander(xp, x, deg + 1, False)
+    if w is not None:
+        w = xp.asarray(w) + 0.0
+        if w.shape != x.shape:
+            raise TypeError("expected w and y to have the same length")
+        left, right = left * w[:, None], right * (w[:, None] if y.ndim == 2 else w)
+    scale = xp.sqrt(xp.sum(left * left, axis=0))
+    rcond = x.shape[0] * float(xp.finfo(x.dtype).eps) if rcond is None else rcond
+    found, _, rank, _ = lstsq(xp, left / scale, right, rcond)
+    if rank != deg + 1:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
+    return found / (scale[:, None] if y.ndim == 2 else scale)

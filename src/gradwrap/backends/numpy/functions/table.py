@@ -1,0 +1,221 @@
+"""The table of NumPy's functions, and what their implementations share."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions.converting import NDARRAY, NoValue
+from gradwrap.backends.numpy.functions.spelling import (
+    COMPLETED,
+    SPELLED,
+    Implementation,
+    enter,
+    named,
+)
+from gradwrap.core.array.views import view_of
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    lay_out,
+    unwrapped_key,
+)
+from gradwrap.core.observing.callers import buffers, current_caller, remedy
+from gradwrap.core.values.dynamic import SEQUENCE, class_of
+from gradwrap.errors import NoRuleError, OutArgumentError
+from gradwrap.rules.axes import as_axes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+untyped: Any = np
+"""NumPy, for arguments that can be anything, of which its own types make nothing."""
+
+
+GIVE_ARRAYS = frozenset(
+    getattr(np, name)
+    for name in (
+        *("array", "asarray", "copy", "empty_like", "full_like", "ones_like", "zeros_like"),
+        *("apply_along_axis", "choose", "cov", "pad", "piecewise", "roll", "select", "tensordot"),
+        *("where",),
+    )
+)
+"""Functions that give an array without axes, where all others give a scalar."""
+
+
+class Implementations(dict[Any, Implementation]):
+    """From a function of NumPy's to its implementation: `xp`, then NumPy's arguments.
+
+    Each is written from its spelling when it is first asked for.
+    """
+
+    def __contains__(self, function: object) -> bool:
+        return function in SPELLED or super().__contains__(function)
+
+    def __missing__(self, function: Any) -> Implementation:
+        found = self[function] = SPELLED[function].general()
+        return found
+
+    def get(self, function: Any, default: Any = None) -> Any:
+        """Return the implementation, or the default."""
+        is_known = function in self
+        return self[function] if is_known else default
+
+
+IMPLEMENTATIONS = Implementations()
+
+
+def implements(*texts: str, arrays: int = 0, always: bool = False) -> Callable[[F], F]:
+    """Enter an implementation of functions that have these spellings.
+
+    It is given the arguments that its parameters name; the first `arrays` of them as arrays.
+    """
+
+    def mark(code: F) -> F:
+        for text in texts:
+            enter(text, always=always, code=code, arrays=arrays)
+        return code
+
+    return mark
+
+
+def completes(*functions: Any) -> Callable[[F], F]:
+    """Enter what answers where the operation of a row does not take all that was given."""
+
+    def mark(code: F) -> F:
+        COMPLETED.update(dict.fromkeys(functions, code))
+        return code
+
+    return mark
+
+
+def standard(path: str, *texts: str, always: bool = False) -> None:
+    """Enter functions that are one of the standard's without a row of its own."""
+    for text in texts:
+        enter(text, always=always, path=path)
+
+
+def counting(n: int) -> NDArray[np.intp]:
+    """The whole numbers from 0 on, below `n`."""
+    return np.arange(n, dtype=np.intp)
+
+
+def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None:
+    """Enter questions that are answered by NumPy, of values as `seen_as` gives them."""
+    for name in names.split():
+        function = named(name)[1]
+        if function is not None:
+            IMPLEMENTATIONS[function] = functools.partial(_asked, function, seen_as)
+
+
+def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
+    options = {name: seen_as(value) for name, value in kwargs.items()}
+    return xp._class._plain(function(*map(seen_as, args), **options))
+
+
+def out_position(function: Any) -> int:
+    """The position of `out` among the arguments; past all of them if it has none."""
+    spelling = SPELLED.get(function)
+    parameters = {} if spelling is None else spelling.parameters
+    if "out" not in parameters or parameters["out"].kind == Parameter.KEYWORD_ONLY:
+        return 1000
+    return list(parameters).index("out")
+
+
+def on_host(value: Any) -> Any:
+    """Indices, masks, ... as NumPy's, to compute with: from a GPU, copied, which waits for it."""
+    data = unwrapped_key(value)
+    if isinstance(data, SEQUENCE) and any(hasattr(part, "get") for part in data):
+        data = [on_host(part) for part in data]
+    copied = getattr(data, "get", None)
+    return np.asarray(data if copied is None else copied())
+
+
+def constant(xp: Any, values: Any) -> Any:
+    """Values that were computed with NumPy, as an array of the library."""
+    backend = xp._class._backend
+    while hasattr(backend, "_base"):
+        backend = backend._base
+    return backend.asarray(values)
+
+
+def cast(xp: Any, a: Any, dtype: Any) -> Any:
+    """An array of the dtype, if one is given."""
+    a = xp.asarray(a)
+    return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
+
+
+def in_order(found: Any, order: Any, a: Any = None) -> Any:
+    """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
+    if order == "A":
+        flags = getattr(innermost(a), "flags", None)
+        order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
+    like = innermost(a)
+    if not found.shape:
+        return found
+    if view_of(found) is not None:
+        found = found.copy("K")
+    if order != "K":
+        lay_out(found, np.empty(found.shape, order=order))
+    elif isinstance(like, NDARRAY):
+        lay_out(found, np.empty_like(like, shape=found.shape))
+    return found
+
+
+def scalar(found: Any) -> Any:
+    """A result as NumPy's functions return it: a scalar in the place of a 0-d array."""
+    return found[()] if found.ndim == 0 and isinstance(innermost(found), np.ndarray) else found
+
+
+def is_masked(where: Any) -> bool:
+    return where is not NoValue and where is not True
+
+
+def moved_last(xp: Any, a: Any, axis: Any) -> Any:
+    """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
+    axes = as_axes(axis, a.ndim)
+    rest = tuple(i for i in range(a.ndim) if i not in axes)
+    count = math.prod(a.shape[i] for i in axes)
+    return xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), count))
+
+
+def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
+    """A reduction over the axes that `moved_last` moved, with axes of length one on demand."""
+    if not keepdims:
+        return reduced
+    axes = as_axes(axis, like.ndim)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(like.shape))
+    lead = tuple(reduced.shape)[: reduced.ndim - (like.ndim - len(axes))]
+    return xp.reshape(reduced, lead + kept)
+
+
+def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with the data, where nothing is recorded."""
+    return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
+
+
+def check_target(call: str, target: Any) -> None:
+    """Refuse to write a tracked value to a plain array."""
+    if not isinstance(target, AnyWrapper):
+        caller = current_caller()
+        place = "" if caller is None else f", {caller}"
+        raise OutArgumentError(
+            f"{call} {class_of(target)}{place}: a plain array cannot hold a tracked value. "
+            f"Fix: {remedy(caller, f'make the array {buffers(caller)}.')}"
+        )
+
+
+def check_constant(function: str, **arguments: Any) -> None:
+    """Refuse a tracked value where a function has no derivative with respect to it."""
+    for name, value in arguments.items():
+        if is_recorded(value):
+            raise NoRuleError(
+                f"{function} has no derivative with respect to {name}. Fix: .detach() it."
+            )

@@ -1,0 +1,240 @@
+"""Functions of the values, and of neighbouring ones."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions.converting import NoValue, is_real, sizes
+from gradwrap.backends.numpy.functions.table import (
+    cast,
+    check_constant,
+    counting,
+    implements,
+    in_order,
+    on_values,
+    scalar,
+    untyped,
+)
+from gradwrap.core.levels.wrapper import innermost, is_recorded, lay_out, native
+from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import as_axes
+
+
+@implements("astype(x, dtype, /, *, copy=True, device=None)", always=True)
+def astype(xp: Any, x: Any, dtype: Any, copy: bool) -> Any:
+    return x.astype(np.dtype(dtype), copy=copy)
+
+
+@implements("real imag(val)", always=True)
+def part(xp: Any, name: str, val: Any) -> Any:
+    return getattr(val, name)
+
+
+@implements("angle(z, deg=False)")
+def angle(xp: Any, z: Any, deg: bool) -> Any:
+    z = xp.asarray(z)
+    imag = z.imag if xp.isdtype(z.dtype, "complex floating") else 0.0
+    found = xp.atan2(imag, z.real)
+    return found * (180.0 / math.pi) if deg else found
+
+
+on_values("round around fix")
+
+
+@implements("sinc(x)", arrays=1)
+def sinc(xp: Any, x: Any) -> Any:
+    return scalar(xp.special.sinc(x))
+
+
+@implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
+def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise NoRuleError(
+            "np.nan_to_num of complex numbers has no rule. Fix: apply it to x.real and x.imag."
+        )
+    if not xp.isdtype(x.dtype, "real floating"):
+        return xp.copy(x) if copy else x
+    info = np.finfo(innermost(x).dtype)
+    high = info.max if posinf is None else posinf
+    low = info.min if neginf is None else neginf
+    found = xp.where(xp.isnan(x), nan, x)
+    found = xp.where(xp.isinf(x), xp.where(x > 0, high, low), found)
+    if copy:
+        return scalar(in_order(found, "K", x))
+    x[...] = found
+    return scalar(x)
+
+
+@implements(f"unwrap(p, discont=None, axis=-1, *, period={2 * math.pi})")
+def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
+    """Add to each angle what NumPy adds, which is constant between the jumps."""
+    check_constant("np.unwrap", discont=discont, period=period)
+    values = native(p)
+    shift = np.unwrap(values, discont, axis, period=native(period)) - values
+    return p + shift
+
+
+# Neighbours ---------------------------------------------------------------------------------------
+
+
+@implements("diff(a, n=1, axis=-1, prepend=NoValue, append=NoValue)", arrays=1)
+def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
+    axis = operator.index(axis)
+
+    def whole(part: Any) -> Any:
+        """A number before or after all rows."""
+        if part is NoValue:
+            return None
+        if np.ndim(part):
+            return part
+        shape = (*a.shape[: axis % a.ndim], 1, *a.shape[axis % a.ndim + 1 :])
+        return xp.broadcast_to(xp.asarray(part), shape)
+
+    return xp.diff(a, n=n, axis=axis, prepend=whole(prepend), append=whole(append))
+
+
+@implements("real_if_close(a, tol=100)", arrays=1, always=True)
+def real_if_close(xp: Any, a: Any, tol: float) -> Any:
+    is_real = not np.iscomplexobj(untyped.real_if_close(native(a), tol))
+    return a.real if is_real else a
+
+
+@implements("ediff1d(ary, to_end=None, to_begin=None)", arrays=1)
+def ediff1d(xp: Any, ary: Any, to_end: Any, to_begin: Any) -> Any:
+    ary = xp.reshape(ary, (-1,))
+    parts = [to_begin, ary[1:] - ary[:-1], to_end]
+    flat = [xp.reshape(xp.asarray(part), (-1,)) for part in parts if part is not None]
+    return xp.concat(flat) if len(flat) > 1 else flat[0]
+
+
+@implements("gradient(f, *varargs, axis=None, edge_order=1)", arrays=1)
+def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
+    """Second-order differences inside, and one-sided ones of `edge_order` at the ends."""
+    axes = as_axes(axis if axis is None else sizes(axis), f.ndim)
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError("invalid number of arguments")
+    spacings: list[Any] = list(varargs) or [1.0]
+    if len(spacings) == 1 and len(axes) > 1:
+        if np.ndim(native(spacings[0])):
+            raise ValueError("distances must be either scalars or one for each axis")
+        spacings *= len(axes)
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    dtype = f.dtype if xp.isdtype(f.dtype, ("real floating", "complex floating")) else np.float64
+    found: list[Any] = []
+    for at, h in zip(axes, spacings, strict=True):
+        slopes = _slopes(xp, xp.moveaxis(f, at, -1), xp.asarray(h), edge_order)
+        found.append(in_order(cast(xp, xp.moveaxis(slopes, -1, at), dtype), "K", f))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
+    """The slopes along the last axis, by one spacing or by the coordinates."""
+    n = f.shape[-1]
+    if n < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    step = spacing
+    if spacing.ndim:
+        if spacing.shape != (n,):
+            raise ValueError(
+                "when 1d, distances must match the length of the corresponding dimension"
+            )
+        step = spacing[1:] - spacing[:-1]
+        values = innermost(step)
+        if not is_recorded(spacing) and isinstance(values, np.ndarray):
+            step = step[0] if (values == values[0]).all() else step
+    if step.ndim:
+        before, after = step[:-1], step[1:]
+        inside = _weighted(f, *_weights_inside(before, after))
+        first = _weights_at_end(step[:1], step[1:2])
+        last = _weights_at_end(-step[-1:], -step[-2:-1])
+    else:
+        inside = (f[..., 2:] - f[..., :-2]) / (2.0 * step)
+        first, last = (tuple(c / (step * sign) for c in (-1.5, 2.0, -0.5)) for sign in (1, -1))
+    if edge_order == 2:
+        ends = _weighted(f[..., :3], *first), _weighted(f[..., -3:], *last[::-1])
+    else:
+        line = step if step.ndim else step[None]
+        ends = (f[..., 1:2] - f[..., :1]) / line[:1], (f[..., -1:] - f[..., -2:-1]) / line[-1:]
+    return xp.concat([ends[0], inside, ends[1]], axis=-1)
+
+
+def _weights_inside(before: Any, after: Any) -> tuple[Any, Any, Any]:
+    """The weights of three neighbours in the slope at the middle one, by the steps between them."""
+    both = before + after
+    return (
+        -after / (before * both),
+        (after - before) / (before * after),
+        before / (after * both),
+    )
+
+
+def _weights_at_end(near: Any, far: Any) -> tuple[Any, Any, Any]:
+    """The weights in the slope at the first of three; for the last, the steps turned around."""
+    both = near + far
+    return -(2.0 * near + far) / (near * both), both / (near * far), -near / (far * both)
+
+
+def _weighted(f: Any, low: Any, middle: Any, high: Any) -> Any:
+    """The weighted sum of each three neighbours along the last axis."""
+    return low * f[..., :-2] + middle * f[..., 1:-1] + high * f[..., 2:]
+
+
+@implements("trapezoid(y, x=None, dx=1.0, axis=-1)", arrays=1)
+def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
+    step: Any = dx
+    if x is not None:
+        x = xp.asarray(x)
+        step = xp.diff(x, axis=-1 if x.ndim == 1 else axis)
+        if step.ndim == 1 and y.ndim > 1:
+            shape = [1] * y.ndim
+            shape[axis] = -1
+            step = xp.reshape(step, tuple(shape))
+    before = (slice(None),) * (axis % y.ndim)
+    pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
+    return xp.sum(step * pairs, axis=axis) / 2.0
+
+
+@implements("interp(x, xp, fp, left=None, right=None, period=None)", arrays=3)
+def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
+    """Interpolate linearly; tracked in the points, the breakpoints and their values."""
+    x, knots = (cast(xp, points.real, np.float64) for points in (x, xp_))
+    fp = cast(xp, fp, np.float64 if is_real(xp, fp) else np.complex128)
+    if period is not None:
+        period = abs(period)
+        left = right = None
+        x, knots = x % period, knots % period
+        order = np.argsort(native(knots))
+        knots, fp = knots[order], fp[order]
+        knots = xp.concat([knots[-1:] - period, knots, knots[:1] + period])
+        fp = xp.concat([fp[-1:], fp, fp[:1]])
+    if knots.shape[0] == 1:
+        found = xp.broadcast_to(fp[0], x.shape)
+    else:
+        places = untyped.searchsorted(native(knots), native(x), side="right") - 1
+        places = np.clip(places, 0, knots.shape[0] - 2)
+        low, span = knots[places], knots[places + 1] - knots[places]
+        inside = xp.clip(x, knots[0], knots[-1])
+        share = (inside - low) / xp.where(native(span) == 0, 1.0, span)
+        found = fp[places] + share * (fp[places + 1] - fp[places])
+    x, knots = native(x), native(knots)
+    for outside, value in ((x < knots[0], left), (x > knots[-1], right)):
+        if value is not None:
+            found = xp.where(outside, value, found)
+    return found
+
+
+def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
+    """The largest (smallest) element so far; of equal ones the first."""
+    largest = ufunc.accumulate(native(a), axis=axis)
+    best = np.moveaxis(largest, axis, -1)
+    changed = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])
+    new = np.concatenate([np.ones_like(best[..., :1], dtype=bool), changed], axis=-1)
+    places = np.maximum.accumulate(np.where(new, counting(best.shape[-1]), 0), axis=-1)
+    found = xp.take_along_axis(a, np.moveaxis(places, -1, axis), axis=axis)
+    lay_out(found, largest)
+    return found

@@ -1,0 +1,196 @@
+"""The methods of NumPy's arrays, as methods of a variable: NumPy's functions of the same name."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions.converting import NoValue
+from gradwrap.backends.numpy.functions.table import in_order
+from gradwrap.backends.torch import methods as pytorch_methods
+from gradwrap.core.array import protocol
+from gradwrap.core.array.variable import Variable
+from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
+from gradwrap.core.values.dynamic import TYPE
+from gradwrap.errors import InPlaceError, TrackedValueError
+
+Method = Callable[..., Any]
+
+
+def _astype(
+    x: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
+    """A cast; the variable itself where that is what NumPy would give."""
+    if x._backend.name == "numpy":
+        dtype = np.dtype(dtype)
+    if not copy and dtype == x.dtype and order == "K":
+        return x
+    copy = copy or order != "K"
+    found = x._namespace.astype(x, dtype, copy=copy)
+    return found if order == "K" else in_order(found, order, x)
+
+
+def _flatten(x: Any, order: str = "C") -> Any:
+    return x._namespace.copy(x.ravel(order))
+
+
+def _conj(x: Any) -> Any:
+    return x._namespace.conj(x) if x._backend.dtype_kind(x.dtype)[1] else x
+
+
+def _fill(x: Any, value: Any) -> None:
+    x[...] = value
+
+
+def _sort(
+    x: Any,
+    axis: int = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = NoValue,
+) -> None:
+    """In place, as the method of an array; `np.sort` gives a new one."""
+    options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
+    x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
+
+
+def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
+    kind = dtype if type is None else type
+    if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
+        return _view_as(x, kind)
+    if dtype is not None and dtype != x.dtype:
+        raise TrackedValueError(
+            f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
+            "derivative. Fix: x.astype(dtype) converts the values."
+        )
+    return x if is_scalar(x) else x[...]
+
+
+def _view_as(x: Any, kind: Any) -> Any:
+    """The array as an instance of a subclass of NumPy's, which only a plain one can be."""
+    if kind is np.ndarray:
+        return _view(x)
+    if is_recorded(x):
+        raise TrackedValueError(
+            f"x.view({kind.__name__}) would make a {kind.__qualname__}, a subclass of "
+            "numpy.ndarray, which holds plain values alone, and drop the gradient. "
+            "Fix: pass plain arrays to functions that do not need the subclass."
+        )
+    return native(x).view(kind)
+
+
+def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return np.compress(condition, x, axis, out)
+
+
+def _put(x: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    IMPLEMENTATIONS[np.put](x._namespace, x, indices, values, mode)
+
+
+def _partition(
+    x: Any, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None
+) -> None:
+    x[...] = np.partition(x, kth, operator.index(axis), kind, order)
+
+
+def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    return IMPLEMENTATIONS[np.choose](x._namespace, x, choices, out, mode)
+
+
+def _of_data(name: str) -> Method:
+    """A method that reads the memory of the array: of one that is not tracked."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        data = x._untracked_data(
+            f"x.{name}()", f"call x.detach().{name}() if no gradient is wanted."
+        )
+        return getattr(data, name)(*args, **kwargs)
+
+    return method
+
+
+def _refused(name: str, reason: str, fix: str) -> Method:
+    """A method that would change the memory of the array behind the back of the graph."""
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        raise InPlaceError(f"x.{name}() {reason}. Fix: {fix}.")
+
+    return method
+
+
+OWN: dict[str, Method] = {
+    "astype": _astype,
+    "compress": _compress,
+    "conj": _conj,
+    "conjugate": _conj,
+    "fill": _fill,
+    "flatten": _flatten,
+    "partition": _partition,
+    "put": _put,
+    "sort": _sort,
+    "view": _view,
+}
+OF_DATA = ("byteswap", "dump", "dumps", "getfield", "tobytes", "tofile")
+UNLISTED: dict[str, Method] = {
+    **{name: _of_data(name) for name in OF_DATA},
+    "choose": _choose,
+    "resize": _refused(
+        "resize",
+        "would change the number of elements in place",
+        "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
+    ),
+    "setfield": _refused("setfield", "would write bytes of elements", "x[...] = value"),
+    "setflags": _refused(
+        "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
+    ),
+}
+"""Methods that nobody is to be offered: without a derivative, or of integers."""
+NAMES: frozenset[str] = frozenset(OWN) | {
+    name
+    for name in {*dir(np.ndarray), "ptp"} - UNLISTED.keys()
+    if getattr(np, name, None) in IMPLEMENTATIONS and not hasattr(Variable, name)
+}
+
+
+LISTED: frozenset[str] = NAMES | pytorch_methods.METHODS.keys()
+"""The methods that `dir` lists."""
+
+
+def find(name: str) -> Method | None:
+    """The function that stands for a method; its first argument is the variable."""
+    found = OWN.get(name) or UNLISTED.get(name) or pytorch_methods.METHODS.get(name)
+    if found is None and name in NAMES:
+        found = _of_numpy(name)
+    widen = pytorch_methods.WIDENED.get(name)
+    return found if found is None or widen is None else widen(name, found)
+
+
+def instead(name: str) -> str:
+    """Return a sentence that says what to write for a method that is missing, if that is known."""
+    function = None if name.startswith("_") else getattr(np, name, None)
+    is_function = callable(function) and not isinstance(function, type)
+    fix = pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+    return f". Fix: {fix}." if fix else ""
+
+
+def _of_numpy(name: str) -> Method:
+    """NumPy's function of the same name."""
+    function = getattr(np, name)
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return protocol.call_function(type(x), function, (x, *args), kwargs)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method

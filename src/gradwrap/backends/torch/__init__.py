@@ -1,0 +1,1 @@
+"""PyTorch: its backend, its protocol and its methods."""

@@ -1,0 +1,1 @@
+"""Calls of a compiled function: signatures, entries, and the choice of a program."""

@@ -1,0 +1,179 @@
+"""Signatures: what tells apart the calls of a function that need programs of their own.
+
+The signature of a call is the structure of its arguments with the order of each dictionary, the
+shapes, dtypes and memory orders of arrays, which of them are one and the same, and all else by
+value. Objects whose class says itself when they are equal are known by identity: two that are
+equal may hold different things.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import optree
+
+from gradwrap.compiler.engines.libraries import is_array
+from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.compiler.tracing.surroundings import is_installed
+from gradwrap.core.values.dynamic import DICT, LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, registered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+NUMBER: type[Any] = np.generic
+PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
+
+
+class Signature(NamedTuple):
+    """What calls of one program have in common."""
+
+    treedef: TreeDef
+    orders: tuple[Any, ...]
+    """The keys of the dictionaries among the arguments, in their order."""
+    same: tuple[int, ...]
+    """For each array the first that it is the same as; () if all are different."""
+    leaves: tuple[Any, ...]
+    """What stands for each leaf."""
+
+    def shown(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Name each leaf, and say what is known of it; `names` are those of the inputs."""
+        waiting = iter(names)
+        return [
+            (next(waiting, "?"), f"{key[3]}{key[2]}")
+            if key[0] == "array"
+            else ("constant", repr(key[-1]))
+            for key in self.leaves
+        ]
+
+
+class Identity:
+    """Stands for an object in a signature, equal to what stands for the same object alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def signature_of(
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: Sequence[Any],
+    treedef: TreeDef,
+    is_given: Callable[[Any], bool],
+    place: Callable[[Any], Any],
+) -> Signature:
+    """Return the signature of a call; `place` says where an array of its library lies."""
+    given = [leaf for leaf in leaves if is_given(leaf)]
+    return Signature(
+        treedef,
+        orders((args, kwargs)),
+        repeated(given),
+        tuple(leaf_key(x, place, is_given=is_given(x)) for x in leaves),
+    )
+
+
+def orders(tree: Any) -> tuple[Any, ...]:
+    """Return the keys of the dictionaries in a tree, in their order."""
+    found: list[Any] = []
+    _collect_orders(tree, found)
+    return tuple(found)
+
+
+def _collect_orders(tree: Any, found: list[Any]) -> None:
+    if isinstance(tree, DICT):
+        found.append(tuple(tree))
+        parts: Any = tree.values()
+    elif isinstance(tree, (TUPLE, LIST)):
+        parts = tree
+    elif type_of(tree) in registered:
+        parts = optree.tree_flatten_one_level(tree, none_is_leaf=True, namespace=NAMESPACE)[0]
+    else:
+        return
+    for part in parts:
+        if type_of(part) is not NDARRAY:
+            _collect_orders(part, found)
+
+
+def repeated(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """For each array the position of the first that it is the same as; () if all are different."""
+    first: dict[int, int] = {}
+    found = tuple(
+        first.setdefault(number if isinstance(one, NUMBER) else id(one), number)
+        for number, one in enumerate(arrays)
+    )
+    return () if found == tuple(range(len(found))) else found
+
+
+def kinds(treedef: TreeDef) -> list[type[Any]]:
+    """Return the classes of the containers in a structure."""
+    if treedef == LEAF:
+        return []
+    found: list[type[Any]] = []
+    waiting = [treedef.spec]
+    while waiting:
+        spec = waiting.pop()
+        if spec.type is not None:
+            found.append(spec.type)
+        waiting.extend(spec.children())
+    return found
+
+
+def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
+    """Return what stands for a leaf in the signature; `place` is that of its library."""
+    if is_given:
+        strides = None
+        if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
+            strides = leaf.strides
+        return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
+    kind = type_of(leaf)
+    if kind is float:
+        return (kind, leaf.hex())
+    if kind is complex:
+        return (kind, leaf.real.hex(), leaf.imag.hex())
+    if is_array(leaf):
+        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
+    if kind is SLICE:
+        return (kind, leaf_key((leaf.start, leaf.stop, leaf.step)))
+    if kind in PARTS:
+        return (kind, tuple(map(leaf_key, leaf)))
+    names = _field_names(leaf)
+    if names is not None:
+        return (kind, tuple(leaf_key(getattr(leaf, name)) for name in names))
+    return (kind, leaf if _is_known_by_value(leaf) else Identity(leaf))
+
+
+def _field_names(leaf: Any) -> list[str] | None:
+    """The attributes of a dataclass's object if they are all that it holds, and no containers."""
+    if not dataclasses.is_dataclass(leaf) or isinstance(leaf, type):
+        return None
+    names = [one.name for one in dataclasses.fields(leaf)]
+    if getattr(leaf, "__dict__", dict.fromkeys(names)).keys() != {*names}:
+        return None
+    kinds = (int, float, complex, str, bytes, type(None), TUPLE, NUMBER)
+    return names if all(isinstance(getattr(leaf, name), kinds) for name in names) else None
+
+
+def _is_known_by_value(leaf: Any) -> bool:
+    """Tell if objects that are equal are alike: no class of the user's says when they are equal."""
+    kind: Any = type_of(leaf)
+    owner = next(base for base in kind.__mro__ if "__eq__" in base.__dict__)
+    if not is_installed(owner.__module__.partition(".")[0]):
+        return False
+    try:
+        hash(leaf)
+    except TypeError:
+        return False
+    return True

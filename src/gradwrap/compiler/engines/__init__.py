@@ -1,0 +1,1 @@
+"""Engines: each makes a callable of a program."""

@@ -1,0 +1,167 @@
+"""What can be part of a kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.engines.c.addresses import (
+    fits,
+    is_plain_key,
+    joined,
+    reduced_axes,
+    summed_axes,
+)
+from gradwrap.compiler.engines.c.operations import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    LONG,
+    NUMBER,
+    TYPES,
+    elementwise,
+)
+from gradwrap.compiler.ir.loops import Described, LoopBody, one_turn
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, refs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SMALL_PRODUCT = 1 << 19
+"""The most multiplications of a matrix product in a loop that is not left to NumPy."""
+SMALLER_PRODUCT = 1 << 14
+"""The same outside of loops, in a program that is not long: calls of NumPy cost little there."""
+LONG_PROGRAM = 1000
+"""The least steps of a long program."""
+REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
+REDUCING = {"axis", "keepdims", "dtype"}
+COPYING = ("copy", ".copy", "ascontiguousarray")
+RESHAPED = ("reshape", ".reshape", "ravel", ".ravel", "squeeze", ".squeeze", "expand_dims")
+TRANSPOSED = ("T", "mT", "transpose", ".transpose", "matrix_transpose", "swapaxes", "moveaxis")
+JOINING = ("array", "concatenate", "stack")
+SELECTED = ("diagonal", "linalg.diagonal", "flip", "flipud", "fliplr")
+"""Views of some or all elements, as NumPy's functions of any array give them."""
+VIEWING = (*RESHAPED, *TRANSPOSED, *SELECTED, "broadcast_to")
+TRIANGLES = {"tril": "<=", "triu": ">="}
+
+
+class Ability:
+    """Tells which steps can be part of a kernel."""
+
+    def __init__(self, vector_functions: Collection[str], length: int = 0) -> None:
+        self.vector_functions = vector_functions
+        self.is_long: bool = length > LONG_PROGRAM
+        """True if much may be known before a product and needed after it."""
+
+    def takes(self, step: Instr | Loop, values: Any) -> bool:
+        """Tell if a step can be part of a kernel."""
+        if isinstance(step, Loop):
+            return self._takes_loop(step, values)
+        return self._takes(step, values, values[step.out], in_loop=False)
+
+    def _takes_loop(self, loop: Loop, values: Any) -> bool:
+        body = one_turn(loop, values)
+        if loop.turns < 1 or not can_begin(loop, body, values):
+            return False
+        described = Described(values, body.values)
+        return all(
+            self._takes_loop(step, described)
+            if isinstance(step, Loop)
+            else self._takes(step, described, described[step.out], in_loop=True)
+            for step in body.steps
+        )
+
+    def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
+        if value.is_tuple or value.is_number or value.dtype not in TYPES:
+            return False
+        for index in refs((instr.args, instr.kw)):
+            argument = values[index]
+            if argument.is_tuple or argument.is_number:
+                return False
+            if argument.dtype not in TYPES:
+                return False
+        found = elementwise(instr, values, value)
+        if found is not None:
+            return (
+                in_loop
+                or not value.shape
+                or not found.function
+                or found.function in self.vector_functions
+            )
+        name = instr.name
+        if name in REDUCTIONS:
+            return self._takes_reduction(instr, values, value)
+        if name == "matmul":
+            return self._takes_product(instr, values, value, in_loop=in_loop)
+        if name in ("getitem", "setitem", "scatter_add"):
+            source = values[instr.args[0].index] if type(instr.args[0]) is Ref else None
+            key = instr.args[1]
+            if source is None or any(values[i].dtype != LONG or values[i].shape for i in refs(key)):
+                return False
+            if not is_plain_key(key) or not source.shape:
+                return False
+            return name != "getitem" or fits(source.shape, key, value.shape)
+        if name in VIEWING or name in COPYING:
+            words = [arg for arg in instr.args[1:] if isinstance(arg, str) and arg != "C"]
+            is_plain = {*dict(instr.kw)} <= {"axis", "copy"} and not words
+            if name in SELECTED:
+                is_plain = not refs((instr.args[1:], instr.kw))
+            return type(instr.args[0]) is Ref and bool(value.shape) and is_plain
+        if name in JOINING:
+            return joined(instr, values, value) is not None
+        if name == "einsum":
+            return summed_axes(instr) is not None and value.dtype in (DOUBLE, FLOAT)
+        if name == "add.accumulate":
+            return self._takes_running_sum(instr, values, value)
+        if name in TRIANGLES:
+            rest = (*instr.args[1:], *dict(instr.kw).values())
+            return type(instr.args[0]) is Ref and all(type(one) is int for one in rest)
+        if name == "full":
+            return bool(value.shape) and not isinstance(instr.args[1], complex)
+        return name == "zeros" and bool(value.shape)
+
+    def _takes_reduction(self, instr: Instr, values: Any, value: Value) -> bool:
+        if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - REDUCING:
+            return False
+        if dict(instr.kw).get("dtype", value.dtype) != value.dtype:
+            return False
+        source = values[instr.args[0].index]
+        counts = instr.name == "add.reduce" and value.dtype == LONG and source.dtype in (BOOL, LONG)
+        is_real = source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT)
+        if not source.shape or not (counts or is_real):
+            return False
+        axes = reduced_axes(instr, len(source.shape))
+        return axes is not None
+
+    def _takes_running_sum(self, instr: Instr, values: Any, value: Value) -> bool:
+        if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - {"axis"}:
+            return False
+        axis: Any = (*instr.args[1:], dict(instr.kw).get("axis", 0))[0]
+        source = values[instr.args[0].index]
+        is_first: bool = axis == 0 or (axis == -1 and len(source.shape) == 1)
+        return is_first and source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT, LONG)
+
+    def _takes_product(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
+        if instr.kw or value.dtype not in (DOUBLE, FLOAT):
+            return False
+        sides = [values[arg.index] for arg in instr.args if type(arg) is Ref]
+        if len(sides) != 2 or any(side.dtype != value.dtype for side in sides):
+            return False
+        if not sides[0].shape or len(sides[1].shape) not in (1, 2):
+            return False
+        size: int = math.prod(sides[0].shape) * (
+            sides[1].shape[1] if len(sides[1].shape) == 2 else 1
+        )
+        return size <= (SMALL_PRODUCT if in_loop or self.is_long else SMALLER_PRODUCT)
+
+
+def can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:
+    """Tell if the values before the first turn are described as those of later turns are."""
+    for row, (_, init) in body.previous.items():
+        value = loop.rows[row].value
+        if type(init) is not Ref:
+            if value.shape or not isinstance(init, (int, float, NUMBER)):
+                return False
+        elif values[init.index].shape != value.shape or values[init.index].dtype != value.dtype:
+            return False
+    return True

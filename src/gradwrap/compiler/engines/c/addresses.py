@@ -1,0 +1,239 @@
+"""Where the elements of arrays are in memory, and which of them a key, a view or an axis means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.engines.c.operations import DOUBLE, NUMBER
+from gradwrap.compiler.ir.program import Instr, Ref, Value
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Arr(NamedTuple):
+    """Where the elements of an array are: at a pointer, so many elements apart along each axis."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    pointer: str
+    offset: str
+    strides: tuple[int, ...]
+    root: int
+    """The number of the value whose buffer it lies in; -1 for what may not be written to."""
+
+    @property
+    def is_packed(self) -> bool:
+        """True if it lies in C's order without gaps."""
+        return self.strides == packed(self.shape)
+
+    @property
+    def start(self) -> str:
+        """The pointer to its first element."""
+        return f"{self.pointer} + {self.offset}" if self.offset != "0" else self.pointer
+
+
+class Num(NamedTuple):
+    """A number: a variable, or a literal."""
+
+    dtype: Any
+    text: str
+
+
+def packed(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of an array in C's order."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def anywhere(shape: tuple[int, ...]) -> Arr:
+    """Return an array of a shape, to find out where a part of it would be."""
+    return Arr(DOUBLE, shape, "", "0", packed(shape), -1)
+
+
+def no_key(part: Ref, extent: int) -> str:
+    """The text of an index that is a value, where only the shape counts."""
+    del part, extent
+    return ""
+
+
+def is_plain_key(key: Any) -> bool:
+    """Tell if a key has integers, slices of literals, `None` and `...` alone."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    for part in parts:
+        if part is None or part is Ellipsis or type(part) is Ref:
+            continue
+        if isinstance(part, SLICE):
+            if any(p is not None and not is_integer(p) for p in (part.start, part.stop, part.step)):
+                return False
+        elif not is_integer(part):
+            return False
+    return True
+
+
+def is_integer(part: Any) -> bool:
+    """Tell if a part of a key is an integer that is known."""
+    return not isinstance(part, bool) and (
+        isinstance(part, int) or (isinstance(part, NUMBER) and part.dtype.kind in "iu")
+    )
+
+
+def fits(shape: tuple[int, ...], key: Any, result: tuple[int, ...]) -> bool:
+    """Tell if a key takes an array of a shape."""
+    return taken(anywhere(shape), key, no_key).shape == result
+
+
+def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
+    """Return where `x[key]` is. `dynamic` gives the text of an index that is a value."""
+    parts: list[Any] = list(key) if isinstance(key, TUPLE) else [key]
+    count = sum(part is not None and part is not Ellipsis for part in parts)
+    if Ellipsis not in [part for part in parts if type(part) is not Ref]:
+        parts.append(Ellipsis)
+    offset, fixed, axis = arr.offset, 0, 0
+    shape: list[int] = []
+    strides: list[int] = []
+    for part in parts:
+        if part is None:
+            shape.append(1)
+            strides.append(0)
+        elif part is Ellipsis:
+            for _ in range(len(arr.shape) - count):
+                shape.append(arr.shape[axis])
+                strides.append(arr.strides[axis])
+                axis += 1
+        elif isinstance(part, SLICE):
+            start, stop, step = part.indices(arr.shape[axis])
+            shape.append(len(range(start, stop, step)))
+            strides.append(arr.strides[axis] * step)
+            fixed += arr.strides[axis] * start if shape[-1] else 0
+            axis += 1
+        else:
+            if type(part) is Ref:
+                offset = f"{offset} + {dynamic(part, arr.shape[axis])} * {arr.strides[axis]}"
+            else:
+                place = int(part) + (arr.shape[axis] if part < 0 else 0)
+                fixed += place * arr.strides[axis]
+            axis += 1
+    return arr._replace(shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed))
+
+
+def added(offset: str, fixed: int) -> str:
+    """Return the text of an offset with a number of elements added."""
+    if not fixed:
+        return offset
+    return str(int(offset) + fixed) if is_number(offset) else f"{offset} + {fixed}"
+
+
+def is_number(text: str) -> bool:
+    """Tell if a text is an integer in digits."""
+    return text.lstrip("-").isdigit()
+
+
+def reduced_axes(instr: Instr, rank: int) -> tuple[int, ...] | None:
+    """Return the axes of a reduction; None if they are not literal."""
+    axis: Any = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", 0)
+    if axis is None:
+        return tuple(range(rank))
+    axes: Any = axis if isinstance(axis, TUPLE) else (axis,)
+    if not all(is_integer(one) for one in axes):
+        return None
+    return tuple(int(one) % rank for one in axes)
+
+
+def summed_axes(instr: Instr) -> tuple[int, ...] | None:
+    """Return the axes that an `einsum` of one array sums; None if it does anything else."""
+    if len(instr.args) != 2 or not isinstance(instr.args[0], str) or instr.kw:
+        return None
+    given_, arrow, left = instr.args[0].replace(" ", "").partition("->")
+    if not arrow or "." in given_ or len(set(given_)) != len(given_) or left == given_:
+        return None
+    if "".join(letter for letter in given_ if letter in left) != left:
+        return None
+    return tuple(axis for axis, letter in enumerate(given_) if letter not in left)
+
+
+def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | None:
+    """Return the keys and the parts of an array that is joined of others; None if it is another."""
+    parts: Any = instr.args[0] if instr.args else None
+    if not isinstance(parts, (TUPLE, LIST)) or not value.shape:
+        return None
+    if instr.name == "array":
+        if instr.kw or any(isinstance(part, (TUPLE, LIST)) for part in parts):
+            return None
+        return [(number, part) for number, part in enumerate(parts)]
+    if {*dict(instr.kw)} - {"axis"} or len(instr.args) > 2:
+        return None
+    if not all(type(part) is Ref and values[part.index].dtype == value.dtype for part in parts):
+        return None
+    axis = instr.args[1] if len(instr.args) > 1 else dict(instr.kw).get("axis", 0)
+    if not is_integer(axis):
+        return None
+    before = (slice(None),) * (axis % len(value.shape))
+    if instr.name == "stack":
+        return [((*before, number), part) for number, part in enumerate(parts)]
+    found: list[tuple[Any, Any]] = []
+    start = 0
+    for part in parts:
+        end = start + values[part.index].shape[len(before)]
+        found.append(((*before, slice(start, end)), part))
+        start = end
+    return found
+
+
+def order_of(instr: Instr, rank: int) -> list[int]:
+    """The axes of a transposed array."""
+    sample: Any = np.broadcast_to(0, range(rank))  # of which each axis has its number as its length
+    return list(instr.fn(sample, *instr.args[1:], **dict(instr.kw)).shape)
+
+
+def selected(instr: Instr, arr: Arr) -> Arr:
+    """Return a view as NumPy takes it of an array with the same strides."""
+    room: Any = np.zeros(1, np.int8)
+    sample: Any = np.lib.stride_tricks.as_strided(room, arr.shape, arr.strides)
+    view = instr.fn(sample, *instr.args[1:], **dict(instr.kw))
+    fixed = view.__array_interface__["data"][0] - room.__array_interface__["data"][0]
+    return arr._replace(
+        shape=view.shape, strides=view.strides, offset=added(arr.offset, int(fixed))
+    )
+
+
+def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an array's strides along the axes of the shape that it is broadcast to."""
+    extra = len(shape) - len(arr.shape)
+    found = [
+        0 if mine == 1 and extent != 1 else stride
+        for mine, extent, stride in zip(arr.shape, shape[extra:], arr.strides, strict=True)
+    ]
+    return (*([0] * extra), *found)
+
+
+def collapsed(
+    shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Return fewer axes for the same elements: those that lie in one row become one."""
+    extents: list[int] = []
+    found: list[list[int]] = [[] for _ in strides]
+    for axis, extent in enumerate(shape):
+        if extent == 1:
+            continue
+        steps = [one[axis] for one in strides]
+        if extents and all(
+            mine[-1] == step * extent for mine, step in zip(found, steps, strict=True)
+        ):
+            extents[-1] *= extent
+            for mine, step in zip(found, steps, strict=True):
+                mine[-1] = step
+        else:
+            extents.append(extent)
+            for mine, step in zip(found, steps, strict=True):
+                mine.append(step)
+    if not extents:  # as a row that is longer in other turns
+        return [1], [mine[-1:] or (1,) for mine in strides]
+    return extents, [tuple(mine) for mine in found]

@@ -1,0 +1,386 @@
+"""The c engine: stretches of a program become functions in C, the rest stays NumPy's.
+
+A program is cut into phases. The kernel of a phase does all that can be done in C with what there
+is by then; NumPy's functions that are not written in C (products of large matrices, `linalg`,
+`fft`, arrays of indices) follow. What is left is a shorter program, in which a kernel is one
+instruction: the numpy engine writes it out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.engines.c.ability import VIEWING, Ability
+from gradwrap.compiler.engines.c.frame import SHELF, Shelved
+from gradwrap.compiler.engines.c.functions import SUMMED, Library
+from gradwrap.compiler.engines.c.kernels import Kernel
+from gradwrap.compiler.engines.c.library import (
+    FLAGS,
+    HEAD,
+    USABLE,
+    compiler,
+    data_can_be_found,
+    loaded,
+)
+from gradwrap.compiler.engines.c.operations import prelude
+from gradwrap.compiler.engines.numpy.engine import numpy_engine
+from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.ir.program import (
+    NDARRAY,
+    Block,
+    Instr,
+    Loop,
+    Program,
+    Ref,
+    Value,
+    given,
+    item,
+    refs,
+    used,
+)
+from gradwrap.compiler.passes.products import with_products
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_STEPS = 100_000
+"""The most steps of one kernel."""
+MOST_LINES = 40_000
+"""The most lines of one kernel: the compiler's time grows faster than they do."""
+MOST_ARGUMENTS = 1000
+SHELVED = 16
+"""So many values that only kernels need, and more, are handed over in one array."""
+SMALL_COPY = 4096
+"""A kernel copies an array to write to it if it has no more than so many elements per write."""
+
+
+class CompiledKernel:
+    """A function of a library, to be called with arrays and numbers."""
+
+    def __init__(self, name: str, kernel: Kernel, outputs: Sequence[Value]) -> None:
+        self.__name__ = name
+        self.run: Any = None
+        self.size: int = kernel.workspace.size
+        self.inputs: int = len(kernel.inputs)
+        self.made: list[tuple[tuple[int, ...], Any]] = [
+            (value.shape, value.dtype) for value in outputs
+        ]
+        self.numbers: list[int] = [i for i, value in enumerate(outputs) if not value.is_ndarray]
+        self.is_one: bool = len(outputs) == 1
+        self.workspaces: list[tuple[int, Any]] = []
+
+    def bind(self, library: ctypes.CDLL) -> None:
+        """Find the function in a library."""
+        self.run = getattr(library, self.__name__)
+        self.run.argtypes = [ctypes.c_void_p] + [ctypes.py_object] * (self.inputs + len(self.made))
+        self.run.restype = ctypes.c_int
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the function: the output, or a tuple of several."""
+        outs: list[Any] = [np.empty(shape, dtype) for shape, dtype in self.made]
+        try:
+            workspace = self.workspaces.pop()
+        except IndexError:
+            workspace = self._workspace()
+        failed = self.run(workspace[0], *args, *outs)
+        if failed == 1:  # an argument does not lie in C's order
+            args = tuple(map(_in_order, args))
+            failed = self.run(workspace[0], *args, *outs)
+        self.workspaces.append(workspace)
+        if failed:
+            raise IndexError("an index that was computed is out of bounds")
+        for number in self.numbers:
+            outs[number] = outs[number][()]
+        return outs[0] if self.is_one else tuple(outs)
+
+    def _workspace(self) -> tuple[int, Any]:
+        memory = np.empty(self.size + 64, np.uint8)
+        address: int = memory.ctypes.data
+        return -(-address // 64) * 64, memory
+
+
+def _in_order(argument: Any) -> Any:
+    """Return an array in C's order; a number as it is."""
+    if isinstance(argument, NDARRAY):
+        return np.require(argument, requirements=["C", "A"])
+    return argument
+
+
+class _Cut:
+    """Cuts blocks into kernels and what is left."""
+
+    def __init__(self, program: Program, ability: Ability) -> None:
+        self.values: list[Value] = list(program.values)
+        self.ability = ability
+        self.library = Library()
+        self.kernels: list[tuple[Kernel, CompiledKernel]] = []
+        self.shelves: dict[int, Shelved] = {}
+
+    def block(self, block: Block, live: set[int]) -> Block:
+        """Return a block with kernels; `live` are the values that are needed after its body."""
+        kinds = [self._kind(step) for step in block.body]
+        while True:
+            phases, natives = self._phases(block.body, kinds)
+            poor: list[int] = []
+            for numbers in phases:
+                if not self._is_worth([block.body[number] for number in numbers]):
+                    poor += numbers
+                poor += self._costly(block.body, numbers)
+            if not poor:
+                break
+            for number in poor:
+                kinds[number] = "native"
+        return self._rewritten(block, phases, natives, kinds, live)
+
+    def _kind(self, step: Instr | Loop) -> str:
+        if not self.ability.takes(step, self.values):
+            return "native"
+        if isinstance(step, Instr):
+            is_view = step.name in VIEWING or (
+                step.name == "getitem" and bool(self.values[step.out].shape)
+            )
+            if is_view and step.views:
+                return "view"
+        return "c"
+
+    def _is_worth(self, steps: Sequence[Instr | Loop]) -> bool:
+        """Tell if a kernel saves anything."""
+        return len(steps) > 1 or any(isinstance(step, Loop) for step in steps)
+
+    def _costly(self, body: Sequence[Instr | Loop], numbers: Sequence[int]) -> list[int]:
+        """Find the writes of a kernel for which it would have to copy large arrays."""
+        made: set[int] = set()
+        copied: dict[int, int] = {}
+        writes: dict[int, list[int]] = {}
+        for number in numbers:
+            step = body[number]
+            if isinstance(step, Instr) and step.name in ("setitem", "scatter_add"):
+                target: int = step.args[0].index
+                if target in copied or target not in made:
+                    copied[step.out] = copied.get(target, target)
+                    writes.setdefault(copied[step.out], []).append(number)
+            made.update(given(step))
+        return [
+            number
+            for root, found in writes.items()
+            if math.prod(self.values[root].shape) > SMALL_COPY * len(found)
+            for number in found
+        ]
+
+    def _phases(
+        self, body: Sequence[Instr | Loop], kinds: list[str]
+    ) -> tuple[list[list[int]], list[list[int]]]:
+        """Number the steps of each phase: those of its kernel, and NumPy's."""
+        in_c: dict[int, int] = {}
+        in_numpy: dict[int, int] = {}
+        kernels: list[list[int]] = []
+        natives: list[list[int]] = []
+        for number, step in enumerate(body):
+            c_phase = max((in_c.get(i, 0) for i in used(step)), default=0)
+            numpy_phase = max((in_numpy.get(i, 0) for i in used(step)), default=0)
+            kind = kinds[number]
+            if kind == "view":
+                for out in given(step):
+                    in_c[out], in_numpy[out] = c_phase, numpy_phase
+                phase = numpy_phase
+            elif kind == "c":
+                for out in given(step):
+                    in_c[out] = in_numpy[out] = c_phase
+                phase = c_phase
+            else:
+                for out in given(step):
+                    in_c[out], in_numpy[out] = numpy_phase + 1, numpy_phase
+                phase = numpy_phase
+            while len(kernels) <= phase:
+                kernels.append([])
+                natives.append([])
+            (kernels if kind == "c" else natives)[phase].append(number)
+        return kernels, natives
+
+    def _rewritten(
+        self,
+        block: Block,
+        phases: list[list[int]],
+        natives: list[list[int]],
+        kinds: list[str],
+        live: set[int],
+    ) -> Block:
+        """Build the kernels, and the block that calls them."""
+        body = block.body
+        views = {
+            i: body[n] for n, kind in enumerate(kinds) if kind == "view" for i in given(body[n])
+        }
+        stretches: list[list[Instr | Loop]] = []
+        for numbers in phases:
+            steps = [body[number] for number in numbers]
+            stretches.append(_with_views(steps, views))
+        wanted, outside = set(live), set(live)  # by others, and by others than kernels
+        placed: list[tuple[list[Instr | Loop], list[int], list[int], list[Instr | Loop]]] = []
+        for stretch, numbers in zip(reversed(stretches), reversed(natives), strict=True):
+            left: list[Instr | Loop] = []
+            for number in reversed(numbers):
+                step = body[number]
+                if kinds[number] == "view" and not wanted & {*given(step)}:
+                    continue
+                left.append(step)
+                wanted.update(used(step))
+                outside.update(used(step))
+            outputs = [i for step in stretch for i in given(step) if i in wanted and i not in views]
+            shelved = [index for index in outputs if index not in outside]
+            if len(shelved) >= SHELVED:
+                outputs = [index for index in outputs if index in outside]
+            else:
+                shelved = []
+            for step in stretch:
+                wanted.update(used(step))
+            placed.append((stretch, outputs, shelved, left[::-1]))
+        made = Block(guard=block.guard, result=block.result)
+        for stretch, outputs, shelved, left in reversed(placed):
+            if outputs or shelved:
+                made.body.extend(self._calls(stretch, outputs, shelved))
+            made.body.extend(left)
+        return made
+
+    def _calls(
+        self, stretch: list[Instr | Loop], outputs: list[int], shelved: list[int]
+    ) -> list[Instr | Loop]:
+        """Build a kernel, and the instructions that call it and take its outputs."""
+        if shelved:
+            outputs = [*outputs, self._shelf(shelved)]
+        if len(stretch) > MOST_STEPS:
+            raise Unsupported(
+                f"a stretch of {len(stretch)} instructions is too long for a C compiler"
+            )
+        number = len(self.kernels)
+        stretch = with_products(stretch, self.values)
+        kernel = Kernel(
+            f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
+        )
+        if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
+            raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
+        if len(kernel.lines) > MOST_LINES:
+            raise Unsupported(f"{len(kernel.lines)} lines are too many for a C compiler")
+        described = [self.values[index] for index in outputs]
+        compiled = CompiledKernel(kernel.name, kernel, described)
+        self.kernels.append((kernel, compiled))
+        args = tuple(Ref(index) for index in kernel.inputs)
+        if compiled.is_one:
+            return [Instr(compiled, kernel.name, args, (), outputs[0])]
+        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
+        whole = len(self.values) - 1
+        calls: list[Instr | Loop] = [Instr(compiled, kernel.name, args, (), whole)]
+        calls += [
+            Instr(item, "item", (Ref(whole), place), (), index)
+            for place, index in enumerate(outputs)
+        ]
+        return calls
+
+    def _shelf(self, shelved: list[int]) -> int:
+        """Number an array for what only other kernels need, and give it places there."""
+        size = 0
+        number = len(self.values)
+        for index in shelved:
+            value = self.values[index]
+            self.shelves[index] = Shelved(number, size)
+            size += -(-math.prod(value.shape) * value.dtype.itemsize // 8) * 8
+        self.values.append(Value((size,), SHELF, is_ndarray=True))
+        return number
+
+    def source(self) -> str:
+        """Return the text of all kernels."""
+        parts = [
+            prelude(self.ability.vector_functions),
+            f"#define DATA(x) (*(void **)((x) + {HEAD}))",
+            f"#define NUMBER(x) ((void *)((x) + {HEAD}))",
+            f"#define USABLE(x) ((*(int *)((x) + {FLAGS}) & {USABLE}) == {USABLE})",
+            SUMMED,
+            self.library.source(),
+            *(kernel.text() for kernel, _ in self.kernels),
+        ]
+        return "\n\n".join(parts) + "\n"
+
+
+def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> list[Instr | Loop]:
+    """Put the views that steps need before them."""
+    made: list[Instr | Loop] = []
+    known: set[int] = set()
+
+    def add(index: int) -> None:
+        view = views.get(index)
+        if view is None or index in known:
+            return
+        known.add(index)
+        for other in used(view):
+            add(other)
+        made.append(view)
+
+    for step in steps:
+        for index in used(step):
+            add(index)
+        made.append(step)
+    return made
+
+
+def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
+    """Return a program that calls kernels, their source, and what `.explain()` says of them.
+
+    Raises
+    ------
+    Unsupported
+        There is no C compiler, it failed, or the program is none for it.
+    """
+    if not data_can_be_found():
+        raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
+    cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
+    needed: dict[int, set[int]] = {}
+    made: dict[int, Block] = {}
+    for block in reversed(list(program.blocks())):
+        live: set[int] = set()
+        for branch in block.branches.values():
+            live |= needed[id(branch)]
+        if block.guard is not None:
+            live.add(block.guard.value.index)
+        if block.result is not None:
+            live.update(refs(block.result.leaves))
+        made[id(block)] = cut.block(block, live)
+        made[id(block)].branches = {
+            found: made[id(branch)] for found, branch in block.branches.items()
+        }
+        needed[id(block)] = live.union(*map(used, block.body))
+    left = replace(program, values=cut.values, root=made[id(program.root)])
+    if not cut.kernels:
+        return left, "", ["kernels: none; nothing in it is quicker in C"]
+    source = cut.source()
+    library = loaded(source)
+    notes: list[str] = []
+    for kernel, compiled in cut.kernels:
+        compiled.bind(library)
+        notes.append(
+            f"{kernel.name}: {kernel.groups} groups, {len(kernel.inputs)} inputs, "
+            f"{len(kernel.outputs)} outputs, workspace of {kernel.workspace.size} bytes"
+        )
+        notes += [f"in {kernel.name}: {note}" for note in kernel.notes]
+    return left, source, notes
+
+
+def c_engine(program: Program) -> Executable:
+    """Compile a program with kernels in C.
+
+    Raises
+    ------
+    Unsupported
+        There is no C compiler, it failed, or the program is none for it.
+    """
+    left, source, notes = with_kernels(program)
+    made = numpy_engine(left)
+    text = f"{made.source}\n\n# The kernels:\n\n{_commented(source)}" if source else made.source
+    return Executable(made.call, text, (*notes, *made.notes), exact=not source and made.exact)
+
+
+def _commented(source: str) -> str:
+    return "".join(f"# {line}".rstrip() + "\n" for line in source.splitlines())

@@ -1,0 +1,257 @@
+"""The frame of a kernel in C: its arguments and results, its memory, and where values lie in it.
+
+A kernel takes arrays in C's order and numbers, and fills arrays that its caller has made. What it
+needs in between lies in one workspace. Numbers are local variables.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.engines.c.addresses import Arr, Num, packed
+from gradwrap.compiler.engines.c.operations import TYPES, literal
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradwrap.compiler.ir.loops import Described
+
+SHELF = np.dtype(np.uint8)
+"""The dtype of arrays with what one kernel leaves to others."""
+
+
+class Shelved(NamedTuple):
+    """Where a value is that only kernels need: in an array of bytes."""
+
+    shelf: int
+    """The number of the array."""
+    offset: int
+
+
+class Workspace:
+    """Gives out places of one piece of memory; the sizes are in bytes."""
+
+    def __init__(self) -> None:
+        self.size: int = 0
+        self.free: dict[int, list[int]] = {}
+
+    def take(self, size: int, *, alone: bool = False) -> int:
+        """Return a place; `alone` if nothing else may have used it."""
+        size = -(-size // 64) * 64
+        found = self.free.get(size)
+        if found and not alone:
+            return found.pop()
+        self.size += size
+        return self.size - size
+
+    def give_back(self, place: int, size: int) -> None:
+        """Let others use a place."""
+        self.free.setdefault(-(-size // 64) * 64, []).append(place)
+
+
+class Buffer(NamedTuple):
+    """A place in the workspace."""
+
+    place: int
+    size: int
+
+
+class Frame(ABC):
+    """The frame of a function that is being written."""
+
+    def __init__(
+        self,
+        name: str,
+        steps: Sequence[Instr | Loop],
+        values: Described,
+        outputs: Sequence[int],
+        shelves: dict[int, Shelved],
+        shelved: Sequence[int],
+    ) -> None:
+        self.name = name
+        self.values: Described = values
+        self.outputs: list[int] = list(outputs)
+        self.shelves: dict[int, Shelved] = shelves
+        """Where values are that one kernel leaves to others."""
+        self.shelved: list[int] = list(shelved)
+        """Those of them that this one makes."""
+        self.workspace: Workspace = Workspace()
+        self.where: dict[int, Arr | Num] = {}
+        self.lines: list[str] = []
+        self.depth: int = 1
+        self.buffers: dict[int, Buffer] = {}
+        self.members: dict[int, set[int]] = {}
+        """By root: the values that lie in its buffer and are still needed."""
+        self.homes: dict[int, str] = {}
+        """By value: the pointer to where it is wanted in the end."""
+        self.taken_homes: set[str] = set()
+        self.count: int = 0
+        self.dying_here: frozenset[int] = frozenset()
+        """Values from outside of a loop's body that end in it."""
+        self.targets: dict[int, Arr] = {}
+        """By value: the row of a stack, or the buffer, that it is to be written to."""
+        self.outside: dict[str, str] = {}
+        """By argument and result: its type."""
+        self.types: dict[str, str] = {}
+        """By variable that others than its own piece of text may use: its type."""
+        self.in_turns: bool = False
+        """True if integers are to be arguments and no part of functions, since turns repeat."""
+        made = {index for step in steps for index in given(step)}
+        read = {i for step in steps for i in used(step)} - made
+        self.inputs: list[int] = sorted({shelves[i].shelf if i in shelves else i for i in read})
+        self._inputs(sorted(read & shelves.keys()))
+        self._find_homes(steps)
+
+    @abstractmethod
+    def perform(self, steps: list[Instr | Loop], kept: set[int]) -> None:
+        """Write steps; `kept` are the values needed after them."""
+
+    @abstractmethod
+    def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
+        """Write an assignment of all elements."""
+
+    def _inputs(self, shelved: Sequence[int]) -> None:
+        shelves: dict[int, str] = {}
+        for number, index in enumerate(self.inputs):
+            value = self.values[index]
+            if value.dtype == SHELF:
+                shelves[index] = f"z{number}"
+                self.outside[shelves[index]] = "const char *"
+                self.line(f"const char *z{number} = DATA(x{number});")
+                continue
+            kind = TYPES[value.dtype]
+            is_array = value.is_ndarray and bool(value.shape)
+            self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
+            if is_array:
+                self.line(f"const {kind} *a{number} = DATA(x{number});")
+                self.where[index] = Arr(
+                    value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
+                )
+            else:
+                source = "DATA" if value.is_ndarray else "NUMBER"
+                self.line(f"const {kind} a{number} = *(const {kind} *){source}(x{number});")
+                self.where[index] = Num(value.dtype, f"a{number}")
+
+        for index in shelved:
+            value = self.values[index]
+            shelf, offset = self.shelves[index]
+            pointer = f"((const {TYPES[value.dtype]} *)({shelves[shelf]} + {offset}))"
+            if value.shape:
+                self.where[index] = Arr(
+                    value.dtype, value.shape, pointer, "0", packed(value.shape), -1
+                )
+            else:
+                self.where[index] = Num(value.dtype, f"(*{pointer})")
+
+    def _find_homes(self, steps: Sequence[Instr | Loop]) -> None:
+        """Find what can be made in the buffer of an output at once."""
+        for number, index in enumerate(self.outputs):
+            value = self.values[index]
+            if value.dtype == SHELF:
+                name = f"z{len(self.inputs) + number}"
+                self.outside[name] = "char *"
+                self.line(f"char *{name} = DATA(y{number});")
+                for other in self.shelved:
+                    kind = TYPES[self.values[other].dtype]
+                    self.homes[other] = f"(({kind} *)({name} + {self.shelves[other].offset}))"
+            elif value.shape:
+                kind = TYPES[value.dtype]
+                self.outside[f"o{number}"] = f"{kind} *"
+                self.line(f"{kind} *o{number} = DATA(y{number});")
+                self.homes[index] = f"o{number}"
+            else:
+                self.homes[index] = f"(({TYPES[value.dtype]} *)DATA(y{number}))"
+        for step in reversed(steps):
+            if isinstance(step, Loop):
+                continue
+            if step.name in ("setitem", "scatter_add") and step.out in self.homes:
+                self.homes.setdefault(step.args[0].index, self.homes[step.out])
+
+    def text(self) -> str:
+        """Return the text of the function."""
+        parameters = ["char *w"]
+        parameters += [f"char *x{i}" for i in range(len(self.inputs))]
+        parameters += [f"char *y{i}" for i in range(len(self.outputs))]
+        lines = [f"int {self.name}({', '.join(parameters)}) {{"]
+        for number, index in enumerate(self.inputs):
+            if self.values[index].is_ndarray and self.values[index].shape:
+                lines.append(f"    if (!USABLE(x{number})) return 1;")
+        return "\n".join([*lines, *self.lines, "    return 0;", "}"])
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def new(self, index: int) -> Arr:
+        """Return room for a value: where it is wanted in the end, else in the workspace."""
+        value = self.values[index]
+        target = self.targets.get(index)
+        if target is not None:
+            return target
+        home = self.homes.get(index)
+        self.members[index] = {index}
+        if home is not None and home not in self.taken_homes:
+            self.taken_homes.add(home)
+            return Arr(value.dtype, value.shape, home, "0", packed(value.shape), index)
+        pointer = self.room(math.prod(value.shape), value.dtype, index)
+        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
+
+    def room(self, elements: int, dtype: Any, index: int, *, alone: bool = False) -> str:
+        """Return the name of a pointer into the workspace."""
+        size = elements * dtype.itemsize
+        place = self.workspace.take(size, alone=alone)
+        if not alone:
+            self.buffers[index] = Buffer(place, size)
+        text = f"({TYPES[dtype]} *)(w + {place})"
+        if self.in_turns and not alone:
+            return f"({text})"
+        pointer = f"m{self.count}"
+        self.count += 1
+        self.types[pointer] = f"{TYPES[dtype]} *"
+        self.line(f"{TYPES[dtype]} *{pointer} = {text};")
+        return pointer
+
+    def is_last(self, arr: Arr, dying: set[int]) -> bool:
+        """Tell if a buffer is ours, and nothing but what dies now lies in it."""
+        return arr.root in self.members and self.members[arr.root] <= dying
+
+    def release(self, dying: Iterable[int]) -> None:
+        for index in sorted(dying):  # so that the text is the same each time
+            found = self.where.get(index)
+            root = found.root if isinstance(found, Arr) else -1
+            if root not in self.members:
+                continue
+            self.members[root].discard(index)
+            if not self.members[root]:
+                del self.members[root]
+                buffer = self.buffers.pop(root, None)
+                if buffer is not None:
+                    self.workspace.give_back(buffer.place, buffer.size)
+
+    # Values ---------------------------------------------------------------------------------------
+
+    def variable(self, dtype: Any, text: str) -> Num:
+        name = f"v{self.count}"
+        self.count += 1
+        self.types[name] = TYPES[dtype]
+        self.line(f"const {TYPES[dtype]} {name} = {text};")
+        return Num(dtype, name)
+
+    def operand(self, leaf: Any, dtype: Any) -> Arr | Num:
+        if type(leaf) is Ref:
+            return self.where[leaf.index]
+        return Num(dtype, literal(leaf, dtype))
+
+    def alias(self, index: int, arr: Arr) -> None:
+        """Enter a view."""
+        self.where[index] = arr
+        if arr.root in self.members:
+            self.members[arr.root].add(index)
+
+    def element(self, operand: Arr | Num) -> str:
+        """The text of the one element."""
+        return operand.text if isinstance(operand, Num) else f"{operand.pointer}[{operand.offset}]"

@@ -1,0 +1,373 @@
+"""The functions that kernels call: strips of groups, reductions, products of matrices."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.engines.c.operations import LONG, TYPES, Elementwise
+from gradwrap.compiler.ir.loops import numbers
+from gradwrap.compiler.ir.program import Ref
+
+if TYPE_CHECKING:
+    from gradwrap.compiler.engines.c.addresses import Arr
+
+CALL = re.compile(r"(?!__)[a-z]\w*\(")
+"""The beginning of a call of a function of the library for vectors."""
+STRIP = 96
+"""The most statements of one strip."""
+TURNS = 32
+"""The most statements of one strip where turns repeat."""
+
+
+class Statement(NamedTuple):
+    """One line of a strip: an elementwise operation, or a full sum of one."""
+
+    out: int
+    found: Elementwise
+    dtype: Any
+    """That of the output."""
+    is_sum: bool = False
+
+
+class Export(NamedTuple):
+    """What a group does with one of its values in every block."""
+
+    source: int
+    target: Arr
+    """With the strides along the group's axes."""
+    operator: str
+    """`=` or `+=`."""
+    is_part: bool = False
+    """True if it is written to a part of an array that is there already."""
+
+
+class Library:
+    """The strips of a source, each text once."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, str] = {}
+
+    def function(self, text: str) -> str:
+        """Return the name of a function; its text has `NAME` in its place."""
+        return self.functions.setdefault(text, f"f{len(self.functions)}")
+
+    def source(self) -> str:
+        """Return the text of all functions."""
+        return "\n\n".join(text.replace("NAME", name, 1) for text, name in self.functions.items())
+
+
+SUMMED = """\
+static void sum_in(double *total, double part) {
+    double sum = total[0] + part;
+    double big = __builtin_fabs(total[0]) >= __builtin_fabs(part) ? total[0] : part;
+    double small = __builtin_fabs(total[0]) >= __builtin_fabs(part) ? part : total[0];
+    double lost = (big - sum) + small;
+    total[0] = sum;
+    if (lost - lost == 0) total[1] += lost;
+}
+"""
+"""A sum that keeps what rounding loses, for the sums of blocks."""
+
+
+def merged(exports: list[Export], statements: list[Statement]) -> list[Export]:
+    """Add up what is added to the same place."""
+    made: list[Export] = []
+    for export in exports:
+        same = [e for e in made if e.is_part and e.operator == "+=" and e.target == export.target]
+        if not export.is_part or not same:
+            made.append(export)
+            continue
+        before = same[0]
+        number = next(numbers)
+        dtype = export.target.dtype
+        operands = (Ref(before.source), Ref(export.source))
+        found = Elementwise("{0} + {1}", operands, (dtype, dtype), dtype)
+        statements.append(Statement(number, found, dtype))
+        made[made.index(before)] = before._replace(source=number)
+    return made
+
+
+def one_writer_each(exports: list[Export], strips: list[list[Statement]]) -> list[Export]:
+    """Give every further write to an array a strip of its own: in one, they would overlap."""
+    made: list[Export] = []
+    roots: set[int] = set()
+    for export in exports:
+        if export.is_part and export.target.root in roots:
+            number = next(numbers)
+            dtype = next(s.dtype for strip in strips for s in strip if s.out == export.source)
+            found = Elementwise("{0}", (Ref(export.source),), (dtype,), dtype)
+            strips.append([Statement(number, found, dtype)])
+            made.append(export._replace(source=number))
+            continue
+        if export.is_part:
+            roots.add(export.target.root)
+        made.append(export)
+    return made
+
+
+def strips_of(statements: list[Statement]) -> list[list[Statement]]:
+    """Cut statements into strips, at the ends of turns if they repeat."""
+    if len(statements) <= STRIP:
+        return [statements]
+    ids: dict[Any, int] = {}
+    codes = [ids.setdefault(_code(statement), len(ids)) for statement in statements]
+    strips: list[list[Statement]] = []
+    start, at = 0, 0
+    while at < len(codes):
+        period = _period(codes, at)
+        if not period:
+            at += 1
+            if at - start == STRIP:
+                strips.append(statements[start:at])
+                start = at
+            continue
+        if at > start:
+            strips.append(statements[start:at])
+        turns = 1
+        while codes[at + turns * period : at + (turns + 1) * period] == codes[at : at + period]:
+            turns += 1
+        step = period * max(1, TURNS // period)
+        end = at + turns * period
+        strips += [statements[i : min(i + step, end)] for i in range(at, end, step)]
+        at += turns * period
+        start = at
+    if at > start:
+        strips.append(statements[start:at])
+    return strips
+
+
+def with_calls_apart(strips: list[list[Statement]]) -> list[list[Statement]]:
+    """Give each call of a function a strip of its own, where there are several.
+
+    A call has to save all that is in registers, and the next one waits for it. In a loop of calls
+    alone, those of several elements overlap.
+    """
+    made: list[list[Statement]] = []
+    for strip in strips:
+        calls = [_is_call(statement) for statement in strip]
+        if sum(calls) < 2:
+            made.append(strip)
+            continue
+        cuts = [i for i in range(1, len(strip)) if calls[i - 1] or calls[i]]
+        made += [strip[a:b] for a, b in pairwise([0, *cuts, len(strip)])]
+    return made
+
+
+def _is_call(statement: Statement) -> bool:
+    return CALL.match(statement.found.expression) is not None
+
+
+def _period(codes: list[int], at: int) -> int:
+    """The length of what repeats from here on, for more than a strip; 0 if nothing does."""
+    for period in range(1, TURNS + 1):
+        times = max(4, -(-STRIP // period))
+        turn = codes[at : at + period]
+        if codes[at : at + times * period] == turn * times:
+            return period
+    return 0
+
+
+def _code(statement: Statement) -> Any:
+    operands = statement.found.operands
+    return (
+        statement.found.expression,
+        statement.dtype,
+        tuple("" if type(leaf) is Ref else repr(leaf) for leaf in operands),
+    )
+
+
+def crossing_of(strips: list[list[Statement]]) -> dict[int, tuple[int, int]]:
+    """The values that a later strip needs: the strips that make them, and that need them last."""
+    made: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for number, strip in enumerate(strips):
+        for statement in strip:
+            for leaf in statement.found.operands:
+                if type(leaf) is Ref and made.get(leaf.index, number) != number:
+                    last[leaf.index] = number
+            made[statement.out] = number
+    return {index: (made[index], end) for index, end in last.items()}
+
+
+def slots_of(
+    strips: list[list[Statement]], crossing: dict[int, tuple[int, int]]
+) -> tuple[dict[int, int], int]:
+    """Number the rows of a block's memory that these values lie in, and count the rows."""
+    ends: list[list[int]] = [[] for _ in strips]
+    for index, (_, end) in crossing.items():
+        ends[end].append(index)
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    rows = 0
+    for number, strip in enumerate(strips):
+        for statement in strip:
+            if statement.out in crossing:
+                if free:
+                    slots[statement.out] = free.pop()
+                else:
+                    slots[statement.out] = rows
+                    rows += 1
+        free.extend(slots[index] for index in ends[number])
+    return slots, rows
+
+
+def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step: int | str) -> str:
+    """The function that reduces one row, or adds it to another; texts are parameters' names.
+
+    `kinds` are the types of the elements and of what they are reduced to.
+    """
+    kind, out_kind = kinds
+    element = f"x[i * {step}]" if step != 1 else "x[i]"
+    head = "static __attribute__((noinline)) void NAME(" + "".join(
+        f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
+    )
+    head += f"const long n, const {kind} *restrict x, {out_kind} *restrict y) {{"
+    if name == "add" and not out_step and kind == out_kind != TYPES[LONG]:
+        return "\n".join(
+            [
+                head,
+                "    double total[2] = {0, 0};",
+                "    for (long b = 0; b < n; b += 256) {",
+                "        const long m = n - b < 256 ? n : b + 256;",
+                f"        {kind} t = 0;",
+                "        #pragma omp simd reduction(+:t)",
+                f"        for (long i = b; i < m; i++) t += {element};",
+                "        sum_in(total, t);",
+                "    }",
+                "    *y += total[0] + total[1];",
+                "}",
+            ]
+        )
+    target = f"y[i * {out_step}]" if out_step not in (0, 1) else "y[i]" if out_step else "*y"
+    if name == "add":
+        step_text = f"{target} += {element};"
+    else:
+        order = ">" if name == "maximum" else "<"
+        step_text = (
+            f"{target} = ({element} {order} {target} || {element} != {element}) "
+            f"? {element} : {target};"
+        )
+    lines = [head]
+    if out_step:
+        lines.append("    #pragma omp simd")
+    return "\n".join([*lines, f"    for (long i = 0; i < n; i++) {step_text}", "}"])
+
+
+def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:
+    """The function of products of all sizes.
+
+    Steps are 1, or `None` for a parameter; `columns` is 1 for a product with a vector.
+    """
+    left = "k" if left_step == 1 else "k * left_step"
+    right = "k" if right_step == 1 else "k * right_step"
+    head = (
+        "static __attribute__((noinline)) void NAME(const long rows, const long inner, "
+        "const long columns, const long row_step, const long left_step, const long right_step, "
+        f"const {kind} *restrict a, const {kind} *restrict b, {kind} *restrict c) {{"
+    )
+    lines = [head]
+    if columns == 1:
+        lines += [
+            "    for (long i = 0; i < rows; i++) {",
+            f"        {kind} t = 0;",
+            "        #pragma omp simd reduction(+:t)",
+            f"        for (long k = 0; k < inner; k++) t += a[i * row_step + {left}] * b[{right}];",
+            "        c[i] = t;",
+            "    }",
+        ]
+    else:
+        width = 32 if kind == "float" else 16
+        four = [f"const {kind} a{r} = a[(i + {r}) * row_step + {left}];" for r in range(4)]
+        lines += [
+            "    for (long i = 0; i < rows; i += 4)",
+            f"    for (long j0 = 0; j0 < columns; j0 += {width}) {{",
+            "        const long high = rows - i < 4 ? rows - i : 4;",
+            f"        const long wide = columns - j0 < {width} ? columns - j0 : {width};",
+            f"        {kind} t[4][{width}] = {{0}};",
+            f"        if (high == 4 && wide == {width}) for (long k = 0; k < inner; k++) {{",
+            *(f"            {text}" for text in four),
+            "            #pragma omp simd",
+            f"            for (long j = 0; j < {width}; j++) {{",
+            f"                const {kind} e = b[k * right_step + j0 + j];",
+            *(f"                t[{r}][j] += a{r} * e;" for r in range(4)),
+            "            }",
+            "        }",
+            "        else for (long k = 0; k < inner; k++) for (long r = 0; r < high; r++) {",
+            f"            const {kind} e = a[(i + r) * row_step + {left}];",
+            "            #pragma omp simd",
+            "            for (long j = 0; j < wide; j++)",
+            "                t[r][j] += e * b[k * right_step + j0 + j];",
+            "        }",
+            "        for (long r = 0; r < high; r++) for (long j = 0; j < wide; j++)",
+            "            c[(i + r) * columns + j0 + j] = t[r][j];",
+            "    }",
+        ]
+    return "\n".join([*lines, "}"])
+
+
+def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:
+    """The function of a product of these sizes; four rows and a few vectors of columns at once."""
+    rows, inner, columns = sizes
+    row_step, left_step, right_step, _ = steps
+    head = (
+        f"static __attribute__((noinline)) void NAME(const {kind} *restrict a, "
+        f"const {kind} *restrict b, {kind} *restrict c) {{"
+    )
+    if columns == 1:
+        return "\n".join(
+            [
+                head,
+                f"    for (long i = 0; i < {rows}; i++) {{",
+                f"        {kind} t = 0;",
+                "        #pragma omp simd reduction(+:t)",
+                f"        for (long k = 0; k < {inner}; k++)",
+                f"            t += a[i * {row_step} + k * {left_step}] * b[k * {right_step}];",
+                "        c[i] = t;",
+                "    }",
+                "}",
+            ]
+        )
+    lines = [head]
+    width = 32 if kind == "float" else 16
+    full = columns // width * width
+
+    def tile(row: str, height: int, column: str, wide: int) -> list[str]:
+        made = [f"{kind} t[{height}][{wide}] = {{0}};", f"for (long k = 0; k < {inner}; k++) {{"]
+        made += [
+            f"    const {kind} a{r} = a[({row} + {r}) * {row_step} + k * {left_step}];"
+            for r in range(height)
+        ]
+        made.append("    #pragma omp simd")
+        made.append(f"    for (long j = 0; j < {wide}; j++) {{")
+        made.append(f"        const {kind} e = b[k * {right_step} + {column} + j];")
+        made += [f"        t[{r}][j] += a{r} * e;" for r in range(height)]
+        made += ["    }", "}"]
+        made += [
+            f"for (long j = 0; j < {wide}; j++) "
+            f"c[({row} + {r}) * {columns} + {column} + j] = t[{r}][j];"
+            for r in range(height)
+        ]
+        return made
+
+    def band(row: str, height: int, indent: str) -> None:
+        if full:
+            lines.append(f"{indent}for (long j0 = 0; j0 < {full}; j0 += {width}) {{")
+            lines.extend(f"{indent}    {text}" for text in tile(row, height, "j0", width))
+            lines.append(f"{indent}}}")
+        if columns > full:
+            lines.append(f"{indent}{{")
+            lines.extend(
+                f"{indent}    {text}" for text in tile(row, height, str(full), columns - full)
+            )
+            lines.append(f"{indent}}}")
+
+    whole = rows // 4 * 4
+    if whole:
+        lines.append(f"    for (long i = 0; i < {whole}; i += 4) {{")
+        band("i", 4, "        ")
+        lines.append("    }")
+    for row in range(whole, rows):
+        band(str(row), 1, "    ")
+    return "\n".join([*lines, "}"])

@@ -1,0 +1,845 @@
+"""A stretch of a program as a function in C.
+
+The steps are written into a frame (`c_frame.py`), which knows where their values lie. Each group is
+a loop over blocks of elements, in which *strips* are called: small functions of up to `STRIP`
+statements, whose loop the compiler turns into vector instructions. Strips of the same text are one
+function, so that a program with a thousand similar turns has a few of them. A `Loop` is a loop
+(`c_loops.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.engines.c.ability import (
+    COPYING,
+    JOINING,
+    REDUCTIONS,
+    SELECTED,
+    TRANSPOSED,
+    TRIANGLES,
+)
+from gradwrap.compiler.engines.c.addresses import (
+    Arr,
+    Num,
+    aligned,
+    anywhere,
+    collapsed,
+    is_number,
+    joined,
+    no_key,
+    order_of,
+    packed,
+    reduced_axes,
+    selected,
+    summed_axes,
+    taken,
+)
+from gradwrap.compiler.engines.c.frame import SHELF, Frame, Shelved
+from gradwrap.compiler.engines.c.functions import (
+    Export,
+    Library,
+    Statement,
+    any_product_text,
+    crossing_of,
+    merged,
+    one_writer_each,
+    product_text,
+    reduction_text,
+    slots_of,
+    strips_of,
+    with_calls_apart,
+)
+from gradwrap.compiler.engines.c.loops import Carrying
+from gradwrap.compiler.engines.c.operations import (
+    LONG,
+    TYPES,
+    Elementwise,
+    converted,
+    elementwise,
+    literal,
+)
+from gradwrap.compiler.engines.c.turns import Turns
+from gradwrap.compiler.engines.groups import Unit, scheduled
+from gradwrap.compiler.ir.loops import Described, numbers, one_turn
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, refs, used
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MANY_STEPS = 64
+"""The least steps of which it is seen whether they repeat."""
+ONE_GROUP = 0.8
+"""The part of the steps of which one group may be made."""
+REACH = 6
+"""Where they do, the steps of a group are no further apart than so many."""
+LARGEST_BLOCK = 512
+LONG_ROW = 256
+"""The least elements of rows for which calls of functions stand apart."""
+IN_CACHE = 1 << 20
+"""The most elements of all arrays for that: what comes from memory had better come meanwhile."""
+BUSY = 32
+"""So many statements for each array take longer than the memory."""
+CACHED = 600_000
+"""The bytes that a block's arrays may take together."""
+
+
+class Kernel(Frame):
+    """Writes the function of a stretch of a program."""
+
+    values: Described
+    lines: list[str]
+    depth: int
+    count: int
+    in_turns: bool
+
+    def __init__(
+        self,
+        name: str,
+        steps: Sequence[Instr | Loop],
+        values: Sequence[Value],
+        outputs: Sequence[int],
+        library: Library,
+        shelves: dict[int, Shelved] | None = None,
+        shelved: Sequence[int] = (),
+    ) -> None:
+        self.library = library
+        self.groups: int = 0
+        self.users: dict[int, list[Instr | Loop]] = {}
+        """By value of the stretch that is written now: the steps that read it."""
+        self.kept: frozenset[int] = frozenset()
+        self.uncleared: set[int] = set()
+        """Arrays of zeros that are to be cleared where they are first added to."""
+        self.notes: list[str] = []
+        """What `.explain()` says of loops that were found in its text."""
+        super().__init__(name, steps, Described(values, {}), outputs, shelves or {}, shelved)
+        self.in_turns = self._repeats(steps)
+        made = {index for step in steps for index in given(step)}
+        wanted = {index for index in outputs if index in made} | {*shelved}
+        if self.in_turns:
+            self._perform_in_turns(list(steps), wanted)
+        else:
+            self.perform(list(steps), wanted)
+        self._outputs()
+
+    def _outputs(self) -> None:
+        for index in [*self.outputs, *self.shelved]:
+            if self.values[index].dtype == SHELF:
+                continue
+            found, home = self.where[index], self.homes[index]
+            if isinstance(found, Num):
+                self.line(f"*{home} = {found.text};")
+            elif found.pointer != home:
+                self.assign(
+                    Arr(found.dtype, found.shape, home, "0", packed(found.shape), -1), found, "="
+                )
+
+    # Steps ----------------------------------------------------------------------------------------
+
+    def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
+        """Return the shape of the group that an instruction may join."""
+        value = self.values[instr.out]
+        if instr.name == "add.reduce":
+            source = self.values[instr.args[0].index]
+            axes = reduced_axes(instr, len(source.shape))
+            full = axes is not None and len(set(axes)) == len(source.shape)
+            return source.shape if full and not value.shape and value.dtype != LONG else None
+        if instr.name in ("setitem", "scatter_add"):
+            return self._written_shape(instr)
+        if not value.shape or elementwise(instr, self.values, value) is None:
+            return None
+        return value.shape
+
+    def _written_shape(self, instr: Instr) -> tuple[int, ...] | None:
+        """Return the shape of what an instruction writes, if a group can write it."""
+        target, key, written = instr.args
+        if type(written) is not Ref or any(True for _ in refs(key)):
+            return None
+        if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
+            return None
+        source = self.values[target.index]
+        shape = taken(anywhere(source.shape), key, no_key)
+        found = self.values[written.index].shape
+        return found if found and shape.shape == found and target.index != written.index else None
+
+    def perform(
+        self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
+    ) -> None:
+        """Write steps, or give them to `turns`; `kept` are the values needed after them."""
+        before = self.users, self.kept
+        self.users, self.kept = {}, frozenset(kept)
+        for step in steps:
+            for index in used(step):
+                self.users.setdefault(index, []).append(step)
+        units = scheduled(steps, self._shape_of, writes=True, reach=REACH if turns else None)
+        last: dict[int, int] = {}
+        for number, unit in enumerate(units):
+            for step in unit.steps:
+                for index in (*used(step), *given(step)):
+                    last[index] = number
+        made = {index for step in steps for index in given(step)}
+        dying: list[set[int]] = [set() for _ in units]
+        for index, number in last.items():
+            if index not in kept and (index in made or index in self.dying_here):
+                dying[number].add(index)
+        written = len(self.lines)
+        for number, unit in enumerate(units):
+            first = unit.steps[0]
+            if unit.shape is not None:
+                needed = {
+                    i for step in unit.steps for i in given(step) if last[i] > number or i in kept
+                }
+                self._group(unit, needed, dying[number])
+            elif isinstance(first, Loop):
+                self._loop(first)
+            else:
+                self._step(first, dying[number])
+            self.release(dying[number])
+            if turns and len(self.lines) > written:
+                turns.add("\n".join(self.lines[written:]))
+                del self.lines[written:]
+        self.users, self.kept = before
+
+    def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
+        """Tell if steps are many, and they are more than one large group."""
+        if len(steps) < MANY_STEPS:
+            return False
+        shapes = Counter(self._shape_of(step) for step in steps if isinstance(step, Instr))
+        del shapes[None]
+        return max(shapes.values(), default=0) < ONE_GROUP * len(steps)
+
+    def _perform_in_turns(self, steps: list[Instr | Loop], kept: set[int]) -> None:
+        """Write steps, as loops over tables where they repeat."""
+        turns = Turns(self.types, self.outside, self.library.function)
+        self.perform(steps, kept, turns)
+
+        def name_of(found: Arr | Num) -> str:
+            return found.text if isinstance(found, Num) else found.pointer
+
+        found = {index: self.where[index] for index in kept}
+        needed = {index: one for index, one in found.items() if name_of(one) in self.types}
+        wanted = sorted(set(map(name_of, needed.values())))
+        lines, texts = turns.written(wanted, lambda size: self.workspace.take(size, alone=True))
+        self.lines += lines
+        self.notes = turns.notes
+        for index, one in needed.items():
+            text = texts[name_of(one)]
+            self.where[index] = (
+                one._replace(text=text) if isinstance(one, Num) else one._replace(pointer=text)
+            )
+
+    def _step(self, instr: Instr, dying: set[int]) -> None:
+        value = self.values[instr.out]
+        name = instr.name
+        if not value.shape and elementwise(instr, self.values, value) is not None:
+            self._number(instr)
+        elif name == "getitem":
+            self._getitem(instr)
+        elif name in ("setitem", "scatter_add"):
+            self._write(instr, dying)
+        elif name in REDUCTIONS or name == "einsum":
+            self._reduce(instr)
+        elif name in JOINING:
+            self._join(instr)
+        elif name == "add.accumulate":
+            self._running_sum(instr)
+        elif name == "matmul":
+            self._product(instr)
+        elif name in ("zeros", "full", *COPYING):
+            self._fill(instr)
+        elif name in TRIANGLES:
+            self._triangle(instr)
+        else:
+            self._view(instr)
+
+    def _number(self, instr: Instr) -> None:
+        """Write an operation on numbers."""
+        value = self.values[instr.out]
+        found = elementwise(instr, self.values, value)
+        assert found is not None
+        texts: list[str] = []
+        for leaf, dtype in zip(found.operands, found.dtypes, strict=True):
+            operand = self.operand(leaf, dtype)
+            assert isinstance(operand, Num)
+            texts.append(converted(operand.text, operand.dtype, dtype))
+        self.where[instr.out] = self.variable(value.dtype, found.expression.format(*texts))
+
+    def _key(self, part: Ref, extent: int) -> str:
+        """Write the test of an index, and return its text."""
+        found = self.where[part.index]
+        assert isinstance(found, Num)
+        place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
+        self.line(f"if ({place.text} < 0 || {place.text} >= {extent}) return 2;")
+        return place.text
+
+    def _getitem(self, instr: Instr) -> None:
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        found = taken(source, instr.args[1], self._key)
+        if found.shape:
+            self.alias(instr.out, found)
+        else:
+            self.where[instr.out] = self.variable(found.dtype, f"{found.pointer}[{found.offset}]")
+
+    def _view(self, instr: Instr) -> None:
+        """Enter a transposed, reshaped or broadcast array."""
+        value = self.values[instr.out]
+        source = self.where[instr.args[0].index]
+        if isinstance(source, Num):
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+            self.where[instr.out] = room
+            return
+        if instr.name in TRANSPOSED:
+            order = order_of(instr, len(source.shape))
+            self.alias(
+                instr.out,
+                source._replace(
+                    shape=tuple(source.shape[i] for i in order),
+                    strides=tuple(source.strides[i] for i in order),
+                ),
+            )
+        elif instr.name in SELECTED:
+            self.alias(instr.out, selected(instr, source))
+        elif instr.name == "broadcast_to":
+            self.alias(
+                instr.out,
+                source._replace(shape=value.shape, strides=aligned(source, value.shape)),
+            )
+        elif source.is_packed:
+            self.alias(instr.out, source._replace(shape=value.shape, strides=packed(value.shape)))
+        else:
+            room = self.new(instr.out)
+            self.assign(
+                room._replace(shape=source.shape, strides=packed(source.shape)), source, "="
+            )
+            self.where[instr.out] = room
+
+    def _fill(self, instr: Instr) -> None:
+        value = self.values[instr.out]
+        if instr.name not in COPYING and self._is_uniform(instr):
+            number: Any = 0 if instr.name == "zeros" else instr.args[1]
+            self.where[instr.out] = self.operand(number, value.dtype)
+            return
+        room = self.new(instr.out)
+        if instr.name in COPYING:
+            self.assign(room, self.where[instr.args[0].index], "=")
+        elif instr.name == "zeros":
+            self.where[instr.out] = room
+            self.uncleared.add(instr.out)
+            users = self.users.get(instr.out, ())
+            if len(users) != 1 or not self._is_added_to(users[0]) or instr.out in self.targets:
+                self._clear(instr.out)
+        else:
+            self.assign(room, self.operand(instr.args[1], value.dtype), "=")
+        self.where[instr.out] = room
+
+    def _triangle(self, instr: Instr) -> None:
+        """Write a copy of matrices with zeros above or below a diagonal."""
+        room = self.new(instr.out)
+        self.assign(room, self.where[instr.args[0].index], "=")
+        self.where[instr.out] = room
+        *_, rows, columns = room.shape
+        diagonal = (*instr.args[1:], *dict(instr.kw).values(), 0)[0]
+        self.line(f"for (long j = 0; j < {math.prod(room.shape)}; j++) {{")
+        self.line(f"    const long b = j % {columns} - j / {columns} % {rows};")
+        condition = f"b {TRIANGLES[instr.name]} {diagonal}"
+        self.line(f"    if (!({condition})) ({room.start})[j] = 0;")
+        self.line("}")
+
+    def _is_added_to(self, step: Instr | Loop) -> bool:
+        """Tell if a group may add to the array that a step adds to."""
+        is_add = isinstance(step, Instr) and step.name == "scatter_add"
+        return is_add and isinstance(step, Instr) and self._written_shape(step) is not None
+
+    def _clear(self, root: int) -> None:
+        """Write zeros to a new array, if that was not done yet."""
+        if root in self.uncleared:
+            self.uncleared.discard(root)
+            room = self.where[root]
+            assert isinstance(room, Arr)
+            self.line(f"memset({room.start}, 0, {math.prod(room.shape) * room.dtype.itemsize});")
+
+    def _is_uniform(self, instr: Instr) -> bool:
+        """Tell if a number can stand for a new array: it is only read, element by element."""
+        return instr.out not in self.kept and all(
+            isinstance(step, Instr)
+            and elementwise(step, self.values, self.values[step.out]) is not None
+            for step in self.users.get(instr.out, ())
+        )
+
+    def _write(self, instr: Instr, dying: set[int]) -> None:
+        """Write `setitem` and `scatter_add`: in place if nobody else sees the array."""
+        target, key, written = instr.args
+        source = self.where[target.index]
+        assert isinstance(source, Arr)
+        self._clear(source.root)
+        value = self.values[instr.out]
+        operand = self.operand(written, value.dtype)
+        in_place = target.index in dying and source.is_packed and self.is_last(source, dying)
+        if in_place and isinstance(operand, Arr) and operand.root == source.root:
+            in_place = False
+        if in_place:
+            self.members[source.root].add(instr.out)
+            room = source
+        else:
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+        self.where[instr.out] = room
+        place = taken(room, key, self._key)
+        operator = "=" if instr.name == "setitem" else "+="
+        if place.shape:
+            self.assign(place, operand, operator)
+        else:
+            text = self.element(operand)
+            self.line(f"{place.pointer}[{place.offset}] {operator} {text};")
+
+    def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
+        """Write an assignment of all elements."""
+        if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
+            if source.shape == target.shape and source.dtype == target.dtype:
+                size = math.prod(source.shape) * source.dtype.itemsize
+                self.line(f"memcpy({target.start}, {source.start}, {size});")
+                return
+        if isinstance(source, Arr) and len(source.shape) > len(target.shape):
+            extra = len(source.shape) - len(target.shape)
+            source = source._replace(shape=source.shape[extra:], strides=source.strides[extra:])
+        number = next(numbers)
+        other = next(numbers)
+        self.where[other] = source
+        found = Elementwise("{0}", (Ref(other),), (source.dtype,), source.dtype)
+        statement = Statement(number, found, target.dtype)
+        self._nest(target.shape, [statement], [Export(number, target, operator)])
+        del self.where[other]
+
+    # Groups ---------------------------------------------------------------------------------------
+
+    def _group(self, unit: Unit, needed: set[int], dying: set[int]) -> None:
+        """Write a group: elementwise operations, full sums of them, and where they are written."""
+        assert unit.shape is not None
+        first = unit.steps[0]
+        if len(unit.steps) == 1 and isinstance(first, Instr) and len(first.args) == 3:
+            if first.name in ("setitem", "scatter_add"):
+                self._write(first, dying)
+                return
+        self.groups += 1
+        statements: list[Statement] = []
+        exports: list[Export] = []
+        written_here: set[int] = set()
+        for instr in unit.steps:
+            assert isinstance(instr, Instr)
+            value = self.values[instr.out]
+            if instr.name == "add.reduce":
+                found = Elementwise("{0}", instr.args[:1], (value.dtype,), value.dtype)
+                statements.append(Statement(instr.out, found, value.dtype, is_sum=True))
+                continue
+            if instr.name in ("setitem", "scatter_add"):
+                exports.append(self._written(instr, dying, statements, written_here))
+                continue
+            found_ = elementwise(instr, self.values, value)
+            assert found_ is not None
+            statements.append(Statement(instr.out, found_, value.dtype))
+            if instr.out in needed:
+                room = self.new(instr.out)
+                exports.append(Export(instr.out, room, "="))
+        self._nest(unit.shape, statements, merged(exports, statements))
+        for export in exports:
+            if export.operator == "=" and export.source in needed and not export.is_part:
+                self.where[export.source] = export.target
+
+    def _written(
+        self, instr: Instr, dying: set[int], statements: list[Statement], written_here: set[int]
+    ) -> Export:
+        """Prepare what a group writes to another array."""
+        target, key, written = instr.args
+        source = self.where[target.index]
+        assert isinstance(source, Arr)
+        written_here.update((target.index, instr.out))
+        is_ours = self.members.get(source.root, {-1}) <= written_here and target.index in dying
+        if is_ours and source.is_packed:
+            self.members[source.root].add(instr.out)
+            room = source
+        else:
+            self._clear(source.root)
+            room = self.new(instr.out)
+            self.assign(room, source, "=")
+        self.where[instr.out] = room
+        if not any(statement.out == written.index for statement in statements):
+            number = next(numbers)
+            dtype = self.values[written.index].dtype
+            found = Elementwise("{0}", (written,), (dtype,), dtype)
+            statements.append(Statement(number, found, dtype))
+            written = Ref(number)
+        operator = "=" if instr.name == "setitem" else "+="
+        return Export(written.index, taken(room, key, self._key), operator, is_part=True)
+
+    def _nest(
+        self, shape: tuple[int, ...], statements: list[Statement], exports: list[Export]
+    ) -> None:
+        """Write loops over the elements of a shape, with a call of strips in their midst."""
+        local = {statement.out for statement in statements}
+        outside: dict[int, Arr] = {}
+        for statement in statements:
+            for leaf in statement.found.operands:
+                if type(leaf) is Ref and leaf.index not in local:
+                    found = self.where[leaf.index]
+                    if isinstance(found, Arr):
+                        outside[leaf.index] = found
+        every = [aligned(arr, shape) for arr in outside.values()]
+        every += [aligned(export.target, shape) for export in exports]
+        extents, strides = collapsed(shape, every)
+        reads = dict(zip(outside, strides, strict=False))
+        writes = strides[len(outside) :]
+        strips = strips_of(statements)
+        arrays = len(outside) + len(exports)
+        is_in_cache = math.prod(shape) * arrays <= IN_CACHE or len(statements) > BUSY * arrays
+        if extents[-1] >= LONG_ROW and is_in_cache:
+            strips = with_calls_apart(strips)
+        exports = one_writer_each(exports, strips)
+        cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
+        along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
+        if not along_one or any(
+            arr.strides != (1,) or not is_number(arr.offset) for arr in cleared
+        ):
+            for arr in cleared:
+                self._clear(arr.root)
+            cleared = []
+        crossing = crossing_of(strips)
+        inner = extents[-1]
+        sums = [statement for statement in statements if statement.is_sum]
+        slots, rows = slots_of(strips, crossing)
+        kinds = {statement.out: statement.dtype for strip in strips for statement in strip}
+        size = max(rows + len(outside) + len(exports), 1)
+        block = max(8, min(CACHED // (8 * size), LARGEST_BLOCK) // 8 * 8)
+        whole = len(strips) == 1 and not sums and not cleared
+        block = inner if whole else min(block, inner)
+        totals: dict[int, str] = {}
+        for statement in sums:
+            totals[statement.out] = f"s{self.count}"
+            self.count += 1
+            self.line(f"double {totals[statement.out]}[2] = {{0, 0}};")
+        room = ""
+        if rows:
+            room = f"r{self.count}"
+            self.count += 1
+            place = self.workspace.take(rows * block * 8)
+            self.workspace.give_back(place, rows * block * 8)
+            self.line(f"char *{room} = w + {place};")
+        counters = [f"i{depth}" for depth in range(len(extents) - 1)]
+        self.line("{")
+        self.depth += 1
+        for counter, extent in zip(counters, extents, strict=False):
+            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.depth += 1
+        blocked = block < inner
+        if cleared and not blocked:
+            self._clear(cleared[0].root)
+            cleared = []
+        if cleared:
+            self.line("long z = 0;")
+        if blocked:
+            self.line(f"for (long b = 0; b < {inner}; b += {block}) {{")
+            self.depth += 1
+            self.line(f"const long n = {inner} - b < {block} ? {inner} - b : {block};")
+        if cleared:
+            self._clear_up_to(f"b + n + {max(int(arr.offset) for arr in cleared)}", cleared[0])
+
+        def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
+            parts = [arr.start]
+            parts += [f"{c} * {s}" for c, s in zip(counters, steps, strict=False) if s]
+            if blocked and steps[-1]:
+                parts.append(f"b * {steps[-1]}" if steps[-1] != 1 else "b")
+            return " + ".join(parts)
+
+        pointers = {
+            index: (place_of(arr, reads[index]), reads[index][-1]) for index, arr in outside.items()
+        }
+        for index, slot in slots.items():
+            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {slot * block * 8})", 1)
+        for strip in strips:
+            mine = {statement.out for statement in strip}
+            stores = [
+                (export.source, place_of(export.target, steps), steps[-1], export)
+                for export, steps in zip(exports, writes, strict=True)
+                if export.source in mine
+            ]
+            self._strip(
+                strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner)
+            )
+        for _ in range(len(counters) + blocked):
+            self.depth -= 1
+            self.line("}")
+        if cleared:
+            self._clear_up_to(str(self.values[cleared[0].root].shape[0]), cleared[0])
+            self.uncleared.discard(cleared[0].root)
+        self.depth -= 1
+        self.line("}")
+        for statement in sums:
+            total = totals[statement.out]
+            kind = TYPES[statement.dtype]
+            self.where[statement.out] = self.variable(
+                statement.dtype, f"({kind})({total}[0] + {total}[1])"
+            )
+
+    def _clear_up_to(self, end: str, arr: Arr) -> None:
+        """Write zeros before a block adds to them: they are in the cache then."""
+        size = arr.dtype.itemsize
+        self.line(
+            f"if ({end} > z) {{ memset({arr.pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
+        )
+
+    def _strip(
+        self,
+        strip: list[Statement],
+        pointers: dict[int, tuple[str, int]],
+        stores: list[tuple[int, str, int, Export]],
+        totals: dict[int, str],
+        slots: dict[int, int],
+        kinds: dict[int, Any],
+        length: str,
+    ) -> None:
+        """Write a call of a strip, and its function."""
+        parameters: list[str] = ["const long n"]
+        arguments: list[str] = [length]
+        before: list[str] = []
+        body: list[str] = []
+        after: list[str] = []
+        texts: dict[int, tuple[str, Any]] = {}
+
+        def parameter(kind: str, argument: str) -> str:
+            name = f"p{len(parameters)}"
+            parameters.append(f"{kind}{name}")
+            arguments.append(argument)
+            return name
+
+        def row_place(stride: int) -> str:
+            """The number of an element, whose stride is an argument if turns may differ in it."""
+            if stride in (0, 1):
+                return "i" if stride else "0"
+            return f"i * {parameter('const long ', str(stride)) if self.in_turns else stride}"
+
+        def operand(leaf: Any, dtype: Any) -> str:
+            if type(leaf) is not Ref:
+                return literal(leaf, dtype)
+            if leaf.index not in texts:
+                texts[leaf.index] = load(leaf.index)
+            text, kind = texts[leaf.index]
+            return converted(text, kind, dtype)
+
+        def load(index: int) -> tuple[str, Any]:
+            if index not in pointers:
+                number = self.where[index]
+                assert isinstance(number, Num)
+                return parameter(f"const {TYPES[number.dtype]} ", number.text), number.dtype
+            argument, stride = pointers[index]
+            dtype = kinds[index] if index in kinds else self.where[index].dtype
+            name = parameter(f"const {TYPES[dtype]} *restrict ", argument)
+            if not stride:
+                before.append(f"const {TYPES[dtype]} c{name} = *{name};")
+                return f"c{name}", dtype
+            place = row_place(stride)
+            body.append(f"const {TYPES[dtype]} l{name} = {name}[{place}];")
+            return f"l{name}", dtype
+
+        clauses: list[str] = []
+        for number, statement in enumerate(strip):
+            found = statement.found
+            leaves = zip(found.operands, found.dtypes, strict=True)
+            text = found.expression.format(*[operand(leaf, dtype) for leaf, dtype in leaves])
+            if statement.is_sum:
+                name = parameter("double *restrict ", totals[statement.out])
+                before.append(f"{TYPES[statement.dtype]} t{name} = 0;")
+                body.append(f"t{name} += {text};")
+                after.append(f"sum_in({name}, t{name});")
+                clauses.append(f"t{name}")
+                continue
+            kind = TYPES[statement.dtype]
+            body.append(f"const {kind} v{number} = {text};")
+            texts[statement.out] = (f"v{number}", statement.dtype)
+            if statement.out in slots:
+                name = parameter(f"{kind} *restrict ", pointers[statement.out][0])
+                body.append(f"{name}[i] = v{number};")
+        for source, argument, stride, export in stores:
+            kind = TYPES[export.target.dtype]
+            name = parameter(f"{kind} *restrict ", argument)
+            place = row_place(stride)
+            body.append(f"{name}[{place}] {export.operator} {texts[source][0]};")
+        reduction = f" reduction(+:{', '.join(clauses)})" if clauses else ""
+        simd = all(stride for *_, stride, _ in stores)
+        indent = "    "
+        lines = [f"static __attribute__((noinline)) void NAME({', '.join(parameters)}) {{"]
+        lines += [indent + line for line in before]
+        if simd:
+            lines.append(f"    #pragma omp simd{reduction}")
+        lines.append("    for (long i = 0; i < n; i++) {")
+        lines += [indent * 2 + line for line in body]
+        lines.append("    }")
+        lines += [indent + line for line in after]
+        name = self.library.function("\n".join([*lines, "}"]))
+        self.line(f"{name}({', '.join(arguments)});")
+
+    # Reductions and products ----------------------------------------------------------------------
+
+    def _room_for(self, instr: Instr, value: Value) -> Arr:
+        """Return where a result goes: the place of an array, or a number of the kernel's own."""
+        if value.shape:
+            return self.new(instr.out)
+        pointer = f"u{self.count}"
+        self.count += 1
+        self.line(f"{TYPES[value.dtype]} {pointer}[1];")
+        return Arr(value.dtype, (), pointer, "0", (), -1)
+
+    def _reduce(self, instr: Instr) -> None:
+        """Write a reduction along some axes."""
+        source = self.where[instr.args[-1 if instr.name == "einsum" else 0].index]
+        assert isinstance(source, Arr)
+        value = self.values[instr.out]
+        rank = len(source.shape)
+        axes = summed_axes(instr) if instr.name == "einsum" else reduced_axes(instr, rank)
+        assert axes is not None
+        kept = [i for i in range(len(source.shape)) if i not in axes]
+        shape = tuple(source.shape[i] for i in kept)
+        kinds = TYPES[source.dtype], TYPES[value.dtype]
+        start = {
+            "add": "0",
+            "maximum": "-__builtin_inf()",
+            "minimum": "__builtin_inf()",
+        }
+        name = instr.name.partition(".")[0].replace("einsum", "add")
+        room = self._room_for(instr, value)
+        pointer = room.start
+        steps = iter(packed(shape))
+        along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
+        # The axis whose elements lie side by side is the innermost.
+        size = math.prod(shape)
+        self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {start[name]};")
+        self.line("{")
+        self.depth += 1
+        extents, ((*read, last), (*write, last_out)) = collapsed(
+            source.shape, [source.strides, tuple(along)]
+        )
+        counters = [f"i{depth}" for depth in range(len(extents) - 1)]
+        for counter, extent in zip(counters, extents, strict=False):
+            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.depth += 1
+        places: list[str] = []
+        for first, found in ((source.start, read), (pointer, write)):
+            parts = [first, *(f"{c} * {s}" for c, s in zip(counters, found, strict=True) if s)]
+            places.append(" + ".join(parts))
+        steps_: list[int | str] = [last, last_out]
+        given_steps = ""
+        for number, step in enumerate((last, last_out)):
+            if self.in_turns and step not in (0, 1):
+                steps_[number] = f"step{number}"
+                given_steps += f"{step}, "
+        function = self.library.function(reduction_text(name, kinds, *steps_))
+        self.line(f"{function}({given_steps}{extents[-1]}, {places[0]}, {places[1]});")
+        for _ in counters:
+            self.depth -= 1
+            self.line("}")
+        self.depth -= 1
+        self.line("}")
+        if value.shape:
+            self.where[instr.out] = room
+        else:
+            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+
+    def _join(self, instr: Instr) -> None:
+        """Write an array of parts that are side by side."""
+        parts = joined(instr, self.values, self.values[instr.out])
+        assert parts is not None
+        room = self.new(instr.out)
+        for key, part in parts:
+            place = taken(room, key, no_key)
+            operand = self.operand(part, room.dtype)
+            if isinstance(operand, Arr) and instr.name == "array":
+                place = place._replace(shape=operand.shape)
+            if place.shape:
+                self.assign(place, operand, "=")
+            else:
+                self.line(f"{place.pointer}[{place.offset}] = {self.element(operand)};")
+        self.where[instr.out] = room
+
+    def _running_sum(self, instr: Instr) -> None:
+        """Write the sums of all rows up to each."""
+        source = self.where[instr.args[0].index]
+        assert isinstance(source, Arr)
+        room = self.new(instr.out)
+        self.assign(room, source, "=")
+        size = room.strides[0]
+        kind = TYPES[room.dtype]
+        self.line(f"for (long j = {size}; j < {math.prod(room.shape)}; j++) {{")
+        self.line(f"    {kind} *sums = {room.start};")
+        self.line(f"    sums[j] += sums[j - {size}];")
+        self.line("}")
+        self.where[instr.out] = room
+
+    def _in_one_row(self, arr: Arr) -> Arr:
+        """Return the array, or a copy of it in C's order."""
+        if arr.is_packed:
+            return arr
+        size = math.prod(arr.shape) * arr.dtype.itemsize
+        place = self.workspace.take(size, alone=True)
+        pointer = f"(({TYPES[arr.dtype]} *)(w + {place}))"
+        copied = Arr(arr.dtype, arr.shape, pointer, "0", packed(arr.shape), -1)
+        self.assign(copied, arr, "=")
+        return copied
+
+    def _product(self, instr: Instr) -> None:
+        """Write a small product of matrices or vectors."""
+        left, right = (self.where[arg.index] for arg in instr.args)
+        assert isinstance(left, Arr)
+        assert isinstance(right, Arr)
+        value = self.values[instr.out]
+        kind = TYPES[value.dtype]
+        inner, rows = left.shape[-1], math.prod(left.shape[:-1])
+        if len(left.shape) > 2:
+            left = self._in_one_row(left)._replace(shape=(rows, inner), strides=(inner, 1))
+        columns = right.shape[1] if len(right.shape) == 2 else 1
+        row_step = left.strides[0] if len(left.shape) == 2 else 0
+        column_step = right.strides[1] if len(right.shape) == 2 else 0
+        room = self._room_for(instr, value)
+        pointer = room.start
+        steps = (row_step, left.strides[-1], right.strides[0], column_step)
+        if columns > 1 and column_step != 1:
+            place = self.workspace.take(inner * columns * value.dtype.itemsize)
+            self.workspace.give_back(place, inner * columns * value.dtype.itemsize)
+            copied = Arr(
+                value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1
+            )
+            self.assign(copied, right, "=")
+            right, steps = copied, (*steps[:2], columns, 1)
+        given_sizes = ""
+        if self.in_turns:
+            ones = [1 if step == 1 else None for step in steps[1:3]]
+            text = any_product_text(kind, ones[0], ones[1], columns)
+            given_sizes = f"{rows}, {inner}, {columns}, {steps[0]}, {steps[1]}, {steps[2]}, "
+        else:
+            text = product_text(kind, (rows, inner, columns), steps)
+        function = self.library.function(text)
+        self.line(f"{function}({given_sizes}{left.start}, {right.start}, {pointer});")
+        if value.shape:
+            self.where[instr.out] = room
+        else:
+            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+
+    # Loops ----------------------------------------------------------------------------------------
+
+    def _loop(self, loop: Loop) -> None:
+        """Write a recurrence."""
+        body = one_turn(loop, self.values)
+        outer = self.values
+        self.values = Described(outer, body.values)
+        state = Carrying(self, loop, body)
+        state.before()
+        counter = f"k{self.count}"
+        self.count += 1
+        self.line(f"for (long {counter} = 0; {counter} < {loop.turns}; {counter}++) {{")
+        self.depth += 1
+        state.turn(counter)
+        self.depth -= 1
+        self.line("}")
+        self.values = outer
+        state.after()

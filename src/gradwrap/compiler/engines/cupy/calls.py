@@ -1,0 +1,196 @@
+"""The operations of a program in CuPy's calls: what performs each, and how source names it.
+
+A program is written in NumPy's names. Most are CuPy's too; the others stand here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import UFUNC, Attribute, Method
+from gradwrap.core.values.dynamic import LIST, TUPLE
+from gradwrap.errors import MissingToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    cupy: Any  # where it is not installed, a checker takes this file for it
+else:
+    try:
+        import cupy
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            "the engine 'cupy' needs CuPy, which is not installed. "
+            'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
+        ) from error
+
+operators: Any = operator
+METHODS: dict[str, str] = {
+    "add.reduce": "sum",
+    "multiply.reduce": "prod",
+    "maximum.reduce": "max",
+    "minimum.reduce": "min",
+    "logical_and.reduce": "all",
+    "logical_or.reduce": "any",
+    "add.accumulate": "cumsum",
+    "multiply.accumulate": "cumprod",
+}
+"""Methods of ufuncs that are methods of CuPy's arrays; the axis is 0 if none is given."""
+
+
+class Named(NamedTuple):
+    """A function that source can name."""
+
+    text: str
+    function: Callable[..., Any]
+
+
+def special() -> Any:
+    """Return CuPy's special functions."""
+    return importlib.import_module("cupyx.scipy.special")
+
+
+def named(name: str, fn: Any) -> Named | None:
+    """Return CuPy's function for an operation; None where there is none."""
+    ufunc, _, rest = name.partition(".")
+    if isinstance(fn, UFUNC) and getattr(np, ufunc, None) is not fn:
+        found: Any = getattr(special(), name, None)
+        return None if found is None else Named(f"special.{name}", found)
+    if name == "true_divide":
+        name = "divide"
+    found = cupy
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is None or rest in ("reduce", "accumulate"):
+        return None
+    return Named(f"cp.{name}", found)
+
+
+def performing(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return what performs an operation on CuPy's arrays.
+
+    Raises
+    ------
+    NotImplementedError
+        CuPy has no such function.
+    """
+    own = OWN.get(name)
+    if own is not None:
+        return own
+    if name in METHODS:
+        return _calling(METHODS[name])
+    if isinstance(fn, (Attribute, Method)) or name == "item":
+        return fn
+    found = named(name, fn)
+    if found is None:
+        raise NotImplementedError(f"CuPy has no {name}")
+    return found.function
+
+
+def _calling(method: str) -> Callable[..., Any]:
+    def call(x: Any, axis: Any = 0, dtype: Any = None, **kwargs: Any) -> Any:
+        if dtype is not None:
+            kwargs["dtype"] = dtype
+        return getattr(x, method)(axis=axis, **kwargs)
+
+    return call
+
+
+def _zeros(shape: Any, dtype: Any) -> Any:
+    return cupy.zeros(shape, dtype)
+
+
+def _full(shape: Any, number: Any, dtype: Any) -> Any:
+    return cupy.full(shape, number, dtype)
+
+
+def _array(nest: Any, dtype: Any) -> Any:
+    """Join nested lists of arrays and numbers on the device."""
+    if isinstance(nest, (TUPLE, LIST)):
+        parts = [_array(part, dtype) for part in nest]
+        return cupy.stack(parts) if parts else cupy.zeros(0, dtype)
+    if isinstance(nest, cupy.ndarray):
+        return nest.astype(dtype, copy=False)
+    return cupy.full((), nest, dtype)
+
+
+def _copy(x: Any) -> Any:
+    return x.copy(order="K")
+
+
+def _setitem(x: Any, key: Any, value: Any) -> Any:
+    new = x.copy(order="K")
+    new[on_device(key)] = value
+    return new
+
+
+def _getitem(x: Any, key: Any) -> Any:
+    return x[on_device(key)]
+
+
+def on_device(key: Any) -> Any:
+    """Return a key whose lists are arrays."""
+    parts = [
+        cupy.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
+        for one in (key if isinstance(key, TUPLE) else (key,))
+    ]
+    return tuple(parts) if isinstance(key, TUPLE) else parts[0]
+
+
+def _scatter_add(x: Any, key: Any, value: Any) -> Any:
+    new = x.copy(order="K")
+    key = on_device(key)
+    if getattr(key, "dtype", None) == np.bool_ and key.ndim:
+        add_masked(new, key, value)
+    elif adds_once(key):
+        new[key] += value
+    else:
+        add_at(new, key, value)
+    return new
+
+
+def adds_once(key: Any) -> bool:
+    """Tell if a key names no element twice: it has no arrays of integers."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    return not any(getattr(part, "shape", ()) and part.dtype.kind != "b" for part in parts)
+
+
+def add_at(x: Any, key: Any, value: Any) -> None:
+    """Add to elements of an array, of which some may be named more than once."""
+    if x.dtype.kind == "c":  # the device adds no pairs of numbers
+        cupy.add.at(x.real, key, value.real)
+        cupy.add.at(x.imag, key, value.imag)
+    else:
+        cupy.add.at(x, key, value)
+
+
+def add_masked(x: Any, mask: Any, values: Any) -> None:
+    """Add to the elements that a mask of the first axes selects, whose count nobody asks for."""
+    shown = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
+    if cupy.ndim(values) and values.shape[0]:
+        places = cupy.cumsum(mask.ravel(), dtype="int64").reshape(mask.shape) - 1
+        values = values.take(places, axis=0)
+    if cupy.size(values):
+        x += cupy.where(shown, values, x.dtype.type(0))
+
+
+def _mt(x: Any) -> Any:
+    return x.swapaxes(-1, -2)
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "zeros": _zeros,
+    "full": _full,
+    "array": _array,
+    "copy": _copy,
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "scatter_add": _scatter_add,
+    "pow": operators.pow,
+    "mT": _mt,
+}
+"""Operations that are no function of CuPy's."""

@@ -1,0 +1,248 @@
+"""Kernels of CuPy: which instructions become one, and its source.
+
+A kernel is text that defines a callable, `cp` being CuPy: a `cupy.ElementwiseKernel` for a group of
+elementwise instructions, and a function that launches one for a loop of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.engines.c.ability import can_begin
+from gradwrap.compiler.engines.cupy.operations import TYPES, converted, elementwise, literal
+from gradwrap.compiler.engines.groups import scheduled
+from gradwrap.compiler.ir.loops import Described, one_turn
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, item, used
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from gradwrap.compiler.engines.c.operations import Elementwise
+
+    Step: TypeAlias = Instr | Loop
+
+MOST_OPERATIONS = 400
+"""The most operations of a kernel: the compiler's time grows faster than they do."""
+PARAMETERS = 4000
+"""The most bytes of a kernel's parameters."""
+MOST_ARGUMENTS = 100
+
+
+class Kernels:
+    """The kernels of a program, and the bodies that call them."""
+
+    def __init__(self, values: Sequence[Value], define: Callable[[str, str], Any]) -> None:
+        self.values: list[Value] = list(values)
+        self.texts: list[str] = []
+        self.notes: list[str] = []
+        self.outputs: dict[int, int] = {}
+        """How many outputs a kernel has, by the value that they are together."""
+        self._uniform: dict[int, Any] = {}
+        """The numbers of which arrays consist, by value."""
+        self._define = define
+        """Runs a text, and returns what it defines by a name."""
+
+    def body(self, body: Sequence[Step], live: set[int]) -> list[Step]:
+        """Return the steps of a block with kernels; `live` is what is needed after them."""
+        for step in body:
+            if isinstance(step, Instr) and step.name in ("full", "zeros"):
+                number = step.args[1] if step.name == "full" else 0
+                if type(number) is not Ref:
+                    self._uniform[step.out] = number
+        users = Counter(index for step in body for index in {*used(step)})
+        units: list[list[Step]] = []
+        for unit in scheduled(body, self._shape_of):
+            steps = list(unit.steps)
+            units += [steps] if unit.shape is None else self._cut(steps, users, live)
+        made: list[Step] = []
+        for steps in units:
+            first = steps[0]
+            if isinstance(first, Loop):
+                made += self._loop(first) or steps
+            elif len(steps) > 1:
+                made += self._group(steps, self._outputs(steps, users, live))
+            else:
+                made += steps
+        needed = live.union(*map(used, made))
+        return [one for one in made if needed & {*given(one)}]
+
+    def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
+        value = self.values[instr.out]
+        return None if elementwise(instr, self.values, value) is None else value.shape
+
+    def _outputs(self, steps: Sequence[Step], users: Counter[int], live: set[int]) -> list[int]:
+        """What others need of that which some steps give."""
+        here = Counter(index for step in steps for index in {*used(step)})
+        return [i for step in steps for i in given(step) if i in live or users[i] > here[i]]
+
+    def _cut(self, steps: list[Step], users: Counter[int], live: set[int]) -> list[list[Step]]:
+        """Cut a group where it is too long for one kernel."""
+        inside = {index for step in steps for index in given(step)}
+        inputs = {index for step in steps for index in used(step)} - inside
+        count = len(inputs) + len(self._outputs(steps, users, live))
+        axes = max(len(self.values[index].shape) for index in inside)
+        most = min(MOST_ARGUMENTS, PARAMETERS // (16 + 16 * max(axes, 1)))
+        if len(steps) == 1 or (len(steps) <= MOST_OPERATIONS and count <= most):
+            return [steps]
+        middle = len(steps) // 2
+        return [
+            *self._cut(steps[:middle], users, live),
+            *self._cut(steps[middle:], users, live),
+        ]
+
+    def _group(self, steps: Sequence[Step], outs: list[int]) -> list[Step]:
+        """Make a kernel of a group, and the instructions that launch it and take its outputs."""
+        name = f"kernel{len(self.texts)}"
+        text = _Text(self.values)
+        shape = self.values[outs[0]].shape
+        inputs = {index for step in steps for index in used(step)}
+        inputs -= {index for step in steps for index in given(step)}
+        if any(self.values[index].shape == shape for index in inputs - self._uniform.keys()):
+            text.uniform = self._uniform  # the others tell the shape
+        lines: list[str] = []
+        written: list[str] = []
+        for step in steps:
+            assert isinstance(step, Instr)
+            value = self.values[step.out]
+            found = elementwise(step, self.values, value)
+            assert found is not None
+            line = text.expression(found, value)
+            lines.append(f"const {TYPES[value.dtype]} t{step.out} = {line};")
+            text.known[step.out] = f"t{step.out}"
+            if step.out in outs:
+                written.append(f"{value.dtype.name} o{step.out}")
+                lines.append(f"o{step.out} = t{step.out};")
+        kernel = _kernel_text(text.parameters, written, lines, f"gradwrap_{name}")
+        self.texts.append(f"{name} = {kernel}")
+        self.notes.append(
+            f"{name}: {len(steps)} operations, {len(text.leaves)} inputs, {len(outs)} outputs"
+        )
+        function = self._define(self.texts[-1], name)
+        return self._calls(function, name, tuple(text.leaves), outs)
+
+    def _calls(
+        self, function: Any, name: str, args: tuple[Any, ...], outs: Sequence[int]
+    ) -> list[Step]:
+        if len(outs) == 1:
+            return [Instr(function, name, args, (), outs[0])]
+        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
+        whole = len(self.values) - 1
+        self.outputs[whole] = len(outs)
+        made: list[Step] = [Instr(function, name, args, (), whole)]
+        made += [Instr(item, "item", (Ref(whole), k), (), out) for k, out in enumerate(outs)]
+        return made
+
+    # Loops ----------------------------------------------------------------------------------------
+
+    def _loop(self, loop: Loop) -> list[Step] | None:
+        """Make a kernel of a loop in which all turns of an element need that element alone."""
+        body = one_turn(loop, self.values)
+        if len(loop.rows) > MOST_OPERATIONS or not can_begin(loop, body, self.values):
+            return None
+        described: Any = Described(self.values, body.values)
+        shapes = {described[number].shape for number in (*body.rows, *body.turns.values())}
+        instrs = [one for one in body.steps if isinstance(one, Instr)]
+        steps = [elementwise(one, described, described[one.out]) for one in instrs]
+        if len(shapes) != 1 or None in steps or len(steps) < len(loop.rows):
+            return None
+        (shape,) = shapes
+        name = f"loop{len(self.texts)}"
+        text = _Text(described)
+        at = f"[k * {math.prod(shape)} + i]"
+        for stack, number in body.turns.items():
+            text.known[number] = f"{text.argument(Ref(stack), raw=True)}{at}"
+        before: list[str] = []
+        for row, (number, init) in body.previous.items():
+            dtype = described[number].dtype
+            before.append(f"{TYPES[dtype]} p{row} = {text.operand(init, dtype)};")
+            text.known[number] = f"p{row}"
+        lines: list[str] = []
+        for row, (one, found) in enumerate(zip(instrs, steps, strict=True)):
+            assert found is not None
+            value = described[one.out]
+            lines.append(f"const {TYPES[value.dtype]} t{row} = {text.expression(found, value)};")
+            text.known[one.out] = f"t{row}"
+        lines += [f"y{row}{at} = t{row};" for row in loop.stacks]
+        ends = sorted(
+            {*loop.finals} or {0}
+        )  # one output at least tells how many elements there are
+        lines += [f"if (k == {loop.turns - 1}) z{row} = t{row};" for row in ends]
+        lines += [f"p{row} = t{row};" for row in body.previous]
+        turns = f"for (long long k = 0; k < {loop.turns}; ++k) {{"
+        lines = [*before, turns, *(f"    {line}" for line in lines), "}"]
+        written = {f"z{row}": (shape, described[body.rows[row]].dtype, "") for row in ends}
+        for row, out in loop.stacks.items():
+            written[f"y{row}"] = (self.values[out].shape, self.values[out].dtype, "raw ")
+        outputs = [f"{raw}{dtype.name} {word}" for word, (_, dtype, raw) in written.items()]
+        kernel = _kernel_text(text.parameters, outputs, lines, f"gradwrap_{name}")
+        names = [word.split()[-1] for word in text.parameters]
+        results = [*(f"y{row}" for row in loop.stacks), *(f"z{row}" for row in loop.finals)]
+        definition = [f"{name}_kernel = {kernel}", "", "", f"def {name}({', '.join(names)}):"]
+        for word, (of, dtype, _) in written.items():
+            definition.append(f'    {word} = cp.empty({of!r}, "{dtype.name}")')
+        definition.append(f"    {name}_kernel({', '.join([*names, *written])})")
+        definition.append(f"    return {', '.join(results)}")
+        self.texts.append("\n".join(definition))
+        first = next((row.line for row in loop.rows if row.line), 0)
+        where = f"line {first}" if first else "a backward pass"
+        self.notes.append(f"{name}: {loop.turns} turns of {len(loop.rows)} operations, {where}")
+        function = self._define(self.texts[-1], name)
+        outs = [*loop.stacks.values(), *loop.finals.values()]
+        return self._calls(function, name, tuple(text.leaves), outs)
+
+
+class _Text:
+    """The expressions of a kernel, and the arguments that they need."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self.known: dict[int, str] = {}
+        """The names of values in the kernel."""
+        self.uniform: dict[int, Any] = {}
+        """The numbers of which arguments consist that need not be given."""
+        self.leaves: list[Any] = []
+        self.parameters: list[str] = []
+
+    def argument(self, leaf: Any, *, raw: bool = False) -> str:
+        """Name an argument."""
+        dtype = self.values[leaf.index].dtype if type(leaf) is Ref else leaf.dtype
+        name = f"a{len(self.leaves)}"
+        self.leaves.append(leaf)
+        self.parameters.append(f"{'raw ' if raw else ''}{dtype.name} {name}")
+        return name
+
+    def operand(self, leaf: Any, dtype: Any) -> str:
+        """Return the text of an operand in a dtype."""
+        if type(leaf) is not Ref:
+            text = literal(leaf, dtype)
+            return self.argument(dtype.type(leaf)) if text is None else text
+        value = self.values[leaf.index]
+        if leaf.index in self.uniform:
+            text = literal(value.dtype.type(self.uniform[leaf.index]), dtype)
+            if text is not None:
+                return text
+        text = self.known.get(leaf.index)
+        if text is None:
+            text = self.known[leaf.index] = self.argument(leaf)
+        return converted(text, value.dtype, dtype)
+
+    def expression(self, step: Elementwise, value: Value) -> str:
+        """Return the text of an instruction."""
+        parts = [
+            self.operand(leaf, dtype)
+            for leaf, dtype in zip(step.operands, step.dtypes, strict=True)
+        ]
+        text = step.expression.format(*parts)
+        if step.result == value.dtype:
+            return text
+        return converted(f"({text})", step.result, value.dtype)
+
+
+def _kernel_text(ins: Sequence[str], outs: Sequence[str], lines: Sequence[str], name: str) -> str:
+    """The call that makes an elementwise kernel."""
+    body = "".join(f"    {line}\n" for line in lines)
+    arguments = [f'"{", ".join(ins)}"', f'"{", ".join(outs)}"', f'"""\n{body}    """', f'"{name}"']
+    return "cp.ElementwiseKernel(\n{}\n)".format("\n".join(f"    {one}," for one in arguments))

@@ -1,0 +1,166 @@
+"""Elementwise operations in CUDA: the expression of each, and the text of numbers and conversions.
+
+What CUDA has in common with C is that of `c_operations`. Its functions are overloaded, so that one
+name serves all types, complex numbers among them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradwrap.compiler.engines.c.operations import (
+    BITWISE,
+    BUILTIN,
+    EXPRESSIONS,
+    FUNCTIONS,
+    INFIX,
+    SPECIAL,
+    TRUTHS,
+    WHOLE_NUMBERS,
+    Elementwise,
+    power,
+)
+from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value
+
+NUMBER: type[Any] = np.generic
+TYPES: dict[Any, str] = {
+    np.dtype("f8"): "double",
+    np.dtype("f4"): "float",
+    np.dtype("i8"): "long long",
+    np.dtype("i4"): "int",
+    np.dtype("?"): "bool",
+    np.dtype("c16"): "complex<double>",
+    np.dtype("c8"): "complex<float>",
+}
+"""The dtypes that kernels compute in."""
+COMPLEX = {
+    **{name: f"{{0}} {INFIX[name]} {{1}}" for name in ("add", "subtract", "multiply", "divide")},
+    **{name: f"{{0}} {INFIX[name]} {{1}}" for name in ("true_divide", "equal", "not_equal")},
+    **{name: f"{FUNCTIONS[name]}({{0}})" for name in ("sin", "cos", "tan", "sinh", "cosh")},
+    **{name: f"{FUNCTIONS[name]}({{0}})" for name in ("tanh", "exp", "log")},
+    "negative": "-{0}",
+    "positive": "{0}",
+    "square": "{0} * {0}",
+    "conjugate": "conj({0})",
+    "absolute": "abs({0})",
+    "sqrt": "sqrt({0})",
+}
+"""Operations on complex numbers."""
+
+
+def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
+    """Return an instruction as an expression in CUDA; None if it is to be left to CuPy."""
+    if value.is_tuple or value.dtype not in TYPES or 0 in value.shape:
+        return None
+    name = instr.name
+    if name == ".astype":
+        source: Any = values[instr.args[0].index].dtype if type(instr.args[0]) is Ref else None
+        if source not in TYPES or set(dict(instr.kw)) - {"copy"} or len(instr.args) != 2:
+            return None
+        drops = source.kind == "c" and value.dtype.kind != "c"
+        if drops or (source.kind == "f" and value.dtype.kind == "i"):
+            return None
+        return Elementwise("{0}", instr.args[:1], (source,), source)
+    if instr.kw:
+        return None
+    kinds = [_kind(arg, values) for arg in instr.args]
+    if any(kind is None for kind in kinds) or not any(type(arg) is Ref for arg in instr.args):
+        return None
+    if name == "where" and len(kinds) == 3:
+        if kinds[0] not in TYPES or kinds[0].kind == "c":
+            return None
+        return Elementwise(
+            "{0} ? {1} : {2}", instr.args, (kinds[0], *[value.dtype] * 2), value.dtype
+        )
+    fn: Any = np.power if name == "pow" else instr.fn
+    if not isinstance(fn, UFUNC) or fn.nout != 1 or fn.nin != len(kinds) or fn.signature:
+        return None
+    try:
+        *dtypes, result = fn.resolve_dtypes((*kinds, None))
+    except TypeError:
+        return None
+    if result != value.dtype or any(dtype not in TYPES for dtype in dtypes):
+        return None
+    found = _expression("power" if name == "pow" else name, fn, instr.args, dtypes[0])
+    return None if found is None else Elementwise(found, instr.args, tuple(dtypes), result)
+
+
+def _kind(arg: Any, values: Any) -> Any:
+    """What decides on the dtype: that of a value, or the type of a weak number."""
+    if type(arg) is Ref:
+        value = values[arg.index]
+        return None if value.is_tuple or value.dtype not in TYPES else value.dtype
+    if isinstance(arg, NUMBER):
+        return arg.dtype if arg.dtype in TYPES else None
+    if isinstance(arg, bool):
+        return np.dtype("?")
+    return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
+
+
+def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> str | None:
+    named: Any = getattr(np, name, None)
+    if named is not fn:
+        function = SPECIAL.get(name) if dtype.kind == "f" else None
+        return None if function is None else f"{function}({{0}})"
+    if name == "power" and dtype.kind in "fc":
+        short = power(args[1])
+        if short is not None:
+            return short.replace("1 /", f"{TYPES[dtype]}(1) /")
+        return "pow({0}, {1})" if dtype.kind == "f" else None
+    if dtype.kind == "c":
+        return COMPLEX.get(name)
+    if dtype.kind == "b":
+        if name in TRUTHS:
+            return f"{{0}} {INFIX[name]} {{1}}" if name in INFIX else EXPRESSIONS[name]
+        return "!{0}" if name == "invert" else BITWISE.get(name)
+    if dtype.kind == "i":
+        if name in BITWISE:
+            return BITWISE[name]
+        if name == "absolute":
+            return "{0} < 0 ? -{0} : {0}"
+        if name not in WHOLE_NUMBERS and name not in TRUTHS:
+            return None
+    if name in INFIX:
+        return f"{{0}} {INFIX[name]} {{1}}"
+    if name in EXPRESSIONS:
+        return EXPRESSIONS[name]
+    function = BUILTIN.get(name) or FUNCTIONS.get(name)
+    arguments = ", ".join(f"{{{i}}}" for i in range(len(args)))
+    return None if function is None else f"{function}({arguments})"
+
+
+def literal(value: Any, dtype: Any) -> str | None:
+    """Return a number as CUDA writes it, in a dtype; None if it is to be an argument."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind == "i":
+        number = int(value)
+        if number == np.iinfo(dtype).min:
+            return None
+        text = f"{number}{'LL' if dtype.itemsize == 8 else ''}"
+        return f"({text})" if number < 0 else text
+    if dtype.kind == "c":
+        both = complex(value)
+        real = np.dtype(f"f{dtype.itemsize // 2}")
+        parts = [literal(part, real) for part in (both.real, both.imag)]
+        return None if None in parts else f"{TYPES[dtype]}({parts[0]}, {parts[1]})"
+    real_number = float(dtype.type(value))
+    if not math.isfinite(real_number):
+        return None
+    text = f"{real_number!r}{'f' if dtype.itemsize == 4 else ''}"
+    return f"({text})" if text[0] == "-" else text
+
+
+def converted(text: str, source: Any, target: Any) -> str:
+    """Return an expression, converted from one dtype to another."""
+    if source == target:
+        return text
+    if target.kind == "b":
+        return f"({text} != ({TYPES[source]})(0))"
+    if target.kind == "c" and source.kind != "c":
+        part = np.dtype(f"f{target.itemsize // 2}")
+        return f"{TYPES[target]}({converted(text, source, part)})"
+    return f"({TYPES[target]})({text})"

@@ -1,0 +1,127 @@
+"""Groups: which instructions of a body are performed together, and in what order.
+
+A group is made of elementwise instructions of one shape that an engine can perform in one pass over
+the elements. Where that is not possible, because what one needs from outside is only there when the
+group is done, a new group is begun.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
+
+from gradwrap.compiler.ir.program import Instr, given, is_elementwise, used
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.compiler.ir.program import Loop
+
+
+MANY_BITS = 1024
+
+
+class Unit(NamedTuple):
+    """What is performed at one time: a group of a shape, or one step that is in no group."""
+
+    shape: tuple[int, ...] | None
+    steps: list[Instr | Loop]
+
+
+def scheduled(
+    body: Sequence[Instr | Loop],
+    shape_of: Callable[[Instr], tuple[int, ...] | None],
+    *,
+    writes: bool = False,
+    reach: int | None = None,
+) -> list[Unit]:
+    """Return the units of a body, in an order in which they can be performed.
+
+    `shape_of` says of which shape's group an instruction can be a member; None if of no group. What
+    a group sums or writes is there only when it is done: no other member can use it. With `writes`,
+    several members may add to one array. The
+    members of a group are no more than `reach` steps apart.
+    """
+    units: list[Unit] = []
+    needs: list[int] = []  # for each unit a set of bits: the units it needs, directly or not
+    maker: dict[int, int] = {}
+    open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
+    """By shape: the group that takes members, and the number of its first step."""
+    late: dict[int, str] = {}
+    window = len(body) if reach is None else reach
+    base = 0  # the unit that the first bit stands for
+    for at, step in enumerate(body):
+        makers = {maker[index] for index in used(step) if index in maker}
+        wanted = 0
+        for number in makers:
+            if number >= base:
+                wanted |= needs[number] | 1 << number - base
+        shape = shape_of(step) if isinstance(step, Instr) else None
+        group = None
+        if shape is not None and shape in open_groups and at - open_groups[shape][1] <= window:
+            group = open_groups[shape][0]
+        if group is not None and not (
+            any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
+            or _needs_done(step, maker, group, late, writes=writes)
+        ):
+            units[group].steps.append(step)
+            gained = wanted & ~(needs[group] | 1 << group - base)
+            if gained:
+                # what was begun so long before can need nothing of the group
+                for number in range(max(base, group - window), len(needs)):
+                    before = needs[number]
+                    if number == group or before >> group - base & 1:
+                        needs[number] = before | gained
+        else:
+            group = len(units)
+            if group - base > 2 * window + MANY_BITS:  # nothing older can take members
+                oldest = group - 2 * window
+                for number in range(base, group):
+                    needs[number] = needs[number] >> oldest - base if number >= oldest else 0
+                wanted, base = wanted >> oldest - base, oldest
+            units.append(Unit(shape, [step]))
+            needs.append(wanted)
+            if shape is not None:
+                open_groups[shape] = (group, at)
+        for index in given(step):
+            maker[index] = group
+            if shape is not None and isinstance(step, Instr) and not is_elementwise(step):
+                late[index] = step.name
+    return _ordered(units, maker)
+
+
+def _needs_done(
+    step: Instr | Loop, maker: dict[int, int], group: int, late: dict[int, str], *, writes: bool
+) -> bool:
+    """Tell if a step needs something of a group that is there only when the group is done."""
+    here = [index for index in used(step) if maker.get(index) == group]
+    if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+        return any(index in late for index in here)
+    target = step.args[0].index
+    if any(index in late for index in here if index != target):
+        return True
+    is_added_to = writes and step.name == late.get(target) == "scatter_add"
+    return target in here and not is_added_to
+
+
+def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:
+    """Put each unit after what it needs; of those that could come next, the first begun."""
+    waits: list[set[int]] = []
+    users: list[list[int]] = [[] for _ in units]
+    for number, unit in enumerate(units):
+        before = {maker[index] for step in unit.steps for index in used(step) if index in maker}
+        before.discard(number)
+        waits.append(before)
+        for other in before:
+            users[other].append(number)
+    ready = [number for number, before in enumerate(waits) if not before]
+    heapify(ready)
+    order: list[Unit] = []
+    while ready:
+        number = heappop(ready)
+        order.append(units[number])
+        for other in users[number]:
+            waits[other].discard(number)
+            if not waits[other]:
+                heappush(ready, other)
+    return order

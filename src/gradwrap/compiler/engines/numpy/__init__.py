@@ -1,0 +1,1 @@
+"""The numpy engine: a program as NumPy source with reused buffers."""

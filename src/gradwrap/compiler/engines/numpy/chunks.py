@@ -1,0 +1,277 @@
+"""Chunks: long arrays are computed in pieces that stay in the processor's cache.
+
+Elementwise instructions of one large shape are performed together, piece by piece. Their
+intermediate results need no more memory than one piece. Sums of all elements are added up over the
+pieces, and what is added to a slice of new zeros is added there piece by piece.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.engines.groups import scheduled
+from gradwrap.compiler.ir.program import (
+    Instr,
+    Loop,
+    Program,
+    Ref,
+    given,
+    is_elementwise,
+    refs,
+    used,
+)
+from gradwrap.compiler.passes.products import shared, with_products, without_multiples
+from gradwrap.core.values.dynamic import SLICE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.compiler.ir.program import Value
+
+LARGE = 1 << 14
+"""The least elements of arrays that are computed in chunks."""
+CACHE = 3 << 18
+LEAST, MOST = 3 << 12, 1 << 15
+LONG = 3 << 13
+"""The elements of a piece where a shorter one would not stay in the cache either."""
+SMALL = 1 << 22
+"""So many bytes, of few operations, are not worth pieces."""
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Instructions that are performed piece by piece on arrays of one shape."""
+
+    shape: tuple[int, ...]
+    instrs: list[Instr]
+    """Elementwise ones, in order."""
+    sums: list[Instr] = field(default_factory=list[Instr])
+    """Sums of all elements of an array of the shape."""
+    writes: list[list[Instr]] = field(default_factory=list["list[Instr]"])
+    """Chains of additions to slices of one array."""
+    descends: bool = False
+    """Whether the last piece comes first.
+
+    No chain then goes back to an earlier slice, so that what is added to one element is added in
+    the order of the program.
+    """
+    fills: frozenset[int] = frozenset()
+    """Arrays of zeros that chains begin with and nobody else reads, if the last piece comes first.
+
+    No addition to a piece comes before the first one of the chain, which can give the sum.
+    """
+    outs: tuple[int, ...] = ()
+    """The values that are needed afterwards."""
+    reads: tuple[int, ...] = ()
+    size: int = 0
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of an array."""
+        return math.prod(self.shape)
+
+
+def chunked(
+    program: Program, body: Sequence[Instr | Loop], live: set[int]
+) -> list[Instr | Loop | Chunk]:
+    """Return a body with chunks in place of the instructions that can be performed in pieces.
+
+    `live` are the values that are needed after the body.
+    """
+    values = program.values
+    made = {step.out: step for step in body if isinstance(step, Instr)}
+
+    def shape_of(instr: Instr) -> tuple[int, ...] | None:
+        return _shape_of(instr, values, made)
+
+    if not any(isinstance(step, Instr) and shape_of(step) for step in body):
+        return list(body)
+    units = scheduled(body, shape_of, writes=True)
+    uses = Counter(index for step in body for index in used(step))
+    uses.update(live)
+    found: list[Instr | Loop | Chunk] = []  # from the last one on
+    later = set(live)
+    for unit in reversed(units):
+        chunk = None
+        if unit.shape is not None and len(unit.steps) > 1:
+            steps = [step for step in unit.steps if isinstance(step, Instr)]
+            chunk = _chunk(unit.shape, steps, program, later)
+            if chunk is not None and chunk.descends:
+                chunk.fills = frozenset(
+                    chain[0].args[0].index
+                    for chain in chunk.writes
+                    if made[chain[0].args[0].index].name == "zeros"
+                    and uses[chain[0].args[0].index] == 1
+                )
+        if chunk is None:
+            found.extend(reversed(unit.steps))
+        else:
+            found.append(chunk)
+        for step in unit.steps:
+            later.update(used(step))
+    return found[::-1]
+
+
+def _described(values: Sequence[Value], leaf: Any) -> Value:
+    index: int = leaf.index
+    return values[index]
+
+
+def _is_flat(value: Value) -> bool:
+    return value.is_ndarray and value.order == "C"
+
+
+def _shape_of(
+    instr: Instr, values: Sequence[Value], made: dict[int, Instr]
+) -> tuple[int, ...] | None:
+    """The shape of the group that an instruction can be in."""
+    value = values[instr.out]
+    if is_elementwise(instr) and not instr.kw:
+        if not _is_flat(value) or math.prod(value.shape) < LARGE or value.dtype.kind not in "fb":
+            return None
+        for index in refs(instr.args):
+            operand = values[index]
+            if operand.shape and (operand.shape != value.shape or not _is_flat(operand)):
+                return None
+            if operand.is_ndarray and not operand.shape:
+                return None
+        return value.shape
+    if instr.name == "add.reduce" and type(instr.args[0]) is Ref and not value.shape:
+        operand = _described(values, instr.args[0])
+        plain = dict(instr.kw).keys() <= {"axis"} and len(instr.args) == 1
+        large = math.prod(operand.shape) >= LARGE
+        if plain and large and _is_flat(operand) and operand.dtype.kind == "f":
+            return operand.shape if not value.is_ndarray else None
+        return None
+    if instr.name == "scatter_add" and _is_slice_of_new(instr, values, made):
+        operand = _described(values, instr.args[2])
+        return operand.shape if math.prod(operand.shape) >= LARGE else None
+    return None
+
+
+def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Instr]) -> bool:
+    """Tell if an instruction adds an array to a slice of zeros, or of what was added to such."""
+    target, key, amount = instr.args
+    if type(target) is not Ref or type(amount) is not Ref or not isinstance(key, SLICE):
+        return False
+    value, operand = _described(values, target), _described(values, amount)
+    if len(value.shape) != 1 or not _is_flat(operand) or operand.dtype != value.dtype:
+        return False
+    if key.step not in (None, 1) or any(type(part) is Ref for part in (key.start, key.stop)):
+        return False
+    start, stop, _ = key.indices(value.shape[0])
+    if operand.shape != (stop - start,):
+        return False
+    while (before := made.get(target.index)) is not None and before.name == "scatter_add":
+        if not isinstance(before.args[1], SLICE) or type(before.args[0]) is not Ref:
+            return False
+        target = before.args[0]
+    return before is not None and before.name == "zeros"
+
+
+def _chunk(
+    shape: tuple[int, ...], steps: list[Instr], program: Program, later: set[int]
+) -> Chunk | None:
+    """The chunk of the steps of a unit; None if they cannot be one."""
+    values = program.values
+    chunk = Chunk(shape, [])
+    chains: dict[int, list[Instr]] = {}
+    collected: set[int] = set()
+    for step in steps:
+        if step.name == "scatter_add":
+            source = step.args[0].index
+            chain = chains.pop(source, [])
+            chain.append(step)
+            chains[step.out] = chain
+            if not collected.isdisjoint(refs(step.args[2])):
+                return None
+            collected.add(step.out)
+            continue
+        if not collected.isdisjoint(used(step)):
+            return None
+        if is_elementwise(step):
+            chunk.instrs.append(step)
+        else:
+            chunk.sums.append(step)
+            collected.add(step.out)
+    if len(chunk.instrs) < 2:
+        return None
+    chunk.writes = list(chains.values())
+    others = [*chunk.sums, *(step for chain in chunk.writes for step in chain)]
+    kept = later.union(*(used(step) for step in others))
+    plain = without_multiples(with_products(chunk.instrs, values), values, kept)
+    chunk.instrs = shared(plain, program)
+    steps = [*chunk.instrs, *others]
+    for chain in chunk.writes:
+        if any(step.out in later for step in chain[:-1]):
+            return None
+    for chain in chunk.writes:  # two chains on one array would each need their own copy
+        if sum(chain[0].args[0] == other[0].args[0] for other in chunk.writes) > 1:
+            return None
+    starts = [[_start(step, values) for step in chain] for chain in chunk.writes]
+    chunk.descends = bool(starts) and all(own == sorted(own) for own in starts)
+    mine = {step.out for step in chunk.instrs}
+    chunk.outs = tuple(step.out for step in chunk.instrs if step.out in later)
+    reads: dict[int, None] = {}
+    for step in steps:
+        written = step.args[2:] if step.name == "scatter_add" else step.args
+        for index in refs(written):
+            if index not in mine and values[index].shape:
+                reads[index] = None
+    chunk.reads = tuple(reads)
+    chunk.size = _size(chunk, steps)
+    outside = len(chunk.reads) + len(chunk.outs) + len(chunk.writes)
+    is_short = len(steps) <= outside and 8 * chunk.elements * outside <= SMALL
+    return chunk if chunk.size < chunk.elements and not is_short else None
+
+
+def _start(step: Instr, values: Sequence[Value]) -> int:
+    """Where the slice begins that an addition goes to."""
+    start: int = step.args[1].indices(values[step.out].shape[0])[0]
+    return start
+
+
+def _size(chunk: Chunk, steps: list[Instr]) -> int:
+    """The number of elements of a piece, such that all pieces at a time fit into the cache.
+
+    Where they would be so short that the calls take longer than the memory, the pieces are long.
+    """
+    last: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        for index in used(step):
+            last[index] = number
+    alive = most = 0
+    mine = {step.out for step in chunk.instrs} - set(chunk.outs)
+    for number, step in enumerate(steps):
+        alive += step.out in mine
+        most = max(most, alive)
+        alive -= sum(1 for index in set(used(step)) if index in mine and last[index] == number)
+    count = max(most, len(chunk.outs) + len(chunk.writes)) + len(chunk.reads)
+    size = CACHE // (8 * max(count, 1)) // 64 * 64
+    return min(size, MOST) if size >= LEAST else LONG
+
+
+def given_by(step: Instr | Loop | Chunk) -> tuple[int, ...]:
+    """The numbers of the values that a step gives to those after it."""
+    if isinstance(step, Chunk):
+        sums = (instr.out for instr in step.sums)
+        return (*step.outs, *sums, *(chain[-1].out for chain in step.writes))
+    return given(step)
+
+
+def used_by(step: Instr | Loop | Chunk) -> list[int]:
+    """The numbers of the values that a step reads from those before it."""
+    if not isinstance(step, Chunk):
+        return list(used(step))
+    mine = {instr.out for instr in step.instrs}
+    found: dict[int, None] = dict.fromkeys(step.reads)
+    for instr in (*step.instrs, *step.sums):
+        found.update(dict.fromkeys(index for index in used(instr) if index not in mine))
+    for chain in step.writes:
+        found[chain[0].args[0].index] = None
+        for instr in chain:
+            found.update(dict.fromkeys(i for i in refs(instr.args[2]) if i not in mine))
+    return list(found)

@@ -1,0 +1,183 @@
+"""The numpy engine: a program as NumPy source with reused buffers.
+
+Workspaces are kept between calls, as many as there were calls at one time.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy import scatter as numpy_scatter
+from gradwrap.compiler.engines.numpy.text import NUMBER
+from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
+from gradwrap.compiler.engines.register import Executable
+from gradwrap.compiler.ir.program import NDARRAY, Program, Value
+from gradwrap.compiler.passes.products import SHARED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+LONG = 1 << 14
+"""The least bytes of a buffer that is aligned."""
+
+
+def aligned(shape: Any, dtype: Any = np.float64) -> Any:
+    """Return a new array that begins at a multiple of 64 bytes, as vectors are loaded quickest."""
+    count: int = np.empty(shape, dtype).nbytes
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count].view(dtype).reshape(shape)
+
+
+class Source:
+    """A program as text, and what the text refers to."""
+
+    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
+        writer = Writer(program, in_chunks=in_chunks)
+        self.writer: Writer = writer
+        writer.write()
+        names = ", ".join(name for name, _ in writer.workspace)
+        self.workspace: list[Value] = [value for _, value in writer.workspace]
+        quiet = ", ".join(f'{kind}="ignore"' for kind in program.quiet)
+        lines = [f"@np.errstate({quiet})"] if quiet else []
+        lines.append(f"def compiled({', '.join(writer.parameters)}):")
+        back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
+        if names:
+            lines += [
+                f"{INDENT}try:",
+                f"{INDENT * 2}{names}{',' if len(self.workspace) == 1 else ''} = WORKSPACES.pop()",
+                f"{INDENT}except IndexError:",
+            ]
+            lines += [
+                f"{INDENT * 2}{name} = {self._kept_array(value)}"
+                for name, value in writer.workspace
+            ]
+        for line in writer.lines:
+            if line.lstrip() == "WORKSPACE_BACK":
+                if names:
+                    lines.append(line.replace("WORKSPACE_BACK", back))
+            else:
+                lines.append(line)
+        self.body: str = "\n".join(lines)
+
+    def _kept_array(self, value: Value) -> str:
+        """The text of a buffer of the workspace."""
+        text = self.writer.new_array("empty", value)
+        if math.prod(value.shape) * value.dtype.itemsize < LONG:
+            return text
+        self.writer.scope["aligned"] = aligned
+        return f"aligned{text.removeprefix('np.empty')}"
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that the program reads, by the names that it has for them."""
+        return {**self.writer.arrays, **self.writer.by_reference}
+
+    def text(self, npz: str = "constants.npz") -> str:
+        """The whole module; its arrays are read from a file beside it."""
+        writer = self.writer
+        lines = ["import numpy as np"]
+        if self.arrays:
+            lines.insert(0, "import pathlib\n")
+        by_module: dict[str, list[str]] = {}
+        for name, module in writer.imports.items():
+            by_module.setdefault(module, []).append(name)
+        lines += [f"import {module}" for module in sorted(writer.modules)]
+        lines += [f"from {m} import {', '.join(sorted(n))}" for m, n in sorted(by_module.items())]
+        lines.append("")
+        for name, value in writer.scope.items():
+            if isinstance(value, NDARRAY) and name[:1] == "c" and name[1:].isdigit():
+                number, kind = _python_number(value.item()), self._named_dtype(value.dtype)
+                lines.append(f"{name} = np.array({number}{kind})")
+            else:
+                lines += definition(name, value)
+        if self.arrays:
+            lines.append(f"with np.load(pathlib.Path(__file__).with_name({npz!r})) as arrays:")
+            lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
+        if writer.workspace:
+            lines.append("WORKSPACES = []")
+        if "add_at" in writer.scope:
+            lines += ["", "", _source_of_add_at()]
+        for name, function in {**SHARED, "aligned": aligned}.items():
+            if name in writer.scope:
+                text = inspect.getsource(function).replace(": Any = ", "=")
+                for annotation in (": Any", ": int", " -> Any"):
+                    text = text.replace(annotation, "")
+                lines += ["", "", text.rstrip()]
+        if "raise Missed" in self.body:
+            lines += ["", "", "class Missed(Exception):"]
+            lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
+        return "\n".join([*lines, "", "", self.body, ""])
+
+    def _named_dtype(self, dtype: Any) -> str:
+        return "" if dtype == np.float64 else f", np.{dtype.name}"
+
+    def function(self) -> Callable[..., Any]:
+        """The function, run from its text."""
+        scope: dict[str, Any] = {**self.writer.scope, "WORKSPACES": []}
+        exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
+        found: Callable[..., Any] = scope["compiled"]
+        return found
+
+
+def definition(name: str, value: Any) -> list[str]:
+    """Return the line that gives a number or a dtype a name; none for other objects."""
+    if isinstance(value, NUMBER):
+        return [f"{name} = {_number(value)}"]
+    if isinstance(value, np.dtype):
+        return [f'{name} = np.dtype("{value.str}")']
+    if isinstance(value, bytes):
+        return [f"{name} = {value!r}"]
+    return [f"{name} = {_python_number(value)}"] if isinstance(value, (float, complex)) else []
+
+
+def _number(value: Any) -> str:
+    text = f"np.{value.dtype.name}"
+    plain = value.item()
+    return (
+        f"{text}({_python_number(plain) if isinstance(plain, (float, complex)) else repr(plain)})"
+    )
+
+
+def _python_number(value: Any) -> str:
+    if isinstance(value, complex):
+        return f"complex({_python_number(value.real)}, {_python_number(value.imag)})"
+    return repr(value) if math.isfinite(value) else f'float("{value!r}")'
+
+
+def _source_of_add_at() -> str:
+    """The text of the function that adds at indices which repeat."""
+    parts = [
+        "import math",
+        "",
+        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
+        "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
+    ]
+    module: Any = numpy_scatter
+    functions = [module.add_at, module._index_arrays, module._counted_from_front]
+    for function in functions:
+        text = inspect.getsource(function).replace("ARRAYS)", "ARRAYS_OF_KEYS)")
+        text = text.replace("parts: Sequence[Any] =", "parts =").replace(": list[Any] =", " =")
+        text = text.replace("counted: Any =", "counted =").replace(": Any", "")
+        parts += [
+            "",
+            "",
+            text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip(),
+        ]
+    return "\n".join(parts)
+
+
+def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
+    """Write a program as NumPy source, and make a function of it."""
+    source = Source(program, in_chunks=in_chunks)
+    notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
+    if source.writer.chunks:
+        notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
+    is_rolled = any(note.startswith("loop") for note in program.notes)
+    exact = not (is_rolled or source.writer.chunks)
+    return Executable(source.function(), source.text(), tuple(notes), exact)

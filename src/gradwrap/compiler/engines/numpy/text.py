@@ -1,0 +1,301 @@
+"""The text of operations in NumPy: expressions, keys, literals, and what they refer to."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy import scatter as numpy_scatter
+from gradwrap.compiler.ir.program import (
+    UFUNC,
+    Attribute,
+    Instr,
+    Method,
+    Missed,
+    Program,
+    Ref,
+    Value,
+)
+from gradwrap.compiler.passes.products import SHARED
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NUMBER: type[Any] = np.generic
+OPERATORS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "true_divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "pow": "**",
+    "matmul": "@",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+ARITHMETIC = frozenset(
+    {"add", "subtract", "multiply", "divide", "true_divide", "power", "maximum", "minimum"}
+)
+"""Operations whose arguments are converted to the dtype of the result."""
+UNARY = {"negative": "-", "positive": "+", "invert": "~"}
+
+
+class Buffer:
+    """Memory that belongs to the program: which values lie in it now."""
+
+    __slots__ = ("kept", "key", "live", "loops", "name")
+
+    def __init__(
+        self, name: str, key: Any, live: set[int], *, kept: bool, loops: tuple[int, ...] = ()
+    ) -> None:
+        self.name: str = name
+        self.key: Any = key
+        """Shape and dtype; None if it cannot be used anew."""
+        self.live: set[int] = live
+        self.kept: bool = kept
+        """True if the next call will use it too, so that no result may lie in it."""
+        self.loops: tuple[int, ...] = loops
+        """The loops, outermost first, in whose turns it is made anew."""
+
+    def twin(self) -> Buffer:
+        """Return the same buffer, for another branch."""
+        return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
+
+
+class State:
+    """What is where at a point of the program."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+        self.buffers: dict[int, Buffer] = {}
+        self.free: dict[Any, list[Buffer]] = {}
+
+    def copied(self) -> State:
+        """The same state, to go on from in another branch."""
+        made = State()
+        made.names = dict(self.names)
+        twins = {id(b): b.twin() for b in self._all()}
+        made.buffers = {i: twins[id(b)] for i, b in self.buffers.items()}
+        made.free = {key: [twins[id(b)] for b in found] for key, found in self.free.items()}
+        return made
+
+    def _all(self) -> Iterable[Buffer]:
+        yield from self.buffers.values()
+        for found in self.free.values():
+            yield from found
+
+
+class SourceText:
+    """Writes single operations."""
+
+    module: str = "np"
+    """The name of the library in the source."""
+
+    def __init__(self, program: Program) -> None:
+        self.values: Any = program.values
+        self.scope: dict[str, Any] = {"np": np, "Missed": Missed}
+        self.filled: set[int] = set()
+        """Arrays of zeros that are filled before they are read."""
+        self.imports: dict[str, str] = {}
+        self.modules: set[str] = set()
+        """Modules of SciPy, of which functions are called."""
+        self._literals: dict[Any, str] = {}
+
+    def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+        """The statement of a write to an array."""
+        place, text = self._key(key, state), self.text(value, state)
+        if how == "setitem":
+            return f"{name}[{place}] = {text}"
+        if self._adds_once(key):
+            return f"{name}[{place}] += {text}"
+        self.scope["add_at"] = numpy_scatter.add_at
+        return f"add_at({name}, {self._nest(key, state)}, {text})"
+
+    def _adds_once(self, key: Any) -> bool:
+        """Tell if a key names no element twice."""
+        for part in key if isinstance(key, TUPLE) else (key,):
+            if isinstance(part, LIST):
+                return False
+            if type(part) is Ref:
+                value = self.values[part.index]
+                if part.index < 0 or (value.shape and value.dtype.kind != "b"):
+                    return False
+        return True
+
+    def expression(self, instr: Instr, state: State) -> str:
+        name, args, fn = instr.name, instr.args, instr.fn
+        if name == "getitem":
+            return f"{self._operand(args[0], state)}[{self._key(args[1], state)}]"
+        if name == "item":
+            return f"{self.text(args[0], state)}[{args[1]}]"
+        if name == "copy":
+            text = self.text(args[0], state)
+            is_number = not self.values[instr.out].is_ndarray
+            return text if is_number else f'{text}.copy("K")'
+        if name == "zeros":
+            function = "empty" if instr.out in self.filled else "zeros"
+            return self.new_array(function, Value(args[0], args[1], is_ndarray=True))
+        if name == "array":
+            return f"np.array({self._nest(args[0], state)}, {self._literal(args[1])})"
+        if isinstance(fn, Attribute):
+            return f"{self._operand(args[0], state)}.{name}"
+        if isinstance(fn, Method):
+            rest = self._arguments(args[1:], instr.kw, state)
+            return f"{self._operand(args[0], state)}.{fn.name}({rest})"
+        if name == "reshape" and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
+            if self.values[args[0].index].is_ndarray:
+                return f"{self.text(args[0], state)}.reshape({self._nest(args[1], state)})"
+        if not instr.kw and name in OPERATORS and len(args) == 2:
+            return (
+                f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
+            )
+        if not instr.kw and name in UNARY:
+            return f"{UNARY[name]}{self._operand(args[0], state)}"
+        return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+
+    def new_array(self, how: str, value: Value) -> str:
+        """The text of a new array, `np.empty` or `np.zeros`."""
+        shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
+        kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
+        return f"{self.module}.{how}({shape}{kind})"
+
+    def into(self, instr: Instr, out: str, state: State) -> str:
+        """The call of an instruction that writes into a buffer."""
+        if instr.name.endswith(".reduce"):
+            given_ = self._arguments(instr.args, instr.kw, state)
+            return f"{self._function(instr)}({given_}, out={out})"
+        name = "power" if instr.name == "pow" else instr.name
+        dtype = self.values[instr.out].dtype
+        converts = name in ARITHMETIC and dtype.kind in "fc"
+        parts = [
+            self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
+            for arg in instr.args
+        ]
+        if name in ("maximum", "minimum"):  # of these NumPy takes it by name alone
+            out = f"out={out}"
+        return f"{self._imported(name, instr)}({', '.join([*parts, out])})"
+
+    def _constant(self, number: Any, dtype: Any) -> str:
+        """The name of a number as an array without axes, which NumPy need not convert."""
+        key = (dtype, dtype.type(number).tobytes())
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = f"c{len(self._literals)}"
+            self.scope[known] = np.array(number, dtype)
+        return known
+
+    def _arguments(self, args: tuple[Any, ...], kw: Any, state: State) -> str:
+        parts = [self._nest(arg, state) for arg in args]
+        parts += [f"{name}={self._nest(value, state)}" for name, value in kw]
+        return ", ".join(parts)
+
+    def _function(self, instr: Instr) -> str:
+        """The text that names the function of an instruction."""
+        name = instr.name
+        if isinstance(instr.fn, UFUNC):
+            return self._imported(name, instr)
+        first, _, rest = name.partition(".")
+        if rest in ("reduce", "accumulate", "outer", "reduceat"):
+            return f"{self._imported(first, instr)}.{rest}"
+        if first == "scipy":
+            module = ".".join(name.split(".")[:2])
+            self.modules.add(module)
+            self.scope["scipy"] = import_module("scipy")
+            return name
+        if name.startswith("kernel"):  # of the c engine
+            self.scope[name] = instr.fn
+            return name
+        return f"np.{name}"
+
+    def _imported(self, name: str, instr: Instr) -> str:
+        if name in SHARED:
+            self.scope[name] = instr.fn
+            return name
+        ufunc: Any = getattr(np, name, None)
+        if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and name != "power":
+            self.imports[name] = "scipy.special"
+            self.scope[name] = instr.fn
+        else:
+            self.imports[name] = "numpy"
+            self.scope[name] = ufunc
+        return name
+
+    def text(self, leaf: Any, state: State) -> str:
+        return state.names[leaf.index] if type(leaf) is Ref else self._literal(leaf)
+
+    def _operand(self, leaf: Any, state: State) -> str:
+        """The text of a leaf beside an operator."""
+        text = self._nest(leaf, state)
+        return f"({text})" if text[:1] == "-" else text
+
+    def _nest(self, nest: Any, state: State) -> str:
+        if isinstance(nest, TUPLE):
+            parts = [self._nest(part, state) for part in nest]
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if isinstance(nest, LIST):
+            return f"[{', '.join(self._nest(part, state) for part in nest)}]"
+        if isinstance(nest, SLICE):
+            parts = [self._nest(part, state) for part in (nest.start, nest.stop, nest.step)]
+            return f"slice({', '.join(parts)})"
+        return self.text(nest, state)
+
+    def _key(self, key: Any, state: State) -> str:
+        """The text between the brackets of an index."""
+        if not isinstance(key, TUPLE) or not key:
+            return self._part(key, state)
+        parts = [self._part(part, state) for part in key]
+        return f"{', '.join(parts)}{',' if len(parts) == 1 else ''}"
+
+    def _part(self, part: Any, state: State) -> str:
+        if not isinstance(part, SLICE):
+            return self._nest(part, state)
+        start, stop, step = (
+            "" if one is None else self._nest(one, state)
+            for one in (part.start, part.stop, part.step)
+        )
+        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+
+    def _literal(self, value: Any) -> str:
+        kind: Any = type_of(value)
+        if value is None or value is Ellipsis or kind in (bool, int, str):
+            return "..." if value is Ellipsis else repr(value)
+        if kind is float and math.isfinite(value):
+            return repr(value)
+        if isinstance(value, TYPE):
+            name: str = value.__name__
+            return f"np.{name}" if getattr(np, name, None) is value else name
+        key: Any = (kind, value.tobytes()) if isinstance(value, NUMBER) else (kind, repr(value))
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = f"c{len(self._literals)}"
+            self.scope[known] = value
+        return known
+
+
+def takes_out(instr: Instr) -> bool:
+    """Tell if the function of an instruction writes into a buffer that it is given."""
+    fn: Any = instr.fn
+    if isinstance(fn, UFUNC):
+        return not instr.kw and fn.nout == 1
+    return instr.name.endswith(".reduce") or instr.name in SHARED
+
+
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(
+        leaf, (bool, np.bool_)
+    )

@@ -1,0 +1,750 @@
+"""Writes a program out, with buffers that are used anew.
+
+Each instruction becomes a line. Where its result is an array that no output lies in, it is written
+into a buffer that is free: one that dies there, or one of the call's workspace.
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
+from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
+from gradwrap.compiler.ir.loops import Described, one_turn
+from gradwrap.compiler.ir.program import (
+    Block,
+    Instr,
+    Loop,
+    Program,
+    Ref,
+    Value,
+    given,
+    is_elementwise,
+    refs,
+    used,
+)
+from gradwrap.compiler.passes.passes import enter_roots, roots_of
+from gradwrap.compiler.passes.products import SHARED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradwrap.compiler.ir.loops import LoopBody
+    from gradwrap.compiler.passes.passes import Roots
+
+WORKSPACE = 1 << 28
+"""The most bytes that a program keeps between calls."""
+LOOKS = {"bool": "bool({})", "int": "int({})", "shape": "{}.shape"}
+INDENT = "    "
+
+
+class Writer(SourceText):
+    """Writes a program out."""
+
+    values: Any
+
+    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
+        super().__init__(program)
+        self.program = program
+        self.in_chunks = in_chunks
+        self.chunks: list[int] = []
+        self.lines: list[str] = []
+        self.arrays: dict[str, Any] = {}
+        self.by_reference: dict[str, Any] = {}
+        self.workspace: list[tuple[str, Value]] = []
+        self.bytes: int = 0
+        self.notes: list[str] = []
+        self.roots: Roots = roots_of(program)
+        self._live_out = live_out(program)
+        self.handed_out: set[int] = set()
+        for block in program.blocks():
+            for index in refs(() if block.result is None else block.result.leaves):
+                self.handed_out |= self.roots[index]
+        self.fixed: dict[int, str] = {}
+        """Names that values of a loop have."""
+        self.stores: dict[int, str] = {}
+        """By value of a loop: the beginning of a line that stores it."""
+        self.loops: tuple[int, ...] = ()
+        """The loops whose turns are being written."""
+        self.targets: dict[int, str] = {}
+        """By value of a loop: the buffer that it is to be written into."""
+        self._count = 0
+        self._loops = 0
+
+    # The whole ------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Write all lines of the function's body."""
+        state = State()
+        self.parameters: list[str] = self._parameters()
+        for index, name in zip(self.program.inputs, self.parameters, strict=True):
+            state.names[index] = name
+        for number, (index, constant) in enumerate(self.program.constants.items()):
+            name = constant.name if constant.name.isidentifier() else f"array{number}"
+            name = _safe(name, {*self.parameters, *self.arrays, *self.by_reference})
+            state.names[index] = name
+            self.scope[name] = constant.array
+            (self.by_reference if constant.by_reference else self.arrays)[name] = constant.array
+        self._block(self.program.root, state, 1)
+
+    def _parameters(self) -> list[str]:
+        taken: list[str] = []
+        for name in self.program.names:
+            taken.append(_safe(name, taken))
+        return taken
+
+    def _block(self, block: Block, state: State, depth: int) -> None:
+        while True:
+            self._body(block, state, depth)
+            if block.guard is None:
+                assert block.result is not None
+                self.line(depth, "WORKSPACE_BACK")
+                self.line(depth, f"return {self._nest(block.result.leaves, state)}")
+                return
+            look = LOOKS[block.guard.kind].format(self.text(block.guard.value, state))
+            branches = list(block.branches.items())
+            is_test = block.guard.kind == "bool"
+            if len(branches) == 1:
+                found, block = branches[0]
+                self.line(depth, f"if {_unless(look, found)}:")
+                self.line(depth + 1, "raise Missed")
+                self._drop_dead(block, state)
+                continue
+            for number, (found, branch) in enumerate(branches):
+                test = look if found is True else f"not {look}" if found is False else ""
+                test = test or f"{look} == {found!r}"
+                word = "if" if number == 0 else "elif"
+                is_other = number and is_test
+                self.line(depth, "else:" if is_other else f"{word} {test}:")
+                inner = state.copied()
+                self._drop_dead(branch, inner)
+                self._block(branch, inner, depth + 1)
+            if not is_test:
+                self.line(depth, "raise Missed")
+            return
+
+    def _drop_dead(self, block: Block, state: State) -> None:
+        """Forget what only the other branches need."""
+        needed = self._live_in[id(block)]
+        for index in [i for i in state.names if i not in needed]:
+            self._die(index, state)
+
+    @property
+    def _live_in(self) -> dict[int, set[int]]:
+        return self._live_out[1]
+
+    def _body(self, block: Block, state: State, depth: int) -> None:
+        live = self._live_out[0][id(block)]
+        body = chunked(self.program, block.body, live) if self.in_chunks else block.body
+        for step in body:
+            if isinstance(step, Chunk):
+                self.filled.update(step.fills)
+        self.steps(body, live, state, depth)
+
+    def steps(
+        self, body: Sequence[Instr | Loop | Chunk], live: set[int], state: State, depth: int
+    ) -> None:
+        """Write steps, after which some values are needed."""
+        last: dict[int, int] = {}
+        for number, step in enumerate(body):
+            for index in (*used_by(step), *given_by(step)):
+                last[index] = number
+        dying: list[list[int]] = [[] for _ in body]
+        for index, number in last.items():
+            if index not in live:
+                dying[number].append(index)
+        for step, dead in zip(body, dying, strict=True):
+            if isinstance(step, Chunk):
+                self._chunk(step, state, depth, frozenset(dead))
+            elif isinstance(step, Loop):
+                self._loop(step, state, depth)
+            else:
+                self._instr(step, state, depth, frozenset(dead))
+            for index in dead:
+                self._die(index, state)
+
+    def _die(self, index: int, state: State) -> None:
+        state.names.pop(index, None)
+        for root in self.roots[index]:
+            buffer = state.buffers.get(root)
+            if buffer is None or index not in buffer.live:
+                continue
+            buffer.live.discard(index)
+            if not buffer.live:
+                del state.buffers[root]
+                if buffer.key is not None:
+                    state.free.setdefault(buffer.key, []).append(buffer)
+
+    def line(self, depth: int, text: str) -> None:
+        """Append a line."""
+        self.lines.append(INDENT * depth + text)
+
+    # One instruction ------------------------------------------------------------------------------
+
+    def _name(self, line: int) -> str:
+        self._count += 1
+        return f"{'t' if line else 'g'}{self._count}"
+
+    def _instr(self, instr: Instr, state: State, depth: int, dying: frozenset[int]) -> None:
+        value = self.values[instr.out]
+        name = self.fixed.get(instr.out) or self._name(instr.line)
+        store = self.stores.get(instr.out, "")
+        if instr.name in ("setitem", "scatter_add"):
+            self._write(instr, name, state, depth, dying)
+        elif instr.name != "copy" or not self._taken_over(instr, state, dying):
+            target = self.targets.get(instr.out)
+            buffer = None if target else self._buffer_for(instr, state, dying)
+            if target:
+                self.line(depth, f"{name} = {self.into(instr, target, state)}")
+            elif buffer is not None:
+                self.line(depth, f"{name} = {self.into(instr, buffer.name, state)}")
+                buffer.live = {instr.out}
+                state.buffers[instr.out] = buffer
+            else:
+                self.line(depth, f"{store}{name} = {self.expression(instr, state)}")
+                store = ""
+                self._own(instr, name, state)
+            state.names[instr.out] = name
+            if value.is_ndarray and instr.out not in state.buffers:
+                for root in self.roots[instr.out]:
+                    if root in state.buffers:
+                        state.buffers[root].live.add(instr.out)
+        if store:
+            self.line(depth, f"{store}{state.names[instr.out]}")
+
+    def _own(self, instr: Instr, name: str, state: State) -> None:
+        """Enter the new array of an instruction."""
+        value = self.values[instr.out]
+        if instr.name == "broadcast_to" or self.roots[instr.out] != frozenset({instr.out}):
+            return  # what is broadcast of a number cannot be written to
+        usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
+        key = (value.shape, value.dtype) if usable else None
+        made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
+        state.buffers[instr.out] = made
+
+    def _taken_over(self, instr: Instr, state: State, dying: frozenset[int]) -> bool:
+        """Let a copy be its source, if that is a new array of this call and ends here."""
+        source = instr.args[0].index
+        buffer = state.buffers.get(source)
+        if (
+            buffer is None
+            or buffer.live != {source}
+            or source not in dying
+            or not self.lasts(buffer)
+        ):
+            return False
+        if self.values[source] != self.values[instr.out]:
+            return False
+        del state.buffers[source]
+        buffer.live = {instr.out}
+        state.buffers[instr.out] = buffer
+        state.names[instr.out] = state.names[source]
+        return True
+
+    def _buffer_for(self, instr: Instr, state: State, dying: frozenset[int]) -> Buffer | None:
+        """A buffer for the result; None if it is to be a new array, or no array."""
+        value = self.values[instr.out]
+        if not value.is_ndarray or not value.shape or value.order != "C":
+            return None
+        if not self.takes_out(instr):
+            return None
+        key = (value.shape, value.dtype)
+        stays = not self.handed_out.isdisjoint(self.roots[instr.out])
+        if is_elementwise(instr):
+            for index in refs(instr.args):
+                buffer = state.buffers.get(index)
+                if index not in dying or buffer is None or buffer.live != {index}:
+                    continue
+                if buffer.key == key and (not stays or self.lasts(buffer)):
+                    del state.buffers[index]
+                    return buffer
+        found = state.free.get(key, [])
+        for number in range(len(found) - 1, -1, -1):
+            if not stays or self.lasts(found[number]):
+                return found.pop(number)
+        return None if stays else self._new_buffer(value)
+
+    def lasts(self, buffer: Buffer) -> bool:
+        """Tell if what is written into a buffer stays there, in later turns and calls too."""
+        return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
+
+    def _new_buffer(self, value: Value) -> Buffer | None:
+        """A buffer of the workspace; None if that would be too large."""
+        size = math.prod(value.shape) * value.dtype.itemsize
+        if self.bytes + size > WORKSPACE:
+            return None
+        self.bytes += size
+        name = f"w{len(self.workspace)}"
+        self.workspace.append((name, value))
+        return Buffer(name, (value.shape, value.dtype), set(), kept=True)
+
+    def takes_out(self, instr: Instr) -> bool:
+        """Tell if the function of an instruction is to write into a buffer that it is given."""
+        return takes_out(instr)
+
+    def _write(
+        self, instr: Instr, name: str, state: State, depth: int, dying: frozenset[int]
+    ) -> None:
+        """Write to an array in place if nobody else sees it, else to a copy."""
+        target, key, value = instr.args
+        source = target.index if type(target) is Ref else -1
+        buffer = state.buffers.get(source)
+        described = self.values[instr.out]
+        stays = not self.handed_out.isdisjoint(self.roots[instr.out])
+        if (
+            buffer is not None
+            and source in dying
+            and buffer.live - dying <= {source}
+            and self.values[source] == described
+            and (not stays or self.lasts(buffer))
+        ):
+            name = state.names[source]
+            del state.buffers[source]
+            buffer.live = {instr.out}
+            state.buffers[instr.out] = buffer
+        else:
+            text = self.text(target, state)
+            known = source >= 0 and self.values[source].is_ndarray
+            made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
+            self.line(depth, f"{name} = {made}")
+            self._own(instr, name, state)
+        self.line(depth, self.write_text(instr.name, name, key, value, state))
+        state.names[instr.out] = name
+
+    # Chunks ---------------------------------------------------------------------------------------
+
+    def _chunk(self, chunk: Chunk, state: State, depth: int, dying: frozenset[int]) -> None:
+        """Write instructions that are performed piece by piece."""
+        self.chunks.append(chunk.size)
+        prefix = f"p{len(self.chunks)}_"
+        inner = State()
+        inner.names = dict(state.names)
+        before: list[str] = []
+        pieces: list[str] = []
+        for number, index in enumerate(chunk.reads):
+            pieces.append(self._piece(f"{prefix}{number}", state.names[index], index, before))
+            inner.names[index] = f"{prefix}{number}"
+        outs: dict[int, str] = {}
+        for index in chunk.outs:
+            name, line = self.stack(index, state, flat=True)
+            if line:
+                self.line(depth, line)
+            outs[index] = f"{name}p"
+            pieces.append(self._piece(outs[index], name, index, before))
+        for instr in chunk.sums:
+            name = self._name(instr.line)
+            state.names[instr.out] = name
+            before.append(f"{name} = 0.0")
+        targets: dict[int, str] = {}
+        for chain in chunk.writes:
+            target = targets[chain[-1].out] = self._owned(chain, state, depth, dying)
+            if chain[0].args[0].index in chunk.fills:
+                size = self.values[chain[-1].out].shape[0]
+                start, stop, _ = chain[0].args[1].indices(size)
+                before += [f"{target}[:{start}] = 0.0"] if start else []
+                before += [f"{target}[{stop}:] = 0.0"] if stop < size else []
+        filled: dict[int, str] = {}
+        for chain in chunk.writes:
+            if chain[0].args[0].index in chunk.fills:
+                out = chain[-1].out
+                filled[out] = f"{prefix}f{len(filled)}"
+                pieces.append(f"{filled[out]} = {self._slice_of(targets[out], chain[0], chunk)}")
+        places, scratch = self._places(chunk, outs, filled, prefix)
+        for line in before:
+            self.line(depth, line)
+        count = chunk.elements
+        for name, whole in scratch.items():
+            self.line(depth, f"{name} = {whole}")
+        rest, (shorter, length) = count % chunk.size, (f"j > {count}", f"{count} - i")
+        if chunk.descends:
+            shorter, length = f"j < {chunk.size}", "j"
+            self.line(depth, f"for j in range({count}, 0, -{chunk.size}):")
+            start = f"j - {chunk.size}"
+            self.line(depth + 1, f"i = {f'max({start}, 0)' if rest else start}")
+        else:
+            self.line(depth, f"for i in range(0, {count}, {chunk.size}):")
+            self.line(depth + 1, f"j = i + {chunk.size}")
+        if rest and scratch:
+            self.line(depth + 1, f"if {shorter}:")
+            for name in scratch:
+                self.line(depth + 2, f"{name} = {name}[:{length}]")
+        for line in pieces:
+            self.line(depth + 1, line)
+        for instr in chunk.instrs:
+            name = f"{prefix}{'t' if instr.line else 'g'}{instr.out}"
+            place = outs.get(instr.out) or places.get(instr.out, "")
+            writes = takes_out(instr)
+            text = self.into(instr, place, inner) if writes else self.expression(instr, inner)
+            if not writes and instr.out in outs:
+                name = outs[instr.out]
+                self.line(depth + 1, f"{name}[...] = {text}")
+            else:
+                self.line(depth + 1, f"{name} = {text}")
+            inner.names[instr.out] = name
+        for instr in chunk.sums:
+            total = state.names[instr.out]
+            self.imports["add"] = "numpy"
+            self.scope["add"] = np.add
+            text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
+            self.line(depth + 1, text)
+        for chain in chunk.writes:
+            out = chain[-1].out
+            slices = [self._slice_of(targets[out], instr, chunk) for instr in chain]
+            self._additions(chain, filled.get(out), slices, inner, depth + 1)
+
+    def _additions(
+        self, chain: list[Instr], filled: str | None, slices: list[str], inner: State, depth: int
+    ) -> None:
+        """Write the additions of a piece to slices of one array."""
+        amounts = [self.text(instr.args[2], inner) for instr in chain]
+        if filled is not None:
+            count = _first_additions(chain)
+            zero = [self._constant(0.0, self.values[chain[0].out].dtype)] if count == 1 else []
+            self.imports["add"] = "numpy"
+            self.scope["add"] = np.add
+            self.line(depth, f"add({', '.join([*amounts[:count], *zero, filled])})")
+            slices, amounts = slices[count:], amounts[count:]
+        for place, amount in zip(slices, amounts, strict=True):
+            self.line(depth, f"{place} += {amount}")
+
+    def _slice_of(self, target: str, instr: Instr, chunk: Chunk) -> str:
+        """The part of an array that an addition of a piece goes to."""
+        size = self.values[instr.out].shape[0]
+        start, stop, _ = instr.args[1].indices(size)
+        low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
+        if stop < size and chunk.elements % chunk.size and not chunk.descends:
+            high = f"min({high}, {stop})"
+        return f"{target}[{low}:{high}]"
+
+    def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
+        """The line that takes a piece of an array, whose axes are joined first."""
+        if len(self.values[index].shape) == 1:
+            return f"{name} = {whole}[i:j]"
+        before.append(f"{name}_ = {whole}.reshape(-1)")
+        return f"{name} = {name}_[i:j]"
+
+    def _owned(self, chain: list[Instr], state: State, depth: int, dying: frozenset[int]) -> str:
+        """The name of the array that a chain of additions goes into."""
+        first, last = chain[0], chain[-1]
+        whole = last._replace(args=(first.args[0], slice(0, 0), 0.0), out=last.out)
+        before = len(self.lines)
+        self._write(whole, self._name(last.line), state, depth, dying)
+        del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
+        return state.names[last.out]
+
+    def _places(
+        self, chunk: Chunk, outs: dict[int, str], filled: dict[int, str], prefix: str
+    ) -> tuple[dict[int, str], dict[str, str]]:
+        """Find a place for each intermediate result; return these, and the buffers among them.
+
+        Until a result is written to its array, that part of it is a place for others.
+        """
+        last: dict[int, int] = {}
+        steps = (*chunk.instrs, *chunk.sums, *(i for chain in chunk.writes for i in chain))
+        for number, step in enumerate(steps):
+            for index in used(step):
+                last[index] = number
+        free: list[_Place] = []
+        number = len(chunk.instrs) + len(chunk.sums)
+        for chain in chunk.writes:
+            out = chain[-1].out
+            if out in filled:
+                until = number + _first_additions(chain) - 1
+                free.append(_Place(filled[out], self.values[out].dtype, until))
+            number += len(chain)
+        for number, step in enumerate(chunk.instrs):
+            if step.out in outs:
+                until = number - (step.name in SHARED)
+                free.append(_Place(outs[step.out], self.values[step.out].dtype, until))
+        names: dict[int, str] = {}
+        scratch: dict[str, str] = {}
+        places: dict[int, _Place] = {}  # of what is still read
+        for number, step in enumerate(chunk.instrs):
+            dying = [i for i in dict.fromkeys(refs(step.args)) if i in places and last[i] == number]
+            if step.out not in outs and takes_out(step):
+                dtype, until = self.values[step.out].dtype, last.get(step.out, number)
+                # of functions that are shared, the last operand is read after the first result
+                over = refs(step.args[:1] if step.name in SHARED else step.args)
+                waiting = [*free, *(places.pop(i) for i in dying if i in over)]
+                mine = next((p for p in reversed(waiting) if p.takes(dtype, until)), None)
+                if mine is None:
+                    buffer = self._new_buffer(Value((chunk.size,), dtype, is_ndarray=True))
+                    assert buffer is not None
+                    mine = _Place(f"{prefix}w{len(scratch)}", dtype, len(steps))
+                    scratch[mine.name] = buffer.name
+                else:
+                    waiting.remove(mine)
+                free, places[step.out], names[step.out] = waiting, mine, mine.name
+            free += [places.pop(i) for i in dying if i in places]
+        return names, scratch
+
+    # Loops ----------------------------------------------------------------------------------------
+
+    def _loop(self, loop: Loop, state: State, depth: int) -> None:
+        """Write a recurrence."""
+        self._loops += 1
+        first = next((row.line for row in loop.rows if row.line), 0)
+        where = f"line {first}" if first else "a backward pass"
+        self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
+        body = one_turn(loop, self.values)
+        outer = self.values
+        self.values = Described(outer, body.values)
+        self.loops = (*self.loops, self._loops)
+        _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
+        self.loops = self.loops[:-1]
+        for out in loop.outs:
+            if out in self.stores:
+                self.line(depth, f"{self.stores[out]}{state.names[out]}")
+        self.values = outer
+
+    def stack(self, out: int, state: State, *, flat: bool = False) -> tuple[str, str]:
+        """The name of the array for all turns of a row, and the line that makes it, or "".
+
+        If it is to be `flat`, its axes will be joined. What a function of NumPy has given may have
+        another memory order than was expected, so that it cannot take the place.
+        """
+        value = self.values[out]
+        flat = flat and len(value.shape) > 1
+        if out in self.targets:
+            state.names[out] = self.targets[out]
+            return self.targets[out], ""
+        key = (value.shape, value.dtype)
+        stays = not self.handed_out.isdisjoint(self.roots[out])
+        found = state.free.get(key, [])
+        buffer: Buffer | None = None
+        for number in range(len(found) - 1, -1, -1):
+            is_known = found[number].kept or not flat
+            if is_known and (not stays or self.lasts(found[number])):
+                buffer = found.pop(number)
+                break
+        if buffer is None and not stays:
+            buffer = self._new_buffer(value)
+        line = ""
+        if buffer is None:
+            name = self._name(1)
+            line = f"{name} = {self.new_array('empty', value)}"
+            buffer = Buffer(name, key, {out}, kept=False, loops=self.loops)
+        name = buffer.name
+        buffer.live = {out}
+        state.buffers[out] = buffer
+        state.names[out] = name
+        return name, line
+
+
+class _Place(NamedTuple):
+    """Memory for a piece of a result."""
+
+    name: str
+    dtype: Any
+    until: int
+    """The last step that may read from it."""
+
+    def takes(self, dtype: Any, until: int) -> bool:
+        """Tell if a result of a dtype can lie there, up to the step that reads it last."""
+        return self.dtype == dtype and until <= self.until
+
+
+def _first_additions(chain: list[Instr]) -> int:
+    """The number of additions that can be one, where an array is filled: both go to one slice."""
+    return 2 if [step.args[1] for step in chain[1:2]] == [chain[0].args[1]] else 1
+
+
+class _LoopText:
+    """The lines of one recurrence."""
+
+    def __init__(
+        self, writer: Writer, loop: Loop, body: LoopBody, state: State, prefix: str
+    ) -> None:
+        self.writer = writer
+        self.loop = loop
+        self.body = body
+        self.state = state
+        self.prefix = prefix
+        self.current: list[str] = [f"{prefix}{j}" for j in range(len(loop.rows))]
+        self.made: dict[int, Instr] = {
+            step.out: step for step in body.steps if isinstance(step, Instr)
+        }
+        self.kept: set[int] = {*body.previous, *loop.stacks, *loop.finals}
+        """The rows that are needed at the end of a turn."""
+        self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
+        self.pairs: list[str] = []
+        """Names of buffers that are used in every other turn, as `a` and `b`."""
+
+    def write(self, depth: int) -> None:
+        """Write the loop."""
+        writer, loop, body, state = self.writer, self.loop, self.body, self.state
+        roots = writer.roots
+        inside = {*body.rows, *body.turns.values()}
+        for number in (*body.turns.values(), *(n for n, _ in body.previous.values())):
+            roots[number] = frozenset({number})
+            inside.add(number)
+        enter_roots(body.steps, writer.values, roots)
+        for row in {*body.previous, *loop.finals}:
+            writer.handed_out |= roots[body.rows[row]]
+        for number, name in zip(body.rows, self.current, strict=True):
+            writer.fixed[number] = name
+        stacks = self._stacks(depth)
+        self._begin(depth)
+        writer.line(depth, self._head(stacks))
+        live = {i for step in body.steps for i in used(step) if i not in inside}
+        live.update(body.rows[row] for row in self.kept)
+        writer.steps(body.steps, live, state, depth + 1)
+        lasts = {out: self._last(row, depth + 1) for row, out in loop.finals.items()}
+        self._carry_on(depth + 1)
+        state.names.update(lasts)
+        for number in inside:
+            state.names.pop(number, None)
+            state.buffers.pop(number, None)
+            for known in (writer.fixed, writer.stores, writer.targets):
+                known.pop(number, None)
+
+    def _stacks(self, depth: int) -> dict[str, str]:
+        """Write the stacks; return the names of rows that a turn writes to, and their stacks."""
+        writer, body = self.writer, self.body
+        rows: dict[str, str] = {}
+        for j, out in self.loop.stacks.items():
+            name, line = writer.stack(out, self.state)
+            if line:
+                writer.line(depth, line)
+            number = body.rows[j]
+            if self._takes_buffer(number) or (number not in self.made and self._is_stack(number)):
+                writer.targets[number] = f"{self.current[j]}o"
+                rows[f"{self.current[j]}o"] = name
+            else:
+                writer.stores[number] = f"{name}[{self.counter}] = "
+        return rows
+
+    def _is_stack(self, number: int) -> bool:
+        """Tell if a value is one that an inner loop gives of all its turns."""
+        return any(
+            number in step.stacks.values() for step in self.body.steps if isinstance(step, Loop)
+        )
+
+    def _takes_buffer(self, number: int) -> bool:
+        instr, value = self.made.get(number), self.writer.values[number]
+        is_array = value.is_ndarray and bool(value.shape) and value.order == "C"
+        return instr is not None and is_array and self.writer.takes_out(instr)
+
+    def _begin(self, depth: int) -> None:
+        """Write what the first turn finds."""
+        writer, body, state = self.writer, self.body, self.state
+        for j, (number, init) in sorted(body.previous.items()):
+            name = f"{self.current[j]}p"
+            text = writer.text(init, state)
+            if self._is_own(j):
+                text = f'{text}.copy("K")'
+                state.buffers[number] = Buffer(name, None, {number}, kept=False, loops=writer.loops)
+            writer.line(depth, f"{name} = {text}")
+            state.names[number] = name
+        for j in sorted({*body.previous, *self.loop.finals} - self.loop.stacks.keys()):
+            number, name = body.rows[j], self.current[j]
+            if self._takes_buffer(number):
+                made = writer.new_array("empty", self.loop.rows[j].value)
+                writer.targets[number] = f"{name}a"
+                for one in ("a", "b") if j in body.previous else ("a",):
+                    writer.line(depth, f"{name}{one} = {made}")
+                if j in body.previous:
+                    self.pairs.append(name)
+        for place, number in enumerate(body.turns.values()):
+            state.names[number] = f"{self.prefix}v{place}"
+
+    def _is_own(self, j: int) -> bool:
+        """Tell if nobody else sees what a row carries on, so that a turn may write to it."""
+        number = self.body.rows[j]
+        instr = self.made.get(number)
+        return instr is not None and instr.name in ("setitem", "scatter_add")
+
+    def _head(self, stacks: dict[str, str]) -> str:
+        """The line that begins the loop."""
+        names = [self.state.names[number] for number in self.body.turns.values()]
+        sources = [self.state.names[index] for index in self.body.turns]
+        names += stacks
+        sources += stacks.values()
+        counter = self.counter
+        counted = len(stacks) < len(self.loop.stacks)
+        if not names:
+            return f"for {counter if counted else '_'} in range({self.loop.turns}):"
+        if len(names) == 1:
+            target, source = names[0], sources[0]
+        else:
+            target, source = ", ".join(names), f"zip({', '.join(sources)})"
+        if counted:
+            target = f"{counter}, ({target})" if len(names) > 1 else f"{counter}, {target}"
+            return f"for {target} in enumerate({source}):"
+        return f"for {target} in {source}:"
+
+    def _moves(self) -> list[tuple[str, str]]:
+        """What the next turn finds: its names, and what is bound to them."""
+        found = [(f"{self.current[j]}p", self.body.rows[j]) for j in sorted(self.body.previous)]
+        names = self.state.names
+        return [(name, names[number]) for name, number in found if name != names[number]]
+
+    def _last(self, row: int, depth: int) -> str:
+        """The name of what a row gives in the last turn; it may lie where the next turn's lies."""
+        name = self.state.names[self.body.rows[row]]
+        if name not in {target for target, _ in self._moves()}:
+            return name
+        if row in self.body.previous:
+            return f"{self.current[row]}p"
+        self.writer.line(depth, f"{self.current[row]} = {name}")
+        return self.current[row]
+
+    def _carry_on(self, depth: int) -> None:
+        """Write what the next turn finds."""
+        writer = self.writer
+        moves = self._moves()
+        targets = {target for target, _ in moves}
+        if any(name in targets for _, name in moves):
+            left, right = (", ".join(side) for side in zip(*moves, strict=True))
+            writer.line(depth, f"{left} = {right}")
+        else:
+            for target, name in moves:
+                writer.line(depth, f"{target} = {name}")
+        for name in self.pairs:
+            writer.line(depth, f"{name}a, {name}b = {name}b, {name}a")
+
+
+def _unless(look: str, found: Any) -> str:
+    if found is True:
+        return f"not {look}"
+    return look if found is False else f"{look} != {found!r}"
+
+
+def _safe(name: str, taken: Iterable[str]) -> str:
+    """A name that is free, and no word of the source."""
+    name = name if name.isidentifier() else "a"
+    if _is_word(name):
+        name = f"in_{name}"
+    while name in taken or keyword.iskeyword(name) or hasattr(np, name):
+        name += "_"
+    return name
+
+
+def _is_word(name: str) -> bool:
+    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
+        name[:1] in "tgwcrpk" and name[1:2].isdigit()
+    )
+
+
+def live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+    """The values that are needed after the body of each block, and at its beginning."""
+    after: dict[int, set[int]] = {}
+    before: dict[int, set[int]] = {}
+    for block in reversed(list(program.blocks())):
+        live: set[int] = set()
+        for branch in block.branches.values():
+            live |= before[id(branch)]
+        if block.guard is not None:
+            live.add(block.guard.value.index)
+        if block.result is not None:
+            live.update(refs(block.result.leaves))
+        after[id(block)] = set(live)
+        for step in reversed(block.body):
+            live.difference_update(given(step))
+            live.update(used(step))
+        before[id(block)] = live
+    return after, before

@@ -1,0 +1,1 @@
+"""The program: its definition, and what reads it without changing it."""

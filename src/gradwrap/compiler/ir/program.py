@@ -1,0 +1,529 @@
+"""The program of a compiled function: the tracer writes it, the passes change it, engines read it.
+
+A `Program` is a tree of `Block`s. A block is straight-line code: its `body` is performed in order,
+then it either hands out its `result`, or its `guard` looks at a value and one of its `branches`
+goes on. A function without branches on values has one block.
+
+Everything that a body computes is a *value*, which has a number. `Ref(i)` names value `i`, and
+`program.values[i]` describes it. A value is given once (by an input, a constant, or one
+instruction), and it is never changed: writes are functional (`setitem`, below).
+
+**Arguments.** `Instr.args` and `Instr.kw` are nests of tuples, lists and slices. A leaf is a `Ref`
+or a literal: a Python number, a NumPy number, `None`, `...`, a string, a dtype, a type. Python's
+numbers are *weak*, as NumPy has it: `x * 2.0` keeps the dtype of a float32 `x`. NumPy's numbers are
+not. A literal is never an `ndarray`: arrays of the closure are values too, listed in
+`Program.constants`. A key of an index is one argument: `x[1, :, i]` is
+`getitem(x, (1, slice(None), i))`, and `x[0]` is `getitem(x, 0)`.
+
+**Numbers and 0-d arrays.** `Value.is_ndarray` is False for a NumPy number (`np.float64`), which
+most operations on 0-d arrays return. They must stay distinct: outputs have the types of eager.
+
+**Instructions.** `fn(*args, **kw)` on real values gives the value: a program is run by just that
+(`evaluated`). `name` says which operation it is:
+
+========================== ======================================================================
+name                       operation
+========================== ======================================================================
+`add`, `sin`, …            the ufunc of this name in NumPy or in scipy.special; `fn` is the ufunc
+                           itself. Elementwise, except where `fn.signature` is given (`matmul`).
+                           Operators are recorded as their ufuncs (`a * b` as `multiply`), except
+                           `pow`
+`pow`                      `a ** b`, which is not `np.power`: NumPy squares for `x ** 2`
+`add.reduce`, …            a method of a ufunc; `args` are `(x,)` or `(x, axis)`; the keywords
+                           `axis`, `keepdims`, `dtype` are there if they are not the default
+`where`                    `np.where` of three arguments, elementwise
+`getitem`                  `(x, key)`: a view if the key is basic, else a copy
+`setitem`                  `(x, key, v)`: a copy of `x` with `v` written at `key`. An engine may
+                           write into the buffer of `x` if that dies here and nothing else sees it
+`scatter_add`              `(x, key, v)`: likewise, with `v` added at `key`; what is named twice is
+                           added twice, so for an array of integers this is `add_at` of
+                           `gradwrap.backends.numpy.scatter`
+`copy`                     `(x,)`: a new array, laid out as `x` is; never merged with another
+`zeros`, `full`            `(shape, dtype)` and `(shape, number, dtype)`: a new array
+`array`                    `(nest, dtype)`: `np.array` of nested lists of values and literals
+`item`                     `(whole, i)`: output `i` of an instruction with several outputs, whose
+                           value `whole` is a tuple (`Value.is_tuple`)
+`T`, `mT`, `real`, `imag`  the attribute of `(x,)`; `fn` is an `Attribute`
+`.astype`, `.reshape`, …   the method of the first argument, with the others; `fn` is a `Method`
+others                     the function of NumPy of this dotted name (`linalg.solve`)
+========================== ======================================================================
+
+**Views.** `Instr.views` is True if the result may share memory with an argument that is a `Ref`
+(any of them). So a buffer may be used anew only when all values that may be views of it are dead.
+
+**After rolling** a body also holds `Loop`s. A loop performs its `rows` in order, `turns` times. An
+operand of a row is one of
+
+============ ======================================================================================
+`Cur(j)`     what row `j` gave in this turn; `j` is smaller than the row's own number
+`Prev(j, i)` what row `j` gave in the turn before; in the first turn `i`, a `Ref` or a literal
+`Turn(r)`    the row of this turn of value `r`, which has the turns along its first axis. It has the
+             shape `values[r].shape[1:]`
+`Ref`        the same value in all turns
+literal      likewise
+============ ======================================================================================
+
+`Row.value` describes what one turn gives. `stacks` says which rows are wanted of all turns: row
+`j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)`; `finals`
+says which are wanted of the last turn: value `finals[j]`, of the same description as the row's.
+The turns are in the order of computation. A row
+whose `fn` is an `Inner` is a loop itself (`loops.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.backends.numpy.scatter import add_at
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradwrap.core.values.tree import TreeDef
+
+UFUNC: type[Any] = np.ufunc
+NDARRAY: type[Any] = np.ndarray
+
+
+class Ref:
+    """The name of a value: its number in `Program.values`."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index: int = index
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Ref and other.index == self.index
+
+    def __hash__(self) -> int:
+        return hash((Ref, self.index))
+
+    def __repr__(self) -> str:
+        return f"t{self.index}"
+
+
+class Value(NamedTuple):
+    """The description of a value, which is not kept itself.
+
+    `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype of its
+    own. `is_number` says that it is a number of Python's, weak in operations: an argument of the
+    function that varies. `order` is the memory order of an array: `"C"`, `"F"` or `"?"` (a view
+    with gaps).
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+    is_ndarray: bool
+    is_tuple: bool = False
+    is_number: bool = False
+    order: str = "C"
+
+
+class Instr(NamedTuple):
+    """One operation, `out = fn(*args, **kw)`; see the module's docstring."""
+
+    fn: Callable[..., Any]
+    name: str
+    args: tuple[Any, ...]
+    kw: tuple[tuple[str, Any], ...]
+    """Keywords in alphabetical order."""
+    out: int
+    """The number of the value that it gives."""
+    views: bool = False
+    line: int = 0
+    """The line of the user's code that it comes from; 0 if that is not known."""
+    copied: bool = False
+    """Whether it may give a view, but gave a copy when it was traced."""
+
+
+class Cur(NamedTuple):
+    """In a loop: what another row gave in this turn."""
+
+    row: int
+
+
+class Prev(NamedTuple):
+    """In a loop: what a row (often the same) gave in the turn before; `init` in the first turn."""
+
+    row: int
+    init: Any
+
+
+class Turn(NamedTuple):
+    """In a loop: this turn's row of a value that has the turns along its first axis."""
+
+    stack: Ref
+
+
+class Row(NamedTuple):
+    """One operation of a loop. `args` and `kw` are those of `Instr`, with the operands of a row."""
+
+    fn: Callable[..., Any]
+    name: str
+    args: tuple[Any, ...]
+    kw: tuple[tuple[str, Any], ...]
+    value: Value
+    line: int = 0
+    views: bool = False
+
+
+@dataclass(slots=True)
+class Loop:
+    """A recurrence: rows that are performed in order, `turns` times; see the module's docstring."""
+
+    turns: int
+    rows: tuple[Row, ...]
+    stacks: dict[int, int] = field(default_factory=dict[int, int])
+    finals: dict[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def outs(self) -> tuple[int, ...]:
+        """The numbers of the values that it gives."""
+        return (*self.stacks.values(), *self.finals.values())
+
+
+class Guard(NamedTuple):
+    """A look at a value on which the function branches.
+
+    `kind` is `"bool"`, `"int"` or `"shape"` (of what a mask has selected), and the outcome is
+    `bool(v)`, `int(v)` or `v.shape`. The outcomes that have been seen are the keys of the block's
+    `branches`; any other is a miss, which the function's owner traces (`compiled.py`).
+    """
+
+    kind: str
+    value: Ref
+
+
+class Result(NamedTuple):
+    """What the function returns: the leaves (`Ref`s or literals) and their structure."""
+
+    leaves: tuple[Any, ...]
+    tree: TreeDef
+
+
+@dataclass(slots=True)
+class Block:
+    """Straight-line code, and what comes after it: a result, or a guard with branches."""
+
+    body: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
+    guard: Guard | None = None
+    branches: dict[Any, Block] = field(default_factory=dict[Any, "Block"])
+    result: Result | None = None
+
+
+class Constant(NamedTuple):
+    """An array of the function's surroundings.
+
+    `by_reference` says that `array` is the user's own object, whose content is read at each call.
+    Otherwise it is a copy that nobody writes to. `name` is the user's name for it, or "".
+    """
+
+    array: Any
+    by_reference: bool
+    name: str
+
+
+@dataclass(slots=True)
+class Program:
+    """A traced function for arguments of one signature.
+
+    `inputs` are the numbers of the values that are given by the caller, in the order of the
+    arguments' leaves; `names` are the names of these in the source. `constants` are the values
+    that are there before the first instruction, by number.
+    """
+
+    values: list[Value]
+    inputs: tuple[int, ...]
+    names: tuple[str, ...]
+    constants: dict[int, Constant]
+    root: Block
+    notes: list[str] = field(default_factory=list[str])
+    """What `.explain()` says of the passes: loops that were found, and why others were not."""
+    quiet: tuple[str, ...] = ()
+    """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+
+    def new(self, value: Value) -> Ref:
+        """Number a new value."""
+        self.values.append(value)
+        return Ref(len(self.values) - 1)
+
+    def copy(self) -> Program:
+        """Return the same program, with blocks of its own."""
+        constants = dict(self.constants)
+        return replace(self, root=_copied(self.root), constants=constants, notes=[*self.notes])
+
+    def length(self) -> int:
+        """Count operations, those of a loop once."""
+        return sum(
+            len(step.rows) if isinstance(step, Loop) else 1
+            for block in self.blocks()
+            for step in block.body
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, each before its branches."""
+        waiting = [self.root]
+        while waiting:
+            block = waiting.pop()
+            yield block
+            waiting.extend(reversed(block.branches.values()))
+
+
+def _copied(block: Block) -> Block:
+    branches = {found: _copied(branch) for found, branch in block.branches.items()}
+    return replace(block, body=[*block.body], branches=branches)
+
+
+# Operations ---------------------------------------------------------------------------------------
+
+
+class Named:
+    """The function of an attribute or a method of arrays, equal to others of its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name: str = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
+
+
+class Attribute(Named):
+    """The function of an attribute of arrays."""
+
+    __slots__ = ()
+
+    def __call__(self, x: Any, /) -> Any:
+        """Return the attribute of `x`."""
+        return getattr(x, self.name)
+
+
+class Method(Named):
+    """The function of a method of arrays."""
+
+    __slots__ = ()
+
+    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of `x`."""
+        return getattr(x, self.name)(*args, **kwargs)
+
+
+def getitem(x: Any, key: Any, /) -> Any:
+    """Return `x[key]`."""
+    return x[key]
+
+
+def setitem(x: Any, key: Any, value: Any, /) -> Any:
+    """Return a copy of `x` with a value written at a key."""
+    new = np.array(x, order="K")
+    new[key] = value
+    return new
+
+
+def scatter_add(x: Any, key: Any, value: Any, /) -> Any:
+    """Return a copy of `x` with a value added at a key, as often as the key names an element."""
+    new = np.array(x, order="K")
+    if adds_once(key):
+        new[key] += value
+    else:
+        add_at(new, key, value)
+    return new
+
+
+def adds_once(key: Any) -> bool:
+    """Tell if a key names no element twice: it has neither lists nor arrays of integers."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    return all(
+        part is None
+        or part is Ellipsis
+        or isinstance(part, SLICE)
+        or np.ndim(part) == 0
+        or getattr(part, "dtype", None) == np.bool_
+        for part in parts
+    )
+
+
+def copy(x: Any, /) -> Any:
+    """Return a new array, or the number."""
+    return np.array(x, order="K") if isinstance(x, NDARRAY) else x
+
+
+def item(whole: Any, index: int, /) -> Any:
+    """Return one of several outputs."""
+    return whole[index]
+
+
+def zeros(shape: tuple[int, ...], dtype: Any, /) -> Any:
+    """Return a new array of zeros."""
+    return np.zeros(shape, dtype)
+
+
+def full(shape: tuple[int, ...], number: Any, dtype: Any, /) -> Any:
+    """Return a new array of one number."""
+    return np.full(shape, number, dtype)
+
+
+def array(nest: Any, dtype: Any, /) -> Any:
+    """Return a new array of nested lists."""
+    return np.array(nest, dtype)
+
+
+def is_elementwise(instr: Instr | Row) -> bool:
+    """Tell if an instruction computes each element of one output from those of its arguments."""
+    fn: Any = instr.fn
+    if isinstance(fn, UFUNC):
+        return fn.signature is None and fn.nout == 1
+    return instr.name == "pow" or (instr.name == "where" and len(instr.args) == 3)
+
+
+NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
+LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
+
+
+def refs(nest: Any) -> list[int]:
+    """The numbers of the values that are named in a nest of arguments, the last one first."""
+    found: list[int] = []
+    _collect(nest, found)
+    return found
+
+
+def _collect(nest: Any, found: list[int]) -> None:
+    kind = type_of(nest)
+    if kind in LITERALS:
+        return
+    if kind is TUPLE or kind is LIST:
+        for part in reversed(nest):
+            kind = type_of(part)
+            if kind is Ref:
+                found.append(part.index)
+            elif kind not in LITERALS:
+                _collect(part, found)
+    elif kind is Ref:
+        found.append(nest.index)
+    elif kind is SLICE:
+        for bound in (nest.step, nest.stop, nest.start):
+            if type_of(bound) not in LITERALS:
+                _collect(bound, found)
+    elif kind is Prev:
+        _collect(nest.init, found)
+    elif kind is Turn:
+        found.append(nest.stack.index)
+    elif isinstance(nest, (TUPLE, LIST)) and kind is not Cur:
+        for part in reversed(nest):
+            _collect(part, found)
+
+
+def used(step: Instr | Loop) -> list[int]:
+    """The numbers of the values that an instruction or a loop reads."""
+    found: list[int] = []
+    if isinstance(step, Loop):
+        for row in step.rows:
+            _collect(row.args, found)
+            _collect(row.kw, found)
+        return found
+    _collect(step.args, found)
+    if step.kw:
+        _collect(step.kw, found)
+    return found
+
+
+def given(step: Instr | Loop) -> tuple[int, ...]:
+    """The numbers of the values that an instruction or a loop gives."""
+    return step.outs if isinstance(step, Loop) else (step.out,)
+
+
+def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a nest with every leaf changed; operands of loops are leaves too."""
+    kind = type_of(nest)
+    if kind is TUPLE or kind is LIST:
+        return kind(
+            [mapped(part, change) if type_of(part) in NESTS else change(part) for part in nest]
+        )
+    if kind is SLICE:
+        parts: Sequence[Any] = (nest.start, nest.stop, nest.step)
+        return slice(*(mapped(part, change) for part in parts))
+    return change(nest)
+
+
+# Running a program as it stands -------------------------------------------------------------------
+
+
+class Missed(Exception):  # noqa: N818  it ends a run, and is no error
+    """A guard had an outcome that has not been traced."""
+
+
+def outcome(kind: str, value: Any) -> Any:
+    """What a guard finds."""
+    if kind == "bool":
+        return bool(value)
+    return int(value) if kind == "int" else value.shape
+
+
+def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """Run a program instruction by instruction: the leaves of its result.
+
+    This is what every engine has to agree with.
+
+    Raises
+    ------
+    Missed
+        A guard had an outcome that has not been traced.
+    """
+    known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
+    known.update(zip(program.inputs, arguments, strict=True))
+
+    def read(leaf: Any) -> Any:
+        return known[leaf.index] if type(leaf) is Ref else leaf
+
+    block = program.root
+    while True:
+        for step in block.body:
+            if isinstance(step, Loop):
+                known.update(turned(step, read))
+            else:
+                keywords = {name: mapped(value, read) for name, value in step.kw}
+                known[step.out] = step.fn(*mapped(step.args, read), **keywords)
+        if block.guard is None:
+            assert block.result is not None
+            return tuple(map(read, block.result.leaves))
+        found = outcome(block.guard.kind, read(block.guard.value))
+        if found not in block.branches:
+            raise Missed
+        block = block.branches[found]
+
+
+def turned(loop: Loop, read: Callable[[Any], Any]) -> dict[int, Any]:
+    """Perform a loop whose leaves are read by `read`: the values that it gives, by number."""
+    turns: list[list[Any]] = []
+    for _ in range(loop.turns):
+        previous = turns[-1] if turns else None
+        turns.append(_one_turn(loop, len(turns), previous, read))
+    found = {out: np.stack([turn[j] for turn in turns]) for j, out in loop.stacks.items()}
+    return found | {out: turns[-1][j] for j, out in loop.finals.items()}
+
+
+def _one_turn(
+    loop: Loop, k: int, previous: list[Any] | None, read: Callable[[Any], Any]
+) -> list[Any]:
+    current: list[Any] = []
+
+    def operand(leaf: Any) -> Any:
+        if type(leaf) is Cur:
+            return current[leaf.row]
+        if type(leaf) is Prev:
+            return read(leaf.init) if previous is None else previous[leaf.row]
+        return read(leaf.stack)[k] if type(leaf) is Turn else read(leaf)
+
+    for row in loop.rows:
+        keywords = {name: mapped(value, operand) for name, value in row.kw}
+        current.append(row.fn(*mapped(row.args, operand), **keywords))
+    return current

@@ -1,0 +1,331 @@
+"""Accesses to parts of arrays: what was written is read without the array, where that can be.
+
+A write gives another *version* of an array. Of a read it is found out which versions have what it
+reads: either the value that was written is known, or the version that was read before will do as
+well, so that few versions are read at all. The search for loops needs that, since turns that write
+to different parts depend on each other only through the array. Afterwards the newest version that
+will do is read, so that writes can go into its buffer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import Block, Instr, Loop, Program, Ref, Value, mapped, refs, used
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NUMBER: type[Any] = np.generic
+KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+LARGEST = 1 << 24
+"""The most elements of an array of which it is remembered when each was written last."""
+MOST_ADDED = 3
+"""A part is read before no more than so many additions, which are performed once more."""
+
+
+def token(nest: Any) -> Any:
+    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    kind: Any = type_of(nest)
+    if kind is Ref:
+        return nest
+    if kind is TUPLE or kind is LIST:
+        return (kind, *map(token, nest))
+    if kind is SLICE:
+        return (kind, token(nest.start), token(nest.stop), token(nest.step))
+    if kind is float:
+        return (kind, nest.hex())
+    if kind is complex:
+        return (kind, nest.real.hex(), nest.imag.hex())
+    if isinstance(nest, NUMBER):
+        return (kind, nest.tobytes())
+    return (kind, nest)
+
+
+class _Written:
+    """An array that is written to: its versions, and what was written to each but the first."""
+
+    def __init__(self, root: int, block: int, shape: tuple[int, ...]) -> None:
+        self.versions: list[tuple[int, int]] = [(root, block)]
+        """Values, each with the number of its block."""
+        self.number: dict[int, int] = {root: 0}
+        self.newest: int = root
+        self.read: int = 0
+        """The number of the version that was read last."""
+        self.known: dict[Any, tuple[int, Any]] = {}
+        """By key: what the elements are in a version, if they were added up there."""
+        self.shape = shape
+        self._writes: list[tuple[Instr, Any, int]] = []
+        """The writes, the key of each, and the number of the last write before it to its place."""
+        self._last: dict[tuple[int, ...], int] = {}
+        """By place: the number of the last write, as long as all keys have so many integers."""
+        self._form: int | None = None
+        self._stamps: Any = None
+        """For each element: the number of the last write to it."""
+
+    def write(self, instr: Instr, block: int) -> None:
+        """Enter a write to the newest version."""
+        key = instr.args[1]
+        place = place_of(key, self.shape)
+        number = len(self.versions)
+        before = self.enough(key, place)
+        if self._stamps is None and place is not None:
+            self._form = len(place)
+            self._last[place] = number
+        else:
+            self._stamped()[key] = number
+        self._writes.append((instr, token(key) if place is None else place, before))
+        self.newest = instr.out
+        self.number[instr.out] = number
+        self.versions.append((instr.out, block))
+
+    def enough(self, key: Any, place: tuple[int, ...] | None) -> int:
+        """The number of the first version that has what the newest has at a key."""
+        if self._stamps is None and place is not None and self._form in (None, len(place)):
+            return self._last.get(place, 0)
+        return int(np.max(self._stamped()[key], initial=0))
+
+    def _stamped(self) -> Any:
+        if self._stamps is None:
+            self._stamps = np.zeros(self.shape, np.int32)
+            for place, number in self._last.items():
+                self._stamps[place] = number
+        return self._stamps
+
+    def made_of(self, token_: Any, number: int) -> tuple[Instr | None, list[Instr], int]:
+        """What the elements at a key are made of, that a write was the last to change.
+
+        The write that set them, if it is known; those that were added since, and the number of the
+        version that this is about.
+        """
+        added: list[Instr] = []
+        while number:
+            instr, mine, before = self._writes[number - 1]
+            if mine != token_:
+                break
+            if instr.name == "setitem":
+                return instr, added[::-1], number
+            added.append(instr)
+            number = before
+        return None, added[::-1], number
+
+
+class Accesses:
+    """Follows the accesses of one walk through a program."""
+
+    def __init__(self, program: Program, made: dict[int, Instr], *, newest: bool) -> None:
+        self.program = program
+        self.values: list[Value] = program.values
+        self.made = made
+        self.newest = newest
+        """True to read the newest version that will do, False to read few of them."""
+        self.written: dict[int, _Written] = {}
+        self.extra: list[Instr] = []
+        """Instructions to be put before the one at hand."""
+        self.block: int = 0
+        """The number of the block of the walk."""
+        guards = [block.guard for block in program.blocks() if block.guard is not None]
+        self.looked_at: set[int] = {guard.value.index for guard in guards}
+
+    def forget(self, out: int) -> None:
+        """Forget a write that another one stands for."""
+        writes = self.written.pop(out, None)
+        if writes is not None and writes.newest == out:
+            writes.newest = -1
+
+    def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
+        """Return an access to an array as it stays, and what it reads if that is known."""
+        source, key = instr.args[:2]
+        if type(source) is not Ref or not is_fixed(key):
+            return instr, None
+        value = self.values[source.index]
+        if not value.is_ndarray or math.prod(value.shape) > LARGEST:
+            return instr, None
+        writes = self.written.get(source.index)
+        if instr.name == "getitem":
+            return (instr, None) if writes is None else self.read(instr, writes)
+        if writes is None or writes.newest != source.index:
+            writes = _Written(source.index, self.block, value.shape)
+            if source.index in self.made or not self.newest:
+                self.written[source.index] = writes
+        writes.write(instr, self.block)
+        self.written[instr.out] = writes
+        return instr, None
+
+    def read(self, instr: Instr, writes: _Written) -> tuple[Instr, Any]:
+        """Find what a read gives: a value that was written, sums of such, or of which version."""
+        source, key = instr.args
+        place = place_of(key, writes.shape)
+        mine, least = writes.number[source.index], writes.enough(key, place)
+        if least > mine:
+            return instr, None
+        value = self.values[instr.out]
+        if value.is_ndarray != bool(value.shape):
+            return instr, None
+        name = token(key) if place is None else place
+        known = writes.known.get(name)
+        if known is not None and known[0] == least:
+            return instr, known[1]
+        base, added, number = writes.made_of(name, least)
+        amounts = [self.converted(one.args[2], value) for one in added]
+        if None in amounts or (place is None and len(added) > (0 if self.newest else MOST_ADDED)):
+            base, amounts, number = None, [], least
+        found = None if base is None else self.converted(base.args[2], value)
+        if found is None:
+            if base is not None:  # what was set is not known as elements: it is read with all added
+                amounts = []
+            latest = mine if not amounts else writes.number[added[0].out] - 1
+            instr = self.of_version(instr, writes, number if base is None else least, latest)
+            if base is not None or not amounts:
+                return instr, None
+            found = self.new(instr, instr.fn, instr.name, instr.args, views=instr.views)
+        elif instr.out in self.looked_at and type(found) is not Ref:
+            return instr, None
+        for amount in amounts:
+            found = self.new(instr, np.add, "add", (found, amount))
+        writes.known[name] = (least, found)
+        return instr, found
+
+    def converted(self, leaf: Any, value: Value) -> Any:
+        """What a leaf becomes in an array's elements; None if that is not itself."""
+        if type(leaf) is not Ref:
+            is_real = value.dtype.kind == "f" and not value.shape
+            plain = isinstance(leaf, (int, float, NUMBER)) and is_real
+            return value.dtype.type(leaf) if plain else None
+        described = self.values[leaf.index]
+        same = described.shape == value.shape and described.dtype == value.dtype
+        return leaf if same and described.is_ndarray == bool(value.shape) else None
+
+    def of_version(self, instr: Instr, writes: _Written, least: int, latest: int) -> Instr:
+        """Read one of the versions from one number to another."""
+        if self.newest:
+            is_last = writes.newest in writes.number and writes.versions[-1][1] == self.block
+            mine = writes.number[instr.args[0].index]
+            number = len(writes.versions) - 1 if is_last and latest == mine else latest
+        else:
+            number = writes.read if least <= writes.read <= latest else latest
+            writes.read = number
+        return instr._replace(args=(Ref(writes.versions[number][0]), *instr.args[1:]))
+
+    def new(
+        self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
+    ) -> Ref:
+        """Put another instruction before the one at hand, with a result like its own."""
+        made = self.program.new(self.values[like.out])
+        self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
+        self.made[made.index] = self.extra[-1]
+        return made
+
+
+def is_fixed(key: Any) -> bool:
+    """Tell if a key has integers, slices of integers, `None` and `...` alone."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    return all(
+        part is None
+        or part is Ellipsis
+        or type(part) is int
+        or (isinstance(part, SLICE) and not refs(part))
+        for part in parts
+    )
+
+
+def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the integers of a key, counted from the front; None if it has other parts."""
+    parts: Any = key if isinstance(key, TUPLE) else (key,)
+    if not parts or any(type(part) is not int for part in parts):
+        return None
+    return tuple(part % length for part, length in zip(parts, shape, strict=False))
+
+
+# Writes that nobody sees --------------------------------------------------------------------------
+
+
+def remove_overwritten(program: Program) -> None:
+    """Remove writes to elements that are written to again before anybody reads them."""
+    everywhere: Counter[int] = Counter()
+    steps = (step for block in program.blocks() for step in block.body)
+    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
+        return
+    for block in program.blocks():
+        for step in block.body:
+            everywhere.update(used(step))
+        everywhere.update(_looked_at(block))
+    for block in program.blocks():
+        readers: dict[int, list[Instr]] = {}
+        for step in block.body:
+            if isinstance(step, Instr):
+                for index in used(step):
+                    readers.setdefault(index, []).append(step)
+        later: dict[int, set[tuple[int, ...]]] = {}
+        instead: dict[int, Ref] = {}
+        for step in reversed(block.body):
+            if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+                continue
+            target, key = step.args[:2]
+            covered = later.pop(step.out, set[tuple[int, ...]]())
+            if type(target) is not Ref:
+                continue
+            shape = program.values[target.index].shape
+            place = place_of(key, shape) if is_fixed(key) else None
+            if place is not None:
+                if any(place[:count] in covered for count in range(1, len(place) + 1)):
+                    instead[step.out] = target
+                elif step.name == "setitem":
+                    covered.add(place)
+            if covered and len(readers[target.index]) == everywhere[target.index]:
+                if _survives(readers[target.index], step, shape, covered):
+                    later[target.index] = covered
+        if instead:
+            _replace(block, instead)
+
+
+def _looked_at(block: Block) -> Iterator[int]:
+    if block.guard is not None:
+        yield block.guard.value.index
+    if block.result is not None:
+        yield from refs(block.result.leaves)
+
+
+def _survives(
+    readers: list[Instr],
+    write: Instr,
+    shape: tuple[int, ...],
+    covered: set[tuple[int, ...]],
+) -> bool:
+    """Tell if elements of an array are not looked at before the write; drop those that are."""
+    for reader in readers:
+        if reader is write:
+            continue
+        place = None
+        if reader.name == "getitem" and is_fixed(reader.args[1]):
+            place = place_of(reader.args[1], shape)
+        if place is None:
+            return False
+        if len({len(one) for one in covered} | {len(place)}) > 1:
+            return False
+        covered.discard(place)
+    return sum(reader is write for reader in readers) == 1
+
+
+def _replace(block: Block, instead: dict[int, Ref]) -> None:
+    """Take writes out of a block: what was there before stands for them."""
+
+    def leaf(one: Any) -> Any:
+        while type(one) is Ref and one.index in instead:
+            one = instead[one.index]
+        return one
+
+    body: list[Instr | Loop] = []
+    for step in block.body:
+        if isinstance(step, Instr):
+            if step.out not in instead:
+                reads = not instead.keys().isdisjoint(refs(step.args))
+                body.append(step._replace(args=mapped(step.args, leaf)) if reads else step)
+        else:
+            body.append(step)
+    block.body = body

@@ -1,0 +1,266 @@
+"""Signs: negations are moved into the operations that read them.
+
+Derivatives are full of them. `a + (-b)` is `a - b`, `2.0 * (-b)` is `-2.0 * b`, and `-b` times `c`
+is the negation of their product, which the next operation may take in. All of these are exact, the
+signs of zeros included; `-(a + b)` is not, so a negation stays in front of a sum. A product with 2,
+4, 8 ... and another number after it is one product, which is exact as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import UFUNC, Block, Instr, Program, Ref, refs, used
+from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NUMBERS: frozenset[type[Any]] = frozenset({int, float})
+EVEN = frozenset({"square", "absolute", "fabs", "cos", "cosh"})
+"""Functions that do not see the sign of their argument."""
+MOST = 1e15
+"""A bound for factors whose product is taken: it is finite in float32 as well."""
+
+
+def absorb_signs(program: Program) -> None:
+    """Move negations into other operations where that makes the program shorter."""
+    uses: dict[int, int] = {}
+    for block in program.blocks():
+        nests: list[Any] = [tuple(used(step)) for step in block.body]
+        found = [index for nest in nests for index in nest]
+        if block.guard is not None:
+            found.append(block.guard.value.index)
+        if block.result is not None:
+            found += refs(block.result.leaves)
+        for index in found:
+            uses[index] = uses.get(index, 0) + 1
+    for block in program.blocks():
+        if any(isinstance(step, Instr) and step.name in SCALING for step in block.body):
+            _Signs(program, block, uses).run()
+
+
+class _Signs:
+    """The walk through one block.
+
+    A value whose sign is left to those who read it is in `opposite`, with what it is the negation
+    of. It is computed only if somebody cannot take in the sign.
+    """
+
+    def __init__(self, program: Program, block: Block, uses: dict[int, int]) -> None:
+        self.program = program
+        self.block = block
+        self.uses = uses
+        self.body: list[Any] = []
+        self.opposite: dict[int, Ref] = {}
+        self.same: dict[int, Ref] = {}
+        """Negations of negations, with what they are."""
+        self.products: dict[int, int] = {}
+        """Where in the new body a product with a number is, by its value."""
+        arithmetic = {
+            step.out: step
+            for step in block.body
+            if isinstance(step, Instr) and self._is_arithmetic(step)
+        }
+        self.arithmetic: dict[int, Instr] = arithmetic
+        self.free: set[int] = self._free()
+        self.negated: set[int] = {
+            step.args[0].index
+            for step in arithmetic.values()
+            if step.name == "negative" and step.out in self.free
+        }
+        """The values that are read with the other sign, too."""
+
+    def _is_arithmetic(self, step: Instr) -> bool:
+        """Tell if a step is arithmetic of real arrays and numbers, or an even function."""
+        if not isinstance(step.fn, UFUNC) or step.kw or not self._is_real(step.out):
+            return False
+        if step.name not in EVEN and step.name not in ARITHMETIC:
+            return False
+        known = all(
+            self._is_real(arg.index) if type(arg) is Ref else type_of(arg) in NUMBERS
+            for arg in step.args
+        )
+        return known and any(type(arg) is Ref for arg in step.args)
+
+    def _is_real(self, index: int) -> bool:
+        """Tell if a value is of real numbers; those of half precision soon become infinite."""
+        value = self.program.values[index]
+        is_float = getattr(value.dtype, "kind", "") == "f" and value.dtype.itemsize > 2
+        return is_float and not value.is_number
+
+    def _free(self) -> set[int]:
+        """The values whose readers can all take in a sign."""
+        taken: dict[int, int] = {}
+        free: set[int] = set()
+        for step in reversed(self.arithmetic.values()):
+            if self.uses.get(step.out, 0) == taken.get(step.out, 0):
+                free.add(step.out)
+            args: list[int] = refs(step.args[1:] if step.name == "subtract" else step.args)
+            if step.name in SCALING and len(set(args)) == 2 and step.out not in free:
+                args = [i for i, j in zip(args, args[::-1], strict=True) if self._is_scaled(j)]
+            for index in args:
+                taken[index] = taken.get(index, 0) + 1
+        return free
+
+    def _is_scaled(self, index: int) -> bool:
+        """Tell if a value is a product of an array and a number, and is read once."""
+        step = self.arithmetic.get(index)
+        return step is not None and self.uses[index] == 1 and _factor(step) is not None
+
+    # The walk -------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Write the body anew."""
+        for step in self.block.body:
+            if isinstance(step, Instr) and step.out in self.arithmetic:
+                ARITHMETIC.get(step.name, _Signs.even)(self, step)
+            else:
+                self._write(step)
+        self.block.body = self.body
+
+    def _write(self, step: Any) -> None:
+        """Write a step that reads values as they are."""
+        for index in dict.fromkeys(used(step)):
+            self._compute(index)
+        self.body.append(step)
+
+    def _compute(self, index: int) -> None:
+        step, source = self.arithmetic.get(index), self.opposite.pop(index, None)
+        if source is not None:
+            self.body.append(Instr(np.negative, "negative", (source,), (), index))
+        elif self.same.pop(index, None) is not None and step is not None:
+            self._write(step)
+
+    def _parts(self, leaf: Any) -> tuple[Any, bool]:
+        """A value, or what it is the negation of and True."""
+        if type(leaf) is not Ref:
+            return leaf, False
+        leaf = self.same.get(leaf.index, leaf)
+        source = self.opposite.get(leaf.index)
+        return (leaf, False) if source is None else (source, True)
+
+    def negative(self, step: Instr) -> None:
+        """`-x`."""
+        source, is_opposite = self._parts(step.args[0])
+        position = self._scaled_once(step.args[0])
+        if step.out in self.free:
+            (self.same if is_opposite else self.opposite)[step.out] = source
+        elif position is not None and not is_opposite:
+            self._negate(position)
+            self.body[position] = self.body[position]._replace(out=step.out)
+            self.products[step.out] = position
+        else:
+            self._write(step)
+
+    def even(self, step: Instr) -> None:
+        """A function that does not see the sign of its argument."""
+        source, _ = self._parts(step.args[0])
+        self.body.append(step._replace(args=(source,)))
+
+    def product(self, step: Instr) -> None:
+        """`x * y` and `x / y`."""
+        (one, sign), (other, other_sign) = map(self._parts, step.args)
+        opposite = sign != other_sign
+        if type(one) is not Ref or type(other) is not Ref:
+            self._scaled(step, one, other, opposite)
+        elif not opposite:
+            self.body.append(step._replace(args=(one, other)))
+        elif step.out in self.free:
+            made = self.program.new(self.program.values[step.out])
+            self.body.append(step._replace(args=(one, other), out=made.index))
+            self.opposite[step.out] = made
+        else:
+            position = self._scaled_once(step.args[1] if sign else step.args[0])
+            if position is None:
+                self._write(step)
+                return
+            self._negate(position)
+            self.body.append(step._replace(args=(one, other)))
+
+    def _scaled_once(self, leaf: Ref) -> int | None:
+        """Where a product with a number is that is read once; None if the value is none."""
+        return self.products.get(leaf.index) if self.uses.get(leaf.index) == 1 else None
+
+    def _negate(self, position: int) -> None:
+        """Change the sign of the number of a product."""
+        scaled: Instr = self.body[position]
+        args = tuple(arg if type(arg) is Ref else _negated(arg) for arg in scaled.args)
+        self.body[position] = scaled._replace(args=args)
+
+    def _scaled(self, step: Instr, one: Any, other: Any, opposite: bool) -> None:
+        """A product or quotient of an array and a number."""
+        number, array = (other, one) if type(one) is Ref else (one, other)
+        if opposite:
+            number = _negated(number)
+        elif step.name == "multiply" and number == -1 and step.out in self.free:
+            self.opposite[step.out] = array
+            return
+        position = self._scaled_once(array)
+        if position is not None and step.name == self.body[position].name == "multiply":
+            before: Instr = self.body[position]
+            factor = _factor(before)
+            if _is_exact(factor) and 1 <= abs(number) < MOST:
+                number, array = number * factor, next(a for a in before.args if type(a) is Ref)
+        out = step.out
+        if out in self.free and out in self.negated:
+            self.opposite[out] = made = self.program.new(self.program.values[out])
+            number, out = _negated(number), made.index
+        self.products[out] = len(self.body)
+        args = (array, number) if type(one) is Ref else (number, array)
+        self.body.append(step._replace(args=args, out=out))
+
+    def sum(self, step: Instr) -> None:
+        """`x + y`."""
+        (one, sign), (other, other_sign) = map(self._parts, step.args)
+        if sign and other_sign:
+            one, sign = self._computed(step.args[0]), False
+        args = (other, one) if sign else (one, other)
+        subtracts = sign or other_sign
+        self.body.append(_of(np.subtract if subtracts else np.add, args, step))
+
+    def difference(self, step: Instr) -> None:
+        """`x - y`."""
+        (one, sign), (other, other_sign) = map(self._parts, step.args)
+        args = (self._computed(step.args[0]) if sign else one, other)
+        self.body.append(_of(np.add if other_sign else np.subtract, args, step))
+
+    def _computed(self, leaf: Ref) -> Ref:
+        """A value as it is, which is the negation of another one."""
+        leaf = self.same.get(leaf.index, leaf)
+        self._compute(leaf.index)
+        return leaf
+
+
+ARITHMETIC: dict[str, Callable[[_Signs, Instr], None]] = {
+    "negative": _Signs.negative,
+    "multiply": _Signs.product,
+    "divide": _Signs.product,
+    "add": _Signs.sum,
+    "subtract": _Signs.difference,
+}
+SCALING = frozenset({"negative", "multiply", "divide"})
+"""What has the sign of one of its arguments."""
+
+
+def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:
+    """The step with another ufunc."""
+    return step._replace(fn=fn, name=fn.__name__, args=args)
+
+
+def _factor(step: Instr) -> Any:
+    """The number that an array is multiplied with, divided by, or divides; None if it is none."""
+    numbers = [arg for arg in step.args if type(arg) is not Ref]
+    return numbers[0] if step.name in SCALING and numbers else None
+
+
+def _negated(number: Any) -> Any:
+    return -number if number else -float(number)
+
+
+def _is_exact(factor: Any) -> bool:
+    """Tell if a product with a factor is exact: it is 1, 2, 4, 8 ..., of either sign."""
+    return 1 <= abs(factor) < MOST and abs(math.frexp(factor)[0]) == 0.5

@@ -1,0 +1,1 @@
+"""Rolling: the loops that a trace has unrolled are found again."""

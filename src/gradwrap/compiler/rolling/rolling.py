@@ -1,0 +1,397 @@
+"""Rolling: the loops that a trace has unrolled are found again.
+
+A stretch of a body whose operations repeat with a period is a segment: `turns` times the same
+`rows`. Each operand of a row is described over all turns. Then the segment is taken apart into the
+components of its dependences: what depends on no earlier turn is computed for all turns at once,
+as an array with the turns along its first axis (a stack); sums over turns become reductions;
+writes at keys that advance become writes to slices; what remains is a `Loop`.
+
+The body that is left may repeat too, as that of a loop of loops does, with loops among its
+operations. So it is rolled again, until nothing more is found. What cannot be described stays as it
+is, with the reason in `Program.notes`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.loops import Inner, is_numeric, with_operations, without_operations
+from gradwrap.compiler.ir.program import (
+    UFUNC,
+    Block,
+    Guard,
+    Instr,
+    Loop,
+    Prev,
+    Program,
+    Ref,
+    Result,
+    Turn,
+    Value,
+    mapped,
+    refs,
+    used,
+)
+from gradwrap.compiler.passes.forwarding import KEYED, token
+from gradwrap.compiler.passes.passes import remove_dead
+from gradwrap.compiler.rolling.fission import Emission
+from gradwrap.compiler.rolling.segments import (
+    Decline,
+    Gat,
+    Inv,
+    Late,
+    Num,
+    Rel,
+    Rewriting,
+    Segment,
+    leaves_of,
+    normalised,
+)
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_LENGTHS = 3
+DEPTH = 4
+"""Loops of loops are looked for to this depth."""
+GRAM = 12
+LONGEST = 400
+"""The longest period, in operations."""
+PERIODS = 12
+SHORTEST = 40
+"""The shortest body in which loops are looked for."""
+TURNS = 8
+ROW, STACK = 1 << 14, 1 << 20
+"""Rows of so many elements are not stacked where a stack would have so many bytes."""
+TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (sum(pair), pair[1]))
+
+
+def rolled(program: Program) -> None:
+    """Find the loops of a program, in all of its blocks."""
+    found: Counter[tuple[str, int]] = Counter()
+    reasons: Counter[str] = Counter()
+    for _ in range(DEPTH):
+        roller = Roller(program)
+        for block in list(program.blocks()):
+            roller.roll(block)
+        reasons = roller.reasons
+        if not roller.found:
+            break
+        found.update(roller.found)
+        remove_dead(program)
+    lengths: dict[str, list[int]] = {}
+    for (what, turns), count in found.items():
+        lengths.setdefault(what, []).extend([turns] * count)
+    for what, counts in lengths.items():
+        least, most = min(counts), max(counts)
+        text = f"{most}" if least == most else f"{least} to {most}"
+        times = f" ({len(counts)} times)" if len(counts) > 1 else ""
+        program.notes.append(f"loop: {text} turns of {what}{times}")
+        if len(set(counts)) > MOST_LENGTHS:
+            program.notes.append(
+                "not rolled further: loops of ever more or fewer turns, which are no loop of loops"
+            )
+    for reason, count in reasons.items():
+        program.notes.append(f"not rolled ({count} times): {reason}")
+
+
+class Roller(Rewriting):
+    """Rewrites the blocks of a program, from the root on."""
+
+    body: list[Instr | Loop]
+    instrs: list[Instr]
+    position: dict[int, int]
+    uses: dict[int, list[int]]
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.codes: dict[Any, int] = {}
+        self.kinds: dict[Value, int] = {}
+        self.flat: list[list[Any]] = []
+        self.found: Counter[tuple[str, int]] = Counter()
+        """The loops that were found: their operations in words, and their turns."""
+        self.reasons: Counter[str] = Counter()
+
+    # The body of a block --------------------------------------------------------------------------
+
+    def roll(self, block: Block) -> None:
+        """Rewrite a block."""
+        self.body = []
+        loops: list[Segment] = []
+        if len(block.body) >= SHORTEST:
+            body = with_operations(block.body, self.values)
+            self.instrs = [normalised(instr, self.values) for instr in body]
+            loops = self._segments()
+        if not loops:
+            for step in block.body:
+                self._straight(step)
+        else:
+            self._prepare(block)
+            starts = {segment.start: segment for segment in loops}
+            at = 0
+            while at < len(self.instrs):
+                segment = starts.pop(at, None)
+                try:
+                    done = 0 if segment is None else self._segment(segment)
+                except Late as late:
+                    assert segment is not None
+                    starts.update({part.start: part for part in segment.parts(late.distance)})
+                    continue
+                if done:
+                    at += done
+                else:
+                    self._straight(self.instrs[at])
+                    at += 1
+        if block.guard is not None:
+            block.guard = Guard(block.guard.kind, self.plain(block.guard.value))
+        if block.result is not None:
+            leaves = tuple(map(self.plain, block.result.leaves))
+            block.result = Result(leaves, block.result.tree)
+        for index in sorted(_live_into(block)):
+            self.plain(Ref(index))
+        block.body = without_operations(self.body)
+
+    def _prepare(self, block: Block) -> None:
+        self.flat = [list(leaves_of((instr.args, instr.kw))) for instr in self.instrs]
+        self.position = {instr.out: at for at, instr in enumerate(self.instrs)}
+        self.uses = {}
+        for at, instr in enumerate(self.instrs):
+            for index in {*refs(instr.args), *refs(instr.kw)}:
+                self.uses.setdefault(index, []).append(at)
+        outside = _live_into(block)
+        if block.guard is not None:
+            outside.add(block.guard.value.index)
+        if block.result is not None:
+            outside.update(refs(block.result.leaves))
+        for index in outside:
+            self.uses.setdefault(index, []).append(-1)
+
+    def _straight(self, step: Instr | Loop) -> None:
+        """Keep a step as it is, with what it reads where that is now."""
+        if not self.place.keys().isdisjoint(used(step)):
+            if isinstance(step, Instr):
+                args = mapped(step.args, self.plain)
+                kw = mapped(step.kw, self.plain) if step.kw else ()
+                step = step._replace(args=args, kw=kw)
+            else:
+                step.rows = tuple(
+                    row._replace(args=mapped(row.args, self._outer), kw=mapped(row.kw, self._outer))
+                    for row in step.rows
+                )
+        self.body.append(step)
+
+    def _outer(self, leaf: Any) -> Any:
+        """The operand of a loop, with what it reads where that is now."""
+        kind = type_of(leaf)
+        if kind is Turn:
+            return Turn(self.plain(leaf.stack))
+        return Prev(leaf.row, self.plain(leaf.init)) if kind is Prev else self.plain(leaf)
+
+    # Periods --------------------------------------------------------------------------------------
+
+    def _segments(self) -> list[Segment]:
+        """The stretches of the body that repeat."""
+        codes = np.array([self._code(instr) for instr in self.instrs])
+        count = len(codes)
+        free = np.ones(count, bool)
+        found: list[Segment] = []
+        for period in self._periods(codes):
+            same = np.zeros(count, bool)
+            same[:-period] = codes[:-period] == codes[period:]
+            usable = same & free
+            usable[:-period] &= free[period:]
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], usable.view(np.int8), [0]])))
+            for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+                turns = 1 + (b - a) // period
+                end = a + turns * period
+                if turns >= TURNS and free[a:end].all():
+                    shortest = _shortest(codes[a:end], period)
+                    start: int = a
+                    while self.instrs[start].name == "item":  # a turn has a loop and its outputs
+                        start += 1
+                    found.append(Segment(start, shortest, (end - start) // shortest))
+                    free[a:end] = False
+        return sorted(found, key=lambda segment: segment.start)
+
+    def _periods(self, codes: Any) -> list[int]:
+        """The commonest distances between equal stretches."""
+        listed: list[int] = codes.tolist()
+        counted: Counter[int] = Counter()
+        last: dict[tuple[int, ...], int] = {}
+        for at in range(len(listed) - GRAM + 1):
+            gram = tuple(listed[at : at + GRAM])
+            before = last.get(gram)
+            if before is not None and at - before <= LONGEST:
+                counted[at - before] += 1
+            last[gram] = at
+        # short periods have grams of several turns
+        common = [period for period, _ in counted.most_common(PERIODS)]
+        return [period for period in common if period * TURNS <= len(listed)]
+
+    def _code(self, instr: Instr) -> int:
+        """A small number for an operation with the shapes and dtypes of what it works on."""
+        numeric = isinstance(instr.fn, (UFUNC, Inner)) or instr.name in ("pow", "where")
+        keyed = instr.name in KEYED
+        name: Any = instr.fn.key if isinstance(instr.fn, Inner) else instr.name
+        parts: list[Any] = [name, self._kind(self.values[instr.out])]
+        for number, arg in enumerate(instr.args):
+            in_key = keyed and number == 1
+            parts.append(self._signature(arg, in_key, numeric or (keyed and number == 2)))
+        for name, value in instr.kw:
+            parts.extend((name, self._signature(value, False, False)))
+        key = tuple(parts)
+        return self.codes.setdefault(key, len(self.codes))
+
+    def _kind(self, value: Value) -> int:
+        return self.kinds.setdefault(value, len(self.kinds))
+
+    def _signature(self, nest: Any, in_key: bool, numeric: bool) -> Any:
+        kind: Any = type_of(nest)
+        if kind is Ref:
+            return self._kind(self.described(nest))
+        if kind is TUPLE or kind is LIST:
+            return (kind, *(self._signature(part, in_key, numeric) for part in nest))
+        if in_key and kind is int:
+            return "i"
+        return ("n", kind) if numeric and is_numeric(nest) else token(nest)
+
+    # One segment ----------------------------------------------------------------------------------
+
+    def _segment(self, whole: Segment) -> int:
+        """Roll a segment, or the turns of it that can be described: how many operations it took."""
+        reason = ""
+        for first, last in TRIMS:
+            turns = whole.turns - first - last
+            if turns < TURNS - 2:
+                continue
+            before, known = len(self.body), len(self.memo)
+            segment = Segment(whole.start + first * whole.period, whole.period, turns)
+            try:
+                self._describe(segment, whole.turns)
+                for instr in self.instrs[whole.start : segment.start]:
+                    self._straight(instr)
+                Emission(self, segment).write()
+            except Decline as why:
+                reason = reason or str(why)
+                del self.body[before:]
+                for index in list(self.memo)[known:]:
+                    del self.memo[index]
+                if isinstance(why, Late) and TURNS <= why.distance <= whole.turns // 2:
+                    raise
+                continue
+            for number in range(turns * segment.period):
+                turn, row = divmod(number, segment.period)
+                out = self.instrs[segment.start + number].out
+                self.place[out] = (segment, row, turn)
+            line = next((row.line for row in segment.rows if row.line), 0)
+            where = f"line {line}" if line else "a backward pass"
+            self.found[f"{_counted(segment.rows)}, {where}", turns] += 1
+            return segment.start + turns * segment.period - whole.start
+        self.reasons[reason] += 1
+        return 0
+
+    def _describe(self, segment: Segment, turns_in_all: int) -> None:
+        """Describe each operand of each row over all turns."""
+        start, period, turns = segment.start, segment.period, segment.turns
+        segment.rows = self.instrs[start : start + period]
+        segment.values = [self.values[row.out] for row in segment.rows]
+        for row, value in zip(segment.rows, segment.values, strict=True):
+            if isinstance(row.fn, Inner):
+                continue
+            if value.is_tuple or (value.is_ndarray and not value.shape):
+                raise Decline(f"{row.name} gives no plain array or number")
+            size = math.prod(value.shape)
+            if size >= ROW and size * turns_in_all * value.dtype.itemsize > STACK:
+                raise Decline(f"the arrays of its turns are large: {value.shape}")
+        end = start + period * turns
+        for number in range(period):
+            flat = [self.flat[start + number + k * period] for k in range(turns)]
+            columns = zip(*flat, strict=True)
+            segment.operands.append(
+                [self._operand(column, start, end, period) for column in columns]
+            )
+            keywords = sum(1 for _ in leaves_of(segment.rows[number].kw))
+            operands = segment.operands[number]
+            for operand in operands[len(operands) - keywords :]:
+                if type(operand) is not Inv:
+                    raise Decline("a keyword varies")
+
+    def _operand(self, column: tuple[Any, ...], start: int, end: int, period: int) -> Any:
+        first = column[0]
+        if type(first) is not Ref:
+            return self._varying(column)
+        if any(type(leaf) is not Ref for leaf in column):
+            raise Decline("a value stands beside a number")
+        position = self.position
+        produced = [position.get(leaf.index, -1) for leaf in column]
+        inside = [at if start <= at < end else -1 for at in produced]
+        if max(inside) < 0:
+            column = tuple(map(self._canonical, column))
+            first = column[0]
+            return Inv(first) if all(leaf == first for leaf in column) else Gat(column)
+        turns = len(column)
+        turn, row = divmod(inside[-1] - start, period)
+        distance = turns - 1 - turn
+        if inside[-1] < 0 or distance >= turns:
+            raise Decline("a value of one turn alone is read in others")
+        for k in range(distance, turns):
+            if inside[k] != start + (k - distance) * period + row:
+                raise Decline("a value is read from turns at several distances")
+        if any(at >= 0 for at in inside[:distance]):
+            raise Decline("a first value comes from within the loop")
+        return Rel(distance, row, column[:distance])
+
+    def _canonical(self, leaf: Any) -> Any:
+        """The one value that stands for what is the same in all turns of an earlier segment."""
+        segment, row, _ = self.place.get(leaf.index, (None, 0, 0))
+        return leaf if segment is None else segment.hoisted.get(row, leaf)
+
+    def _varying(self, column: tuple[Any, ...]) -> Any:
+        first = column[0]
+        kind = type_of(first)
+        wanted = token(first)
+        if all(type(leaf) is kind and token(leaf) == wanted for leaf in column):
+            if isinstance(first, SLICE) and refs(first):
+                raise Decline("a slice has bounds that are computed")
+            return Inv(first)
+        if any(type(leaf) is not kind for leaf in column) or not is_numeric(first):
+            raise Decline("what is no number varies")
+        return Num(column)
+
+
+def _counted(rows: Sequence[Instr]) -> str:
+    """Say how many operations and loops there are."""
+    inner = sum(isinstance(row.fn, Inner) for row in rows)
+    count = sum(row.name != "item" for row in rows) - inner
+    text = f"{count} operations"
+    return text if not inner else f"{text} and {inner} loop{'s' if inner > 1 else ''}"
+
+
+def _shortest(codes: Any, period: int) -> int:
+    """The shortest period of codes of which this is one."""
+    return next(
+        shorter
+        for shorter in range(1, period + 1)
+        if period % shorter == 0 and np.array_equal(codes[shorter:], codes[:-shorter])
+    )
+
+
+def _live_into(block: Block) -> set[int]:
+    """The values that the branches of a block read, and do not make themselves."""
+    found: set[int] = set()
+    waiting = list(block.branches.values())
+    while waiting:
+        inner = waiting.pop()
+        for step in inner.body:
+            found.update(used(step))
+        if inner.guard is not None:
+            found.add(inner.guard.value.index)
+        if inner.result is not None:
+            found.update(refs(inner.result.leaves))
+        waiting.extend(inner.branches.values())
+    return found

@@ -1,0 +1,372 @@
+"""What a trace writes down: operations, the values that they give, and decisions on values.
+
+A `Tape` performs each operation on the real values, and notes it. It knows which arrays come from
+the function's surroundings, and in which line of the user's code an operation stands. A `Library`
+says which arrays a trace is made of; what stands for them is in `tracer.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import NDARRAY, Guard, Instr, Ref, Value, item, mapped
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+
+NUMBER: type[Any] = np.generic
+LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
+"""The types, beside None and the ellipsis, that arguments of operations may have."""
+NUMERIC = "biufc"
+MEASURED = frozenset(
+    {"nonzero", "flatnonzero", "argwhere", "compress", "extract", "trim_zeros", "union1d"}
+    | {"unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "delete"}
+    | {"intersect1d", "setdiff1d", "setxor1d", ".nonzero", ".compress"}
+)
+"""Operations whose result may have another shape for other values."""
+MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
+LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
+"""The packages whose code is not the user's."""
+MOST = 1 << 18
+"""The longest trace, in operations."""
+
+
+class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
+    """The function does what cannot be compiled. The message says what, and the remedy."""
+
+
+class Library:
+    """The library whose arrays a trace is made of, as the tracer sees it; this class, NumPy."""
+
+    name: str = "numpy"
+    kind: type[Any] = NDARRAY
+    """The type of its arrays."""
+    backend: Any
+    """The backend of the tracers of its arrays."""
+    namespace: Any
+    """Their namespace."""
+    tracers: tuple[type[Any], type[Any]]
+    """The classes of tracers of arrays, and of numbers."""
+
+    def is_input(self, leaf: Any) -> bool:
+        """Tell if a leaf of the arguments is an input of the program: a numeric array or number."""
+        return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
+
+    def problem(self, value: Any) -> str:
+        """Say why a value cannot be one of the program; "" if it can."""
+        return "" if value.dtype.kind in NUMERIC else f"an array of dtype {value.dtype} is computed"
+
+    def is_ndarray(self, value: Any) -> bool:
+        """Tell if the program is to take a value for an array, and not for a number."""
+        return isinstance(value, NDARRAY)
+
+    def device(self, value: Any) -> Any:
+        return "cpu"
+
+    def asarray(self, value: Any, dtype: Any = None) -> Any:
+        """Make an array of nested numbers."""
+        return np.array(value, dtype)
+
+    def copied(self, array: Any) -> Any:
+        return np.array(array, order="K")
+
+    def performing(self, fn: Callable[..., Any], name: str) -> Callable[..., Any]:
+        """Return what performs an operation on its arrays."""
+        return fn
+
+    def tracer(self, value: Any, index: int, tape: Tape) -> Any:
+        """Make the tracer of a real value."""
+        of_arrays, of_numbers = self.tracers
+        return (of_arrays if isinstance(value, NDARRAY) else of_numbers)(value, index, tape)
+
+
+NUMPY: Library = Library()
+
+
+class Recorded:
+    """A real array or number, and its number in the program."""
+
+    __slots__ = ("__weakref__", "index", "shares", "tape", "value")
+
+    def __init__(self, value: Any, index: int, tape: Tape) -> None:
+        self.value: Any = value
+        self.index: int = index
+        self.tape: Tape = tape
+        self.shares: bool = False
+        """Whether it is a view of another, or another of it."""
+
+
+class Tape:
+    """The program that is being written."""
+
+    def __init__(self, library: Library = NUMPY) -> None:
+        self.library: Library = library
+        self.instrs: list[Instr] = []
+        self.guards: list[tuple[int, Guard, Any]] = []
+        self.values: list[Value] = []
+        self.constants: dict[int, Any] = {}
+        self.readers: dict[int, str | None] = {}
+        self.around: list[tuple[Recorded, int]] = []
+        self.refused: str = ""
+        self.quiet: set[str] = set()
+        self.errors: Any = None
+        """What NumPy does about floating point errors, where the function may change that."""
+        self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
+        self._known: dict[Any, Value] = {}
+        self._user_code: dict[CodeType, bool] = {}
+
+    def refuse(self, reason: str) -> Unhandled:
+        """Note why the function cannot be compiled, even if it catches the error."""
+        self.refused = self.refused or reason
+        return Unhandled(reason)
+
+    # Values ---------------------------------------------------------------------------------------
+
+    def described(self, value: Any) -> Value:
+        """Describe a real value."""
+        library = self.library
+        if not isinstance(value, library.kind):
+            key = value.dtype
+        else:
+            flags = value.flags
+            order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
+            key = (value.shape, value.dtype, order, library.device(value))
+        known = self._known.get(key)
+        if known is None:
+            problem = library.problem(value)
+            if problem:
+                raise self.refuse(problem)
+            is_array = library.is_ndarray(value)
+            known = Value(value.shape, value.dtype, is_array, order=key[2] if is_array else "C")
+            self._known[key] = known
+        return known
+
+    def new(self, value: Any) -> Any:
+        """Number a real value."""
+        self.values.append(self.described(value))
+        return self.library.tracer(value, len(self.values) - 1, self)
+
+    def constant(self, found: Any) -> Ref:
+        """Number an array of the surroundings, as it is now."""
+        uses = self._uses.setdefault(id(found), [])
+        if uses and same_content(uses[-1][1], found):
+            return Ref(uses[-1][0])
+        if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
+            raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
+        kept = self.library.copied(found)
+        self.values.append(self.described(found))
+        index = len(self.values) - 1
+        uses.append((index, kept, found))
+        self.constants[index] = kept
+        frame = self._userframe_of(40)
+        self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
+        return Ref(index)
+
+    def entered(self, found: Any) -> Any:
+        """The tracer of an array of the surroundings, which is not to be written to."""
+        index = self.constant(found).index
+        tracer = self.library.tracer(self.constants[index], index, self)
+        self.around.append((tracer, index))
+        return tracer
+
+    def originals(self) -> dict[int, Any]:
+        """The arrays of the surroundings that have not changed since their first use."""
+        return {
+            index: found
+            for uses in self._uses.values()
+            for index, kept, found in uses
+            if len(uses) == 1 and same_content(kept, found)
+        }
+
+    # Operations -----------------------------------------------------------------------------------
+
+    def real(self, leaf: Any) -> Any:
+        """What stands for a leaf of arguments when the operation is performed."""
+        return leaf.value if isinstance(leaf, Recorded) else leaf
+
+    def recorded(self, leaf: Any) -> Any:
+        """What stands for a leaf of arguments in the program."""
+        if isinstance(leaf, Recorded):
+            if leaf.tape is not self:
+                raise self.refuse("an array of another trace is used")
+            return Ref(leaf.index)
+        if isinstance(leaf, self.library.kind):
+            return self.constant(leaf)
+        if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
+            return leaf
+        if isinstance(leaf, AnyWrapper):
+            raise self.refuse("a gradwrap.Variable of the surroundings is used")
+        raise self.refuse(f"an operation is given a {type(leaf).__name__}")
+
+    def record(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        args: tuple[Any, ...],
+        kw: dict[str, Any] | None = None,
+    ) -> Any:
+        """Perform an operation and write it down: its result, as tracers."""
+        if self.refused:
+            raise Unhandled(self.refused)
+        recorded = mapped(args, self.recorded)
+        real = mapped(args, self.real)
+        perform = self.library.performing(fn, name)
+        if kw:
+            keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
+            result = perform(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
+        else:
+            keywords = ()
+            result = perform(*real)
+        return self.enter(fn, name, recorded, keywords, result, args)
+
+    def enter(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        recorded: tuple[Any, ...],
+        keywords: tuple[tuple[str, Any], ...],
+        result: Any,
+        args: tuple[Any, ...] = (),
+    ) -> Any:
+        """Write down an operation that has been performed."""
+        if len(self.instrs) >= MOST:
+            raise self.refuse(f"it performs more than {MOST} operations")
+        if self.errors is not None and np.geterr() != self.errors:
+            self._note_errors(self.errors)
+        views = False
+        library = self.library
+        if isinstance(result, library.kind):
+            if type(result) is not library.kind:
+                raise self.refuse(f"{name} gives an array of type {type(result).__name__}")
+            for arg in args:
+                if isinstance(arg, Recorded) and arg.value is result:
+                    return library.tracer(result, arg.index, self)
+            views = result.base is not None and shares(result, args)
+        elif isinstance(result, (TUPLE, LIST)) and result:
+            return self._several(fn, name, recorded, keywords, result, args)
+        elif not isinstance(result, NUMBER):
+            raise self.refuse(f"{name} gives a {type(result).__name__}")
+        made = self.new(result)
+        line = self._line()
+        may_view = views or name in MAY_VIEW
+        copied = may_view and not views
+        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
+        if may_view:
+            made.shares = True
+            for arg in args:
+                if isinstance(arg, Recorded):
+                    arg.shares = True
+        return self._measured(made) if name in MEASURED else made
+
+    def _note_errors(self, before: Any) -> None:
+        """Note which floating point errors NumPy is to ignore now."""
+        found: Any = np.geterr()
+        changed = {kind for kind, mode in found.items() if mode != before[kind]}
+        if any(found[kind] not in ("ignore", "warn") for kind in changed):
+            raise self.refuse(
+                f"NumPy is to raise errors of arithmetic{self.place()}. "
+                "Fix: look at the result, with np.isfinite(y).all()"
+            )
+        self.quiet |= {kind for kind in changed if found[kind] == "ignore"}
+
+    def _several(
+        self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
+    ) -> Any:
+        """Write down an operation of several outputs."""
+        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
+            raise self.refuse(f"{name} gives a nest of arrays")
+        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
+        whole = Ref(len(self.values) - 1)
+        views = any(shares(part, args) for part in result)
+        line = self._line()
+        self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
+        parts: list[Any] = []
+        for i, part in enumerate(result):
+            made = self.new(part)
+            self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
+            parts.append(self._measured(made) if name in MEASURED else made)
+        kind = type_of(result)
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+    def _measured(self, made: Any) -> Any:
+        self.look("shape", made, made.value.shape)
+        return made
+
+    def look(self, kind: str, at: Recorded, found: Any) -> Any:
+        """Write down that the function has looked at a value, and what it found."""
+        if self.refused:
+            raise Unhandled(self.refused)
+        self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
+        return found
+
+    def place(self) -> str:
+        """Say which line of the user's code is being run."""
+        frame = self._userframe_of(40)
+        while frame is not None and package_of(frame) in {*LIBRARIES, "scipy"}:
+            frame = frame.f_back
+        return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
+
+    def _line(self) -> int:
+        """The line of the user's code that is being run; 0 in a backward pass."""
+        frame = self._userframe_of(12)
+        return 0 if frame is None else frame.f_lineno
+
+    def _userframe_of(self, most: int) -> FrameType | None:
+        """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
+        frame: FrameType | None = frame_of(3)
+        known = self._user_code
+        for _ in range(most):
+            if frame is None:
+                break
+            code = frame.f_code
+            is_users = known.get(code)
+            if is_users is None:
+                is_users = known[code] = package_of(frame) not in LIBRARIES
+            if is_users:
+                return frame
+            if code.co_name == "backward_pass":
+                break
+            frame = frame.f_back
+        return None
+
+
+def frame_of(depth: int) -> FrameType:
+    """The frame of a caller of the function that calls this."""
+    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+
+def package_of(frame: FrameType) -> str:
+    """The package of the code that a frame runs."""
+    module: str = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0]
+
+
+def shares(result: Any, args: Any) -> bool:
+    """Tell if a result may share memory with a tracer among nested arguments."""
+    if isinstance(args, (TUPLE, LIST)):
+        return any(shares(result, arg) for arg in args)
+    real = args.value if isinstance(args, Recorded) else args
+    is_array = type(real) is type(result) and not isinstance(real, NUMBER)
+    return is_array and hasattr(real, "flags") and bool(np.may_share_memory(result, real))
+
+
+def same_content(kept: Any, found: Any) -> bool:
+    """Tell if two arrays have the same elements bit by bit, and lie alike in memory."""
+    if kept.shape != found.shape or kept.dtype != found.dtype:
+        return False
+    if kept.dtype.kind in "fc":
+        size = f"u{kept.real.dtype.itemsize}"
+        if kept.real.dtype.itemsize <= 8:
+            return bool(np.array_equal(in_line(kept).view(size), in_line(found).view(size)))
+    return bool(np.array_equal(kept, found))
+
+
+def in_line(array: Any) -> Any:
+    """The elements of an array one after the other."""
+    return (array if array.flags.c_contiguous else array.copy()).reshape(-1)

@@ -1,0 +1,352 @@
+"""Arrays that write down what is done to them.
+
+A `Tracer` stands below gradwrap's wrappers: a `Variable` holds it in the place of an array. It
+carries its real value; so shapes, dtypes and branches are those of an ordinary run. What is done
+with it becomes an operation on its `Tape`. What would take the value out of the program is refused.
+"""
+
+from __future__ import annotations
+
+import operator as operators
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import (
+    NDARRAY,
+    Attribute,
+    Method,
+    Ref,
+    copy,
+    getitem,
+    mapped,
+    setitem,
+)
+from gradwrap.compiler.tracing.tape import (
+    LIBRARIES,
+    Library,
+    Recorded,
+    Unhandled,
+    frame_of,
+    package_of,
+)
+from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.values.dynamic import LIST, TUPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+operator: Any = operators
+SHAPES: frozenset[Any] = frozenset(
+    {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
+    | {np.iscomplexobj, np.isrealobj}
+)
+"""Functions that look at shapes and dtypes alone: they are no operations of the program."""
+WRITING: frozenset[Any] = frozenset(
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+)
+METHODS = frozenset(
+    {"all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress"}
+    | {"conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max", "mean"}
+    | {"min", "nonzero", "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze"}
+    | {"std", "sum", "swapaxes", "take", "trace", "transpose", "var", "view"}
+)
+"""The methods of arrays that write to nothing and return arrays."""
+NO_VALUE: Any = getattr(np, "_NoValue", None)
+OTHERWISE: dict[Any, Callable[..., Any]] = {}
+"""What performs functions that are no operations themselves: new arrays, and those that consist of
+others. `tracing.py` enters them."""
+
+
+def _path_of(function: Any) -> str:
+    """The dotted name of a function below `numpy`; "" if it has none."""
+    module: str = getattr(function, "__module__", "") or ""
+    name: str = getattr(function, "__name__", "")
+    for start in (module.removeprefix("numpy").lstrip("."), ""):
+        path = f"{start}.{name}" if start else name
+        found: Any = np
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is function:
+            return path
+    return ""
+
+
+def _is_default(name: str, value: Any) -> bool:
+    if value is None and name not in ("axis", "initial"):
+        return True
+    if value is NO_VALUE or (name, value) in ((("keepdims"), False), ("subok", True)):
+        return True
+    return (name == "where" and value is True) or (
+        name in ("casting", "order") and value in ("same_kind", "K")
+    )
+
+
+# The tracer ---------------------------------------------------------------------------------------
+
+
+def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False) -> Any:
+    """Make the method of an operator."""
+    name = "pow" if ufunc is np.power else ufunc.__name__
+    fn = operator.pow if name == "pow" else ufunc
+
+    def operate(self: Any, other: Any) -> Any:
+        if isinstance(other, AnyWrapper):
+            return NotImplemented
+        tape = self.tape
+        if tape.refused:
+            raise Unhandled(tape.refused)
+        args = (other, self) if swapped else (self, other)
+        recorded = (tape.recorded(args[0]), tape.recorded(args[1]))
+        return tape.enter(fn, name, recorded, (), perform(tape.real(args[0]), tape.real(args[1])))
+
+    return operate
+
+
+def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
+    name = ufunc.__name__
+
+    def operate(self: Any) -> Any:
+        return self.tape.enter(ufunc, name, (Ref(self.index),), (), perform(self.value))
+
+    return operate
+
+
+def _refusing(what: str, fix: str) -> Any:
+    def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
+        raise self.tape.refuse(f"it calls {what}{self.tape.place()}. Fix: {fix}")
+
+    return refuse
+
+
+KEEP = "leave the value in an array; np.where chooses for each element"
+
+
+PLAIN = (
+    "call functions of NumPy's there, or of gradwrap.scipy's that give arrays, and "
+    "gradwrap.numpy's array and zeros in place of NumPy's; a table of integers that is read at "
+    "computed places is to be an argument"
+)
+
+
+class Tracer(Recorded):
+    """A real array or number, and its number in the program."""
+
+    __slots__ = ()
+    __array_priority__: float = 500.0
+    __hash__: Any = None  # as NumPy's arrays
+
+    base: None = None
+
+    shape: Any = property(lambda self: self.value.shape)
+    dtype: Any = property(lambda self: self.value.dtype)
+    ndim: Any = property(lambda self: self.value.ndim)
+    size: Any = property(lambda self: self.value.size)
+    itemsize: Any = property(lambda self: self.value.itemsize)
+    nbytes: Any = property(lambda self: self.value.nbytes)
+    strides: Any = property(lambda self: self.value.strides)
+    flags: Any = property(lambda self: self.value.flags)
+    device: Any = property(lambda self: self.tape.library.device(self.value))
+
+    def _attribute(self, name: str) -> Any:
+        return self.tape.record(Attribute(name), name, (self,))
+
+    T: Any = property(lambda self: self._attribute("T"))
+    mT: Any = property(lambda self: self._attribute("mT"))  # noqa: N815  NumPy's name
+    real: Any = property(lambda self: self._attribute("real"))
+    imag: Any = property(lambda self: self._attribute("imag"))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self.value))])
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return self.tape.library.namespace
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, AnyWrapper) for x in inputs):
+            return NotImplemented
+        tape = self.tape
+        out = kwargs.pop("out", None)
+        if out is not None and any(one is not None for one in out):
+            raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
+        kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
+        if "where" in kw or not _is_public(ufunc):
+            raise tape.refuse(f"np.{ufunc.__name__} is called with where=. Fix: use np.where")
+        if method == "__call__":
+            return tape.record(ufunc, ufunc.__name__, inputs, kw)
+        if method not in ("reduce", "accumulate", "outer", "reduceat"):
+            raise tape.refuse(f"it calls np.{ufunc.__name__}.{method}. Fix: y[i] += x in a loop")
+        return tape.record(getattr(ufunc, method), f"{ufunc.__name__}.{method}", inputs, kw)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        tape = self.tape
+        if any(issubclass(kind, AnyWrapper) for kind in types):
+            return NotImplemented
+        if function in (np.shares_memory, np.may_share_memory):
+            raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
+        if function in SHAPES:
+            real = mapped(args, tape.real)
+            return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
+        make = OTHERWISE.get(function)
+        if make is not None:
+            return make(*args, **kwargs)
+        path = _path_of(function)
+        if function in WRITING or not path or kwargs.get("out") is not None:
+            raise tape.refuse(
+                f"it calls np.{path or function.__name__}, which writes in place{tape.place()}. "
+                "Fix: y = gradwrap.numpy.array(y) before"
+            )
+        kw = {name: value for name, value in kwargs.items() if value is not NO_VALUE}
+        if path == "where" and len(args) == 1:
+            return tape.record(np.nonzero, "nonzero", args)
+        return tape.record(function, path, args, kw)
+
+    def __getitem__(self, key: Any) -> Any:
+        key = unwrapped_key(key)
+        made = self.tape.record(getitem, "getitem", (self, key))
+        if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
+            parts: Any = key if isinstance(key, TUPLE) else (key,)
+            if any(_is_traced_mask(part) for part in parts):
+                self.tape.look("shape", made, made.value.shape)
+        return made
+
+    def __bool__(self) -> bool:
+        return bool(self.tape.look("bool", self, bool(self.value)))
+
+    def __int__(self) -> int:
+        return int(self.tape.look("int", self, int(self.value)))
+
+    def __index__(self) -> int:
+        operator.index(self.value)
+        return int(self.tape.look("int", self, int(self.value)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __copy__(self) -> Any:
+        return self.tape.record(copy, "copy", (self,))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.tape.record(copy, "copy", (self,))
+
+    __float__: Any = _refusing("float(x) on an array", KEEP)
+    __complex__: Any = _refusing("complex(x) on an array", KEEP)
+    __array__: Any = _refusing("a function that needs a plain array", PLAIN)
+    __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
+    __str__: Any = __repr__
+    __format__: Any = __repr__
+    __reduce_ex__: Any = _refusing("pickle on an array", KEEP)
+    item: Any = _refusing("x.item()", KEEP)
+    tolist: Any = _refusing("x.tolist()", KEEP)
+    tobytes: Any = _refusing("x.tobytes()", KEEP)
+
+    def copy(self, order: str = "C") -> Any:
+        """Return a new array."""
+        if order in ("K", "A") or self.value.flags.c_contiguous:
+            return self.tape.record(copy, "copy", (self,))
+        return self.tape.record(Method("copy"), ".copy", (self, order))
+
+    def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
+        """Return the elements in another dtype."""
+        dtype = np.dtype(dtype)
+        if dtype == self.value.dtype and not args and not kwargs:
+            return self.copy("K") if copy else self
+        return self.tape.record(Method("astype"), ".astype", (self, dtype, *args), kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in METHODS:
+            if hasattr(NDARRAY, name) and not name.startswith("__"):
+                raise self.tape.refuse(f"it uses the attribute {name} of arrays. Fix: {KEEP}")
+            raise AttributeError(f"a traced array has no attribute {name!r}")
+        return partial(self._call, name)
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            raise self.tape.refuse(f"x.{name} writes to out=. Fix: y = x.{name}()")
+        if name == "sum":
+            names = ("axis", "dtype", "out", "keepdims")
+            kw = {**dict(zip(names, args, strict=False)), **kwargs}
+            kw.setdefault("axis", None)
+            kw = {key: value for key, value in kw.items() if not _is_default(key, value)}
+            return self.tape.record(np.add.reduce, "add.reduce", (self,), kw)
+        return self.tape.record(Method(name), f".{name}", (self, *args), kwargs)
+
+
+class ArrayTracer(Tracer):
+    """A tracer of an array, which can be written to; numbers cannot."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, AnyWrapper):
+            raise self.tape.refuse("a tracked value is written to a plain array")
+        if self.shares and package_of(frame_of(1)) not in {*LIBRARIES, "scipy"}:
+            raise self.tape.refuse(
+                f"it writes to an array that has views, or is one{self.tape.place()}. "
+                "Fix: y = gradwrap.numpy.array(y), whose views are seen"
+            )
+        self.index: int = self._written(setitem, "setitem", key, value)
+
+    def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
+        """Write to the value of this tracer; return the number of what it is now."""
+        made = self.tape.record(fn, name, (self, key, value))
+        self.value: Any = made.value
+        return int(made.index)
+
+
+_BINARY: dict[str, tuple[Any, Any]] = {
+    "add": (np.add, operator.add),
+    "sub": (np.subtract, operator.sub),
+    "mul": (np.multiply, operator.mul),
+    "truediv": (np.true_divide, operator.truediv),
+    "floordiv": (np.floor_divide, operator.floordiv),
+    "mod": (np.remainder, operator.mod),
+    "pow": (np.power, operator.pow),
+    "matmul": (np.matmul, operator.matmul),
+    "and": (np.bitwise_and, operator.and_),
+    "or": (np.bitwise_or, operator.or_),
+    "xor": (np.bitwise_xor, operator.xor),
+    "lshift": (np.left_shift, operator.lshift),
+    "rshift": (np.right_shift, operator.rshift),
+}
+_COMPARED: dict[str, tuple[Any, Any]] = {
+    "eq": (np.equal, operator.eq),
+    "ne": (np.not_equal, operator.ne),
+    "lt": (np.less, operator.lt),
+    "le": (np.less_equal, operator.le),
+    "gt": (np.greater, operator.gt),
+    "ge": (np.greater_equal, operator.ge),
+}
+for _word, (_ufunc, _perform) in _BINARY.items():
+    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
+    setattr(Tracer, f"__r{_word}__", _operator(_ufunc, _perform, swapped=True))
+for _word, (_ufunc, _perform) in _COMPARED.items():
+    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
+for _word, _ufunc, _perform in (
+    ("neg", np.negative, operator.neg),
+    ("pos", np.positive, operator.pos),
+    ("abs", np.absolute, operator.abs),
+    ("invert", np.invert, operator.invert),
+):
+    setattr(Tracer, f"__{_word}__", _unary(_ufunc, _perform))
+
+
+def _is_traced_mask(part: Any) -> bool:
+    return isinstance(part, Tracer) and part.value.dtype == np.bool_
+
+
+def _is_public(ufunc: Any) -> bool:
+    """Tell if a ufunc can be named in source: it is NumPy's, or of scipy.special."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        return True
+    special: Any = sys.modules.get("scipy.special")
+    return getattr(special, name, None) is ufunc
+
+
+Library.tracers = (ArrayTracer, Tracer)

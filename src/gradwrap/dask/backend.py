@@ -1,0 +1,373 @@
+"""The backend of Dask, whose arrays are in chunks, computed later, some of unknown shape.
+
+The tape stays with the caller, chunks stay with the workers: all that is here builds more of
+Dask's task graph, and computes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.backward_slices import forwards, indexing_rules, read
+from gradwrap.core.library.backend import Backend
+from gradwrap.core.library.compat import module_like
+from gradwrap.core.library.scatter import at_key, is_basic_key, scatter_add_generic
+from gradwrap.core.table.registry import register
+from gradwrap.core.table.rule import Formula, Rule, zero
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.dask import linear
+from gradwrap.dask.blocks import order_statistics
+from gradwrap.dask.indexing import points, selects_points
+from gradwrap.dask.protocol import class_attributes
+from gradwrap.rules.axes import as_axes, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from gradwrap.core.table.registry import Op
+    from gradwrap.core.values.space import Meta
+
+    da: Any  # it has hardly any types; not installed, a checker takes this file for it
+    dask: Any
+else:
+    import dask
+    import dask.array as da
+
+
+class DaskBackend(Backend):
+    """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
+
+    promotes: frozenset[str] = frozenset({"numpy"})
+    elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
+
+    def __init__(self, xp: Any, kind: type) -> None:
+        super().__init__("dask", _extended(xp), frozenset({da.Array}))
+        self._in_chunks: Callable[[Rule], Rule] = functools.cache(_rule_in_chunks)
+
+    def class_attributes(self) -> dict[str, Any]:
+        return class_attributes()
+
+    def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
+        if not any(stay):
+            return list(dask.compute(*arrays))
+        found: list[Any] = list(dask.persist(*arrays))
+        plain = iter(dask.compute(*itertools.compress(found, [not one for one in stay])))
+        return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        """SciPy's ufuncs of one result are applied to each chunk; its others would compute."""
+        found = super().native(path)
+        if path.startswith("special."):
+            return found if isinstance(found, np.ufunc) and found.nout == 1 else None
+        return found or getattr(da, path, None)
+
+    def function_of(self, function: Any) -> Callable[..., Any] | None:
+        return OWN_FUNCTIONS.get(function)
+
+    def rule_of(self, op: Op) -> Rule | None:
+        rule = super().rule_of(op)
+        return None if rule is None else self._in_chunks(rule)
+
+    def copy(self, array: Any, order: str | None = None) -> Any:
+        return array.copy()
+
+    def device(self, array: Any) -> Any:
+        return Place(array)
+
+    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+        known = like is not None and like.shape == array.shape
+        if known and like is not None and getattr(like.device, "chunks", None) != array.chunks:
+            like = None  # cotangents are to be in these chunks
+        return super().meta(array, level, like if known else None)
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        return True  # code written for NumPy's views sees what it expects to see
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        key, axes = forwards(key, buffer.shape)
+        if axes:
+            return da.flip(self.scatter_add(da.flip(buffer, axes), key, values), axes)
+        if 0 in values.shape:
+            return buffer
+        if is_basic_key(key):
+            return scatter_add_generic(self.xp, buffer, key, values)
+        places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
+        named = _taken(places, key)
+        n, k = buffer.ndim, named.ndim
+        sums = da.blockwise(
+            _sums_by_place,
+            tuple(range(n)),
+            places,
+            tuple(range(n)),
+            named,  # the whole of it and of the values, for each chunk of the buffer
+            tuple(range(n, n + k)),
+            values,
+            tuple(range(n + k, n + k + values.ndim)),
+            concatenate=True,
+            align_arrays=False,  # lengths may be unknown
+            dtype=buffer.dtype,
+            meta=np.empty((0,) * buffer.ndim, dtype=buffer.dtype),
+        )
+        return buffer + sums
+
+
+OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.diag: linear.diag,
+    np.pad: linear.pad,
+    **{
+        function: order_statistics(function)
+        for function in (np.nanmedian, np.nanpercentile, np.nanquantile)
+    },
+}
+"""NumPy's functions that NumPy composes of positions, which would be in one chunk."""
+
+
+class Place(str):
+    """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
+
+    So what a formula makes in place of an argument is cut as that is.
+    """
+
+    __slots__ = ("chunks", "like")
+    chunks: Any
+    like: Any
+
+    def __new__(cls, array: Any) -> Self:
+        place = super().__new__(cls, "cpu")
+        place.chunks, place.like = array.chunks, array._meta
+        return place
+
+
+def _rule_in_chunks(rule: Rule) -> Rule:
+    """The rule, whose formulas give cotangents in the chunks of their arguments.
+
+    So backward has the chunks of forward. A symmetric operation is left as it is: what it saves of
+    both arguments is compared, so that `x * x` takes one product. Its cotangents have the chunks of
+    its result.
+    """
+    if rule.parts or rule.symmetric:
+        return rule
+    made = copy.copy(rule)
+    metas = ("metas",) if rule.variadic else tuple(f"{name}_meta" for name in rule.arrays)
+    each = (metas,) if rule.is_joint else [(meta,) for meta in metas]
+    made.formulas = tuple(map(_formula_in_chunks, rule.formulas, each))
+    return made
+
+
+def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formula | None:
+    """The formula of one argument in its chunks, or the joint one of several."""
+    if formula is None or formula.function in (zero, at_key):
+        return formula
+    function, own = formula.function, len(formula.saved)
+
+    def placed(xp: Any, g: Any, *saved: Any) -> Any:
+        found, spaces = function(xp, g, *saved[:own]), saved[own:]
+        if metas == ("metas",):
+            (spaces,) = spaces
+        if isinstance(found, SEQUENCE):
+            return [_in_place_of(*pair) for pair in zip(spaces, found, strict=True)]
+        return _in_place_of(spaces[0], found)
+
+    return Formula(placed, (*formula.saved, *metas))
+
+
+def _in_place_of(meta: Meta | None, cotangent: Any) -> Any:
+    """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
+    chunks = None if meta is None else getattr(meta.device, "chunks", None)  # None: of a number
+    if chunks is None or cotangent is None or cotangent.shape != tuple(map(sum, chunks)):
+        return cotangent
+    return linear.in_chunks(cotangent, chunks)
+
+
+def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+    """As the standard's; in the chunks of a place, if an array of the shape was there."""
+    kind = np.float64 if dtype is None else dtype
+    if isinstance(device, Place):
+        options["meta"] = device.like.astype(kind)
+        if shape == tuple(map(sum, device.chunks)):
+            options["chunks"] = device.chunks
+    return da.zeros(shape, dtype=kind, **options)
+
+
+def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
+    """For one chunk: the values whose place lies in it, added up."""
+    sums: Any = np.zeros(places.size, dtype=values.dtype)
+    mine, (here,) = places.ravel(), np.nonzero(np.isin(named, places).ravel())
+    order = np.argsort(mine)
+    slots = order[np.searchsorted(mine, named.ravel()[here], sorter=order)]
+    np.add.at(sums, slots, np.broadcast_to(values, named.shape).ravel()[here])
+    return sums.reshape(places.shape)
+
+
+def _taken(places: Any, key: Any) -> Any:
+    """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
+        return _read(da, places, key)
+    if len(parts) != places.ndim:
+        return points(places, parts)
+    flat = 0
+    for part, length in zip(parts, places.shape, strict=True):
+        part = da.where(part < 0, part + length, part)  # noqa: PLW2901  from the end
+        flat = flat * length + part
+    return flat
+
+
+def _read(xp: Any, x: Any, key: Any) -> Any:
+    if selects_points(key) and isinstance(x, da.Array):
+        return points(x, key)
+    return read(xp, x, key)
+
+
+def _extended(xp: Any) -> ModuleType:
+    """The namespace with functions that Dask lacks, or does wrongly."""
+    return module_like(
+        xp,
+        broadcast_shapes=np.broadcast_shapes,
+        expand_dims=_expand_dims,
+        eye=_eye,
+        linalg=module_like(xp.linalg, cholesky=_cholesky, svdvals=_svdvals),
+        reshape=_reshape,
+        take=_take,
+        take_along_axis=_take_along_axis,
+        zeros=_zeros,
+    )
+
+
+def _eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, **_: Any
+) -> Any:
+    """As the standard's; `dask.array.eye` loses chunks where the matrix is not square."""
+    columns = n_rows if n_cols is None else n_cols
+    on_diagonal = da.arange(n_rows)[:, None] + k == da.arange(columns)[None, :]
+    return on_diagonal.astype(np.float64 if dtype is None else dtype)
+
+
+def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
+    return da.linalg.cholesky(x, lower=not upper)
+
+
+def _svdvals(x: Any, /) -> Any:
+    """As the standard's; array-api-compat asks Dask for full matrices, which it lacks."""
+    return da.linalg.svd(x, coerce_signs=False)[1]
+
+
+def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
+    """As the standard's; Dask's own asks for known lengths."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    ndim = x.ndim + len(axes)
+    if not all(-ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
+        raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes, or repeated")
+    new = {a % ndim for a in axes}
+    return x[tuple(None if a in new else slice(None) for a in range(ndim))]
+
+
+def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
+    """As the standard's; axes of length one can be put between those of unknown length."""
+    unknown = isinstance(shape, TUPLE) and any(map(math.isnan, shape))
+    if not unknown:
+        return x.reshape(shape).copy() if copy else x.reshape(shape)
+    key = [None if length == 1 else slice(None) for length in shape]
+    lone = [axis for axis, length in enumerate(x.shape) if length == 1]
+    whole = da.squeeze(x, axis=tuple(lone)) if lone else x
+    if key.count(slice(None)) != whole.ndim:
+        raise ValueError(
+            f"an array of shape {x.shape} cannot be given the shape {shape}, which is not known. "
+            "Fix: call x.compute_chunk_sizes() first."
+        )
+    return whole[tuple(key)]
+
+
+def _take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """As the standard's; Dask does not take None for the one axis of a vector."""
+    return da.take(x, indices, axis=0 if axis is None and x.ndim == 1 else axis)
+
+
+def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """As the standard's, which Dask lacks: in one chunk along the axis."""
+    axis %= x.ndim
+    indices = da.asarray(indices)
+    others = [
+        (1, 1) if a == axis else lengths
+        for a, lengths in enumerate(zip(x.shape, indices.shape, strict=True))
+    ]
+    common = np.broadcast_shapes(*zip(*others, strict=True))
+    x, indices = (
+        da.broadcast_to(part, (*common[:axis], part.shape[axis], *common[axis + 1 :]))
+        for part in (x, indices)
+    )
+    chunks = {a: -1 if a == axis else "auto" for a in range(x.ndim)}
+    whole = x.rechunk(chunks)
+    picked = indices.rechunk({a: -1 if a == axis else whole.chunks[a] for a in range(x.ndim)})
+    return da.map_blocks(
+        np.take_along_axis, whole, picked, axis=axis, dtype=x.dtype, chunks=tuple(picked.chunks)
+    )
+
+
+# Reductions: the number of elements may be unknown until it is computed --------------------------
+
+
+def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Repeated along what was summed, which takes the array where its shape is not known."""
+    return kept(xp, g, x.ndim, axis, keepdims) * xp.ones_like(x)
+
+
+def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    return _sum(xp, g * _share(xp, x, axis, keepdims), x, axis, keepdims)
+
+
+def _var(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
+    scale = 2.0 * _share(xp, x, axis, True, correction)
+    deviation = x - xp.mean(x, axis=axis, keepdims=True)
+    return kept(xp, g, x.ndim, axis, keepdims) * (scale * deviation)
+
+
+def _std(  # noqa: PLR0913  a formula's parameters
+    xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
+) -> Any:
+    """Half of the variance's over the deviation; 0 for a constant."""
+    nothing = out == 0
+    slope = xp.where(nothing, 0.0 * out, 0.5 * g / xp.where(nothing, 1.0, out))
+    return _var(xp, slope, x, axis, correction, keepdims)
+
+
+def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) -> Any:
+    """1 over the number of elements along the axes, computed where it is not known; NaN over 0."""
+    known = math.prod(x.shape[a] for a in as_axes(axis, x.ndim)) - correction
+    if math.isnan(known):
+        count = xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims) - correction
+        return xp.where(count > 0, 1.0 / count, math.nan)
+    return 1.0 / known if known > 0 else math.nan
+
+
+def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
+    """The cotangent in the argument's chunks, which reshaping may have joined."""
+    found = xp.reshape(g, x.shape)
+    are_native = isinstance(found, da.Array) and isinstance(x, da.Array)
+    return found.rechunk(x.chunks) if are_native and found.chunks != x.chunks else found
+
+
+register(
+    [
+        *indexing_rules(),  # Dask reads backwards, but does not write
+        adapted("getitem", native=_read),
+        adapted("reshape", _reshaped_back),
+        adapted("sum", _sum),
+        adapted("mean", _mean),
+        adapted("var", _var),
+        adapted("std", _std),
+    ],
+    backend="dask",
+)
