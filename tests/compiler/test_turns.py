@@ -12,9 +12,9 @@ from benchmarks.programs import in_place
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.engines import register as engines
 from gradwrap.compiler.engines.c import kernels as c_source
 from gradwrap.compiler.engines.c.turns import Turns
-from gradwrap.compiler.engines.register import register as engines
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:

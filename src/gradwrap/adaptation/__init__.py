@@ -1,4 +1,4 @@
-"""Everything that enters other packages: nobody has to edit them for their code to be differentiated.
+"""Everything that enters other packages, so that their code is differentiated as it stands.
 
 `adapting` finds the modules of a function itself; `adapt` and `adapted` take their names. Some
 libraries offer a place where gradwrap enters itself when they are imported (`companions`).
