@@ -10,8 +10,9 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.loops import Inner, as_loop, as_operation
-from gradwrap.compiler.ir.program import Instr, Loop, Program, evaluated
+from gradwrap.compiler.ir.program import Instr, Loop, Program
 from gradwrap.compiler.passes import forwarding as accesses
 from gradwrap.compiler.rolling.fission import Write, ordered
 from gradwrap.compiler.rolling.segments import NO_OPERATION, Idx

@@ -31,16 +31,9 @@ from gradwrap.compiler.engines.libraries import NUMPY, Compilable, is_array, lib
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported, engine_named
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Missed, Program
-from gradwrap.compiler.passes.passes import (
-    constants_of,
-    difference,
-    own_outputs,
-    precisions_of,
-    program_of,
-    sharing,
-    simplified,
-)
-from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.ir.verify import ProgramError, is_checking
+from gradwrap.compiler.passes.passes import constants_of, difference, precisions_of, program_of
+from gradwrap.compiler.passes.pipeline import prepared
 from gradwrap.compiler.tracing.surroundings import Surroundings
 from gradwrap.compiler.tracing.tape import Unhandled, shares
 from gradwrap.compiler.tracing.trace import Traced, trace
@@ -57,8 +50,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MOST_BRANCHES = 16
 MOST_PROGRAMS = 64
-LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
-"""The note on a program that is longer with its loops than its engine is to be given."""
 NUMBER: type[Any] = np.generic
 
 
@@ -223,10 +214,7 @@ class Compiled(Generic[P, R]):
             raise CompileError(
                 f"the program raises {type(error).__name__}: {error}. This call runs eagerly then."
             ) from error
-        wanted, tree = flatten(self._function(*args, **kwargs))
-        problem = _differing(entry, wanted, tree, found)
-        if problem:
-            raise CompileError(f"the program of {self!r} differs from the function: {problem}")
+        wanted = self._compare(entry, call, found)
         lines = [
             f"output {number}: {_ulps(a, b):.3g} ulp of the largest element"
             for number, (a, b) in enumerate(
@@ -298,7 +286,23 @@ class Compiled(Generic[P, R]):
         except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
             return self._function(*args, **kwargs)
         assert entry.tree is not None
+        if is_checking():
+            self._compare(entry, call, found)
         return unflatten(entry.tree, found)
+
+    def _compare(self, entry: _Entry, call: _Call, found: Sequence[Any]) -> list[Any]:
+        """Compare the results of a program with those of the function, which are returned.
+
+        Raises
+        ------
+        CompileError
+            They differ by more than rounding.
+        """
+        wanted, tree = flatten(self._function(*call.args, **call.kwargs))
+        problem = _differing(entry, wanted, tree, found)
+        if problem:
+            raise CompileError(f"the program of {self!r} differs from the function: {problem}")
+        return wanted
 
     def _inputs(self, call: _Call) -> Callable[[Any], bool]:
         """What tells an input from the other leaves."""
@@ -427,6 +431,8 @@ class Compiled(Generic[P, R]):
             return entry.executable.call(*filter(inputs, call.leaves)), ""
         except (Unhandled, Unsupported) as error:
             return (), str(error)
+        except ProgramError:
+            raise
         except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
@@ -473,10 +479,10 @@ class Compiled(Generic[P, R]):
         own = entry.library.engine
         chosen = entry.library.chosen(self._engine, self._make)
         most = MOST_LEFT.get(self._engine) if chosen != own else None
-        program, is_rolled = self._simplified(entry, roll=True, most=most)
+        program, is_rolled = self._simplified(entry, given, roll=True, most=most)
         executable, problem = _made(chosen, program, given, wanted, entry.precisions)
         if executable is None and not is_rolled:
-            program, _ = self._simplified(entry, roll=True)
+            program, _ = self._simplified(entry, given, roll=True)
             executable, problem = _made(chosen, program, given, wanted, entry.precisions)
         if executable is None and chosen != own:
             if problem not in self._told:
@@ -491,28 +497,18 @@ class Compiled(Generic[P, R]):
             executable, problem = _made(own, program, given, wanted, entry.precisions)
         if executable is not None:
             return program, executable, notes
-        program, _ = self._simplified(entry, roll=False)
+        program, _ = self._simplified(entry, given, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes
 
     def _simplified(
-        self, entry: _Entry, *, roll: bool, most: int | None = None
+        self, entry: _Entry, arguments: Sequence[Any], *, roll: bool, most: int | None = None
     ) -> tuple[Program, bool]:
         """The program of all traces, and whether it is rolled: not if longer than `most` then."""
-        names = entry.names
-        program = program_of(entry.traces, entry.constants, names)
+        program = program_of(entry.traces, entry.constants, entry.names)
         program.quiet = tuple(sorted({kind for trace in entry.traces for kind in trace.quiet}))
-        before = sharing(program, traced=True)
-        if roll:
-            simplified(program, merge_keys=False)
-            straight = program.copy()
-            rolled(program)
-            if most is not None and program.length() > most:
-                program, roll = straight, False
-                program.notes.append(LEFT)
-        simplified(program, merge_keys=True)
-        own_outputs(program, before)
-        return program, roll
+        given = arguments if entry.library.name == "numpy" else None
+        return prepared(program, roll=roll, most=most, arguments=given)
 
     # Falling back ---------------------------------------------------------------------------------
 
@@ -542,7 +538,7 @@ class Compiled(Generic[P, R]):
         if self._latest is entry and self._quick is not None:
             return
         self._latest = entry
-        self._quick = None if self._static else _quick_call(entry)
+        self._quick = None if self._static or is_checking() else _quick_call(entry)
 
 
 class _Elsewhere(Exception):  # noqa: N818  it is no error

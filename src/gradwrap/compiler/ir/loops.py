@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.compiler.ir.evaluate import turned
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Cur,
@@ -21,7 +22,6 @@ from gradwrap.compiler.ir.program import (
     Value,
     item,
     mapped,
-    turned,
 )
 from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, token
 from gradwrap.core.values.dynamic import TUPLE, type_of

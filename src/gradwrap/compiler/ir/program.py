@@ -19,7 +19,7 @@ not. A literal is never an `ndarray`: arrays of the closure are values too, list
 most operations on 0-d arrays return. They must stay distinct: outputs have the types of eager.
 
 **Instructions.** `fn(*args, **kw)` on real values gives the value: a program is run by just that
-(`evaluated`). `name` says which operation it is:
+(`evaluate.py`). `name` says which operation it is:
 
 ========================== ======================================================================
 name                       operation
@@ -64,9 +64,9 @@ literal      likewise
 ============ ======================================================================================
 
 `Row.value` describes what one turn gives. `stacks` says which rows are wanted of all turns: row
-`j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)`; `finals`
-says which are wanted of the last turn: value `finals[j]`, of the same description as the row's.
-The turns are in the order of computation. A row
+`j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)` in C's
+order; `finals` says which are wanted of the last turn: value `finals[j]`, of the same description
+as the row's. The turns are in the order of computation. A row
 whose `fn` is an `Inner` is a loop itself (`loops.py`).
 """
 
@@ -112,8 +112,8 @@ class Value(NamedTuple):
 
     `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype of its
     own. `is_number` says that it is a number of Python's, weak in operations: an argument of the
-    function that varies. `order` is the memory order of an array: `"C"`, `"F"` or `"?"` (a view
-    with gaps).
+    function that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
+    in C's order, with gaps or reversed) or `"?"` (another, or not known).
     """
 
     shape: tuple[int, ...]
@@ -199,6 +199,10 @@ class Guard(NamedTuple):
     value: Ref
 
 
+class Missed(Exception):  # noqa: N818  it ends a run, and is no error
+    """A guard had an outcome that has not been traced."""
+
+
 class Result(NamedTuple):
     """What the function returns: the leaves (`Ref`s or literals) and their structure."""
 
@@ -254,8 +258,13 @@ class Program:
 
     def copy(self) -> Program:
         """Return the same program, with blocks of its own."""
-        constants = dict(self.constants)
-        return replace(self, root=_copied(self.root), constants=constants, notes=[*self.notes])
+        return replace(
+            self,
+            values=[*self.values],
+            root=_copied(self.root),
+            constants=dict(self.constants),
+            notes=[*self.notes],
+        )
 
     def length(self) -> int:
         """Count operations, those of a loop once."""
@@ -452,78 +461,3 @@ def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
         parts: Sequence[Any] = (nest.start, nest.stop, nest.step)
         return slice(*(mapped(part, change) for part in parts))
     return change(nest)
-
-
-# Running a program as it stands -------------------------------------------------------------------
-
-
-class Missed(Exception):  # noqa: N818  it ends a run, and is no error
-    """A guard had an outcome that has not been traced."""
-
-
-def outcome(kind: str, value: Any) -> Any:
-    """What a guard finds."""
-    if kind == "bool":
-        return bool(value)
-    return int(value) if kind == "int" else value.shape
-
-
-def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Run a program instruction by instruction: the leaves of its result.
-
-    This is what every engine has to agree with.
-
-    Raises
-    ------
-    Missed
-        A guard had an outcome that has not been traced.
-    """
-    known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
-    known.update(zip(program.inputs, arguments, strict=True))
-
-    def read(leaf: Any) -> Any:
-        return known[leaf.index] if type(leaf) is Ref else leaf
-
-    block = program.root
-    while True:
-        for step in block.body:
-            if isinstance(step, Loop):
-                known.update(turned(step, read))
-            else:
-                keywords = {name: mapped(value, read) for name, value in step.kw}
-                known[step.out] = step.fn(*mapped(step.args, read), **keywords)
-        if block.guard is None:
-            assert block.result is not None
-            return tuple(map(read, block.result.leaves))
-        found = outcome(block.guard.kind, read(block.guard.value))
-        if found not in block.branches:
-            raise Missed
-        block = block.branches[found]
-
-
-def turned(loop: Loop, read: Callable[[Any], Any]) -> dict[int, Any]:
-    """Perform a loop whose leaves are read by `read`: the values that it gives, by number."""
-    turns: list[list[Any]] = []
-    for _ in range(loop.turns):
-        previous = turns[-1] if turns else None
-        turns.append(_one_turn(loop, len(turns), previous, read))
-    found = {out: np.stack([turn[j] for turn in turns]) for j, out in loop.stacks.items()}
-    return found | {out: turns[-1][j] for j, out in loop.finals.items()}
-
-
-def _one_turn(
-    loop: Loop, k: int, previous: list[Any] | None, read: Callable[[Any], Any]
-) -> list[Any]:
-    current: list[Any] = []
-
-    def operand(leaf: Any) -> Any:
-        if type(leaf) is Cur:
-            return current[leaf.row]
-        if type(leaf) is Prev:
-            return read(leaf.init) if previous is None else previous[leaf.row]
-        return read(leaf.stack)[k] if type(leaf) is Turn else read(leaf)
-
-    for row in loop.rows:
-        keywords = {name: mapped(value, operand) for name, value in row.kw}
-        current.append(row.fn(*mapped(row.args, operand), **keywords))
-    return current
