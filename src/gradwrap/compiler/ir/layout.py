@@ -124,8 +124,11 @@ def _order_of_view(step: Instr | Row, value: Value, operands: list[Value]) -> st
     """The order of a view, or of a copy that NumPy makes where there can be no view."""
     source = operands[0] if operands else value
     if source.order == "C" and len(operands) == 1 and type_of(step.args[0]) in OPERANDS:
-        steps = np.cumprod([1, *source.shape[:0:-1]])[::-1] * source.dtype.itemsize
-        sample = as_strided(np.empty(1, source.dtype), source.shape, steps.tolist())
+        steps = [source.dtype.itemsize]
+        for length in source.shape[:0:-1]:
+            steps.insert(0, steps[0] * length)
+        rank = len(source.shape)
+        sample = as_strided(np.empty(1, source.dtype), source.shape, steps[len(steps) - rank :])
         fn: Any = step.fn
         return order_of(fn(sample, *step.args[1:], **dict(step.kw)))
     keeps = step.name in ("getitem", "reshape", ".reshape", "expand_dims")
