@@ -327,7 +327,7 @@ class TraceBackend(NumPyBackend):
         numbers[int(part == "imag") :: 2] = value
         return numbers.view(array.dtype).reshape(array.shape)
 
-    def read_part(self, view: Any) -> Any:
+    def saved_part(self, view: Any, whole: Any) -> Any:
         return view
 
     def is_writeable(self, view: Any) -> bool:
