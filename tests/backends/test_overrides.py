@@ -34,11 +34,14 @@ def members(node: ast.ClassDef) -> set[str]:
 def test_a_backend_overrides_what_backends_have() -> None:
     known = classes()
     kinds = {"Backend"}
-    while more := {
-        name
-        for name, node in known.items()
-        if kinds & {base.id for base in node.bases if isinstance(base, ast.Name)}
-    } - kinds:
+    while (
+        more := {
+            name
+            for name, node in known.items()
+            if kinds & {base.id for base in node.bases if isinstance(base, ast.Name)}
+        }
+        - kinds
+    ):
         kinds |= more
     assert {"NumPyBackend", "CupyBackend", "TorchBackend", "TraceBackend"} <= kinds
 
