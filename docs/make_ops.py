@@ -46,7 +46,7 @@ TITLES = {  # the chapters, in this order; others come last, under their own nam
     "matrix_functions": "Functions of matrices",
     "decompositions": "Decompositions",
     "fft": "Fourier transforms",
-    "special": "Special functions",
+    "gamma_and_error": "Special functions",
     "distribution_functions": "Distribution functions",
     "integrals": "Integrals",
     "elliptic": "Elliptic integrals and functions",
@@ -77,6 +77,8 @@ How to read a row:
   broadcasting has added. – marks an argument that is not differentiable.
 - **Saves** lists the values that are kept in memory from the call until the backward pass. `x_meta`
   is the shape, dtype and device of `x`, without its values.
+- The rows of complements and inverses of special functions are derived from the function's own row:
+  `fdtr_x(...)` is the formula of `fdtr` in `x`.
 - **JVP** is the formula of forward mode for the tangent `t` of an argument, or its origin:
   *as VJP*, the formulas on the left with `t` in place of `g`, summed over the arguments;
   *itself*, the operation on the tangent;
