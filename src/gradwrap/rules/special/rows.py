@@ -48,7 +48,7 @@ def complement(name: str, function: str) -> Rule:
     """Build the row of 1 - F, for the function F of another row."""
     rule = _rows[function]
     formulas = [
-        formula and _derived(f"-({_call(rule, i, 'g')})", formula.saved, name, rule)
+        _derived(f"-{_call(rule, i, 'g')}", formula.saved, name, rule) if formula else None
         for i, formula in enumerate(rule.formulas)
     ]
     options: RuleOptions = {"domain": rule.domain, "samples": rule.samples}
