@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.array.inplace import set_item
+from gradwrap.core.array.writing.inplace import set_item
 from gradwrap.core.graph.special_nodes import visit
 from gradwrap.profiling.recording import Recorder
 from lambdas import fn
