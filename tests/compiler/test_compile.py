@@ -415,7 +415,7 @@ def test_check_finds_a_program_that_is_wrong() -> None:
     compiled(X)
     entry = next(iter(compiled._entries.values()))
     entry.executable = entry.executable._replace(call=lambda x: (np.float64(1.0),))
-    compiled._quick = None
+    compiled._forget(entry)
     with pytest.raises(CompileError, match="other values"):
         compiled.check(X)
 
