@@ -12,7 +12,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.compiler.calls import function as calls
 from gradwrap.compiler.ir.layout import order_of
-from gradwrap.compiler.ir.program import Cur, Loop, Prev, Program, Ref, Turn, Value
+from gradwrap.compiler.ir.program import Loop, Program, Ref, Value
 from gradwrap.compiler.ir.verify import ProgramError, verify
 from gradwrap.compiler.passes import pipeline
 from gradwrap.errors import CompileError
@@ -85,11 +85,6 @@ def _branches(program: Program) -> None:
     program.root.branches[True] = replace(program.root)
 
 
-def _row_of_a_body(program: Program) -> None:
-    step = _steps(program)[-1]
-    _steps(program)[-1] = step._replace(args=(Cur(0), step.args[1]))
-
-
 STRUCTURE: dict[str, tuple[Any, str]] = {
     "order": (_swap, r"reads t\d+ before it is given"),
     "two definitions": (_twice, r"gives t\d+, which is given before"),
@@ -100,7 +95,6 @@ STRUCTURE: dict[str, tuple[Any, str]] = {
     "the result": (_leaf, "the result reads"),
     "no end": (_no_end, "neither a guard nor a result"),
     "branches without a guard": (_branches, "without a guard has branches"),
-    "an operand of a loop": (_row_of_a_body, "has an operand of a loop"),
 }
 
 
@@ -142,11 +136,38 @@ def test_wrong_descriptions_are_found(case: str) -> None:
         verify(program, "a pass", [X])
 
 
+def _later(loop: Loop) -> None:
+    loop.body.reverse()
+
+
+def _first(loop: Loop) -> None:
+    loop.carries[0] = loop.carries[0]._replace(first=Ref(0))
+
+
+def _next(loop: Loop) -> None:
+    loop.carries[0] = loop.carries[0]._replace(next=0)
+
+
+def _reads(loop: Loop) -> None:
+    index = next(iter(loop.reads))
+    loop.reads[index] = Ref(0)
+
+
+def _found_twice(loop: Loop) -> None:
+    loop.reads[loop.carries[0].value] = next(iter(loop.reads.values()))
+
+
+def _turns(loop: Loop) -> None:
+    loop.turns = 0
+
+
 LOOPS: dict[str, tuple[Any, str]] = {
-    "a row after it": (lambda row: row._replace(args=(Cur(5),)), "reads a row after it"),
-    "no row": (lambda row: row._replace(args=(Prev(9, Ref(0)),)), "reads no row"),
-    "a first value": (lambda row: row._replace(args=(Prev(0, Ref(0)),)), "begins with"),
-    "turns": (lambda row: row._replace(args=(Turn(Ref(0)),)), "reads turns of"),
+    "order": (_later, r"reads t\d+ before it is given"),
+    "a first value": (_first, "begins with"),
+    "a next value": (_next, "hands on"),
+    "parts of turns": (_reads, r"reads Value\(shape=\(\)"),
+    "two meanings": (_found_twice, "finds one twice"),
+    "no turns": (_turns, "has no turns"),
 }
 
 
@@ -155,15 +176,26 @@ def test_faults_of_loops_are_found(case: str) -> None:
     change, fault = LOOPS[case]
     program, loop = _rolled()
     verify(program, "nothing", [X])
-    loop.rows = (change(loop.rows[0]), *loop.rows[1:])
+    change(loop)
     with pytest.raises(ProgramError, match=fault):
         verify(program, "a pass")
 
 
 def test_lengths_of_stacks_are_compared() -> None:
     program, loop = _rolled()
-    loop.stacks[0] = program.new(Value((3,), np.dtype(float), is_ndarray=True)).index
-    with pytest.raises(ProgramError, match="of 23 turns stacks"):
+    loop.stacks[loop.carries[0].next] = program.new(
+        Value((3,), np.dtype(float), is_ndarray=True)
+    ).index
+    with pytest.raises(ProgramError, match=r"of 23 turns.* stacks"):
+        verify(program, "a pass")
+
+
+def test_values_of_a_body_stay_in_it() -> None:
+    program, loop = _rolled()
+    assert program.root.result is not None
+    leaves = (Ref(loop.carries[0].next),)
+    program.root.result = program.root.result._replace(leaves=leaves)
+    with pytest.raises(ProgramError, match="the result reads"):
         verify(program, "a pass")
 
 

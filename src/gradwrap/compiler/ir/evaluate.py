@@ -9,29 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import (
-    Cur,
-    Loop,
-    Missed,
-    Prev,
-    Program,
-    Ref,
-    Turn,
-    Value,
-    given,
-    mapped,
-)
+from gradwrap.compiler.ir.program import Loop, Missed, Program, Ref, changed, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.ir.program import Instr, Row
+    from gradwrap.compiler.ir.program import Instr
 
-    Observer = Callable[[Instr | Loop | Row, Value, Any], None]
+    Observer = Callable[[Instr | Loop, int, Any], None]
 
 
 def outcome(kind: str, value: Any) -> Any:
-    """What a guard finds."""
+    """Return what a guard finds."""
     if kind == "bool":
         return bool(value)
     return int(value) if kind == "int" else value.shape
@@ -42,7 +31,7 @@ def evaluated(
 ) -> tuple[Any, ...]:
     """Run a program instruction by instruction, and return the leaves of its result.
 
-    `observe` is called with each value: the step that gave it, its description, and the value.
+    `observe` is called with each value that is given: the step, the value's number, and the value.
 
     Raises
     ------
@@ -52,62 +41,51 @@ def evaluated(
     known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
     known.update(zip(program.inputs, arguments, strict=True))
 
-    def read(leaf: Any) -> Any:
-        return known[leaf.index] if type(leaf) is Ref else leaf
-
     block = program.root
     while True:
-        for step in block.body:
-            if isinstance(step, Loop):
-                known.update(turned(step, read, observe))
-            else:
-                keywords = {name: mapped(value, read) for name, value in step.kw}
-                known[step.out] = step.fn(*mapped(step.args, read), **keywords)
-            if observe is not None:
-                for out in given(step):
-                    observe(step, program.values[out], known[out])
+        perform(block.body, known, observe)
         if block.guard is None:
             assert block.result is not None
-            return tuple(map(read, block.result.leaves))
-        found = outcome(block.guard.kind, read(block.guard.value))
+            return tuple(_read(leaf, known) for leaf in block.result.leaves)
+        found = outcome(block.guard.kind, _read(block.guard.value, known))
         if found not in block.branches:
             raise Missed
         block = block.branches[found]
 
 
-def turned(
-    loop: Loop, read: Callable[[Any], Any], observe: Observer | None = None
-) -> dict[int, Any]:
-    """Perform a loop whose leaves are read by `read`: the values that it gives, by number."""
-    turns: list[list[Any]] = []
-    for _ in range(loop.turns):
-        previous = turns[-1] if turns else None
-        turns.append(_one_turn(loop, len(turns), previous, read))
+def _read(leaf: Any, known: dict[int, Any]) -> Any:
+    return known[leaf.index] if type(leaf) is Ref else leaf
+
+
+def perform(
+    body: Sequence[Instr | Loop], known: dict[int, Any], observe: Observer | None = None
+) -> None:
+    """Perform steps, and enter what they give."""
+    for step in body:
+        if isinstance(step, Loop):
+            _repeat(step, known, observe)
+        else:
+            real = changed(step, lambda leaf: _read(leaf, known))
+            known[step.out] = step.fn(*real.args, **dict(real.kw))
         if observe is not None:
-            for row, value in zip(loop.rows, turns[-1], strict=True):
-                observe(row, row.value, value)
-    found = {out: _stack([turn[j] for turn in turns]) for j, out in loop.stacks.items()}
-    return found | {out: turns[-1][j] for j, out in loop.finals.items()}
+            for out in given(step):
+                observe(step, out, known[out])
 
 
-def _stack(parts: list[Any]) -> Any:
-    """Join the values of all turns, in C's order."""
-    return np.ascontiguousarray(np.stack(parts))
-
-
-def _one_turn(
-    loop: Loop, k: int, previous: list[Any] | None, read: Callable[[Any], Any]
-) -> list[Any]:
-    current: list[Any] = []
-
-    def operand(leaf: Any) -> Any:
-        if type(leaf) is Cur:
-            return current[leaf.row]
-        if type(leaf) is Prev:
-            return read(leaf.init) if previous is None else previous[leaf.row]
-        return read(leaf.stack)[k] if type(leaf) is Turn else read(leaf)
-
-    for row in loop.rows:
-        keywords = {name: mapped(value, operand) for name, value in row.kw}
-        current.append(row.fn(*mapped(row.args, operand), **keywords))
-    return current
+def _repeat(loop: Loop, known: dict[int, Any], observe: Observer | None) -> None:
+    """Perform a loop, and enter what it gives."""
+    carried = [_read(carry.first, known) for carry in loop.carries]
+    turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
+    for turn in range(loop.turns):
+        known.update({index: known[stack.index][turn] for index, stack in loop.reads.items()})
+        known.update(zip((carry.value for carry in loop.carries), carried, strict=True))
+        if observe is not None:
+            for index in loop.found:
+                observe(loop, index, known[index])
+        perform(loop.body, known, observe)
+        carried = [known[carry.next] for carry in loop.carries]
+        for index, found in turns.items():
+            found.append(known[index])
+    for index, out in loop.stacks.items():
+        known[out] = np.ascontiguousarray(np.stack(turns[index]))
+    known.update({out: known[index] for index, out in loop.finals.items()})

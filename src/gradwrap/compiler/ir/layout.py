@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from gradwrap.compiler.ir.program import (
-    Cur,
-    Instr,
-    Loop,
-    Prev,
-    Ref,
-    Turn,
-    is_elementwise,
-    mapped,
-    refs,
-)
-from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, is_elementwise, refs, used
+from gradwrap.core.values.dynamic import SLICE, TUPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from gradwrap.compiler.ir.program import Program, Row, Value
+    from gradwrap.compiler.ir.program import Program, Value
 
 IN_ORDER = frozenset({"C", "S"})
 """The orders whose axes are in C's order."""
@@ -49,57 +39,81 @@ def describe_orders(program: Program, first: int) -> None:
     The tracer has seen how earlier values lie. Later ones were made by a pass, which knows their
     shapes alone.
     """
-    values = program.values
-    changed: set[int] = set()
-
-    def described(leaf: Any) -> Value:
-        index: int = leaf.index
-        return values[index]
-
+    orders = _Orders(program.values, first)
     for block in program.blocks():
-        for step in block.body:
+        orders.describe(block.body)
+
+
+class _Orders:
+    """Describes the orders of values; `changed` are those whose order is another one now."""
+
+    def __init__(self, values: list[Value], first: int) -> None:
+        self.values = values
+        self.first = first
+        self.changed: set[int] = set()
+
+    def describe(self, body: Sequence[Instr | Loop]) -> None:
+        """Describe what the steps of a body give."""
+        for step in body:
             if isinstance(step, Loop):
-                step.rows = _ordered_rows(step, values)
-                found = dict.fromkeys(step.stacks.values(), "C")
-                found |= {out: step.rows[j].value.order for j, out in step.finals.items()}
-            elif step.out >= first or not changed.isdisjoint(refs((step.args, step.kw))):
-                found = {step.out: order_of_result(step, values[step.out], described)}
-            else:
-                continue
-            for out, order in found.items():
-                if values[out].is_ndarray and values[out].order != order:
-                    values[out] = values[out]._replace(order=order)
-                    changed.add(out)
+                self.loop(step)
+            elif step.out >= self.first or not self.changed.isdisjoint(used(step)):
+                self.enter(step.out, order_of_result(step, self.values))
+
+    def enter(self, index: int, order: str) -> None:
+        """Enter the order of a value."""
+        value = self.values[index]
+        if value.is_ndarray and value.order != order:
+            self.values[index] = value._replace(order=order)
+            self.changed.add(index)
+
+    def loop(self, loop: Loop) -> None:
+        """Describe the body of a loop until a turn finds what the turn before hands on."""
+        values = self.values
+        for index, stack in loop.reads.items():
+            whole = values[stack.index].order
+            self.enter(index, whole if whole in IN_ORDER else "?")
+        for carry in loop.carries:
+            if type(carry.first) is Ref:
+                self.enter(carry.value, values[carry.first.index].order)
+        while True:
+            self.describe(loop.body)
+            wrong = [
+                carry
+                for carry in loop.carries
+                if values[carry.next].order != values[carry.value].order
+                and values[carry.value].order != "?"
+            ]
+            if not wrong:
+                break
+            for carry in wrong:
+                self.enter(carry.value, "?")
+        for out in loop.stacks.values():
+            self.enter(out, "C")
+        for index, out in loop.finals.items():
+            self.enter(out, values[index].order)
 
 
-def order_of_result(step: Instr | Row, value: Value, described: Callable[[Any], Value]) -> str:
-    """Return the order of the result of a step; `described` describes its operands."""
+def order_of_result(step: Instr, values: Sequence[Value]) -> str:
+    """Return the order of the result of an instruction."""
+    value = values[step.out]
     if not value.is_ndarray or step.name == "item":
         return value.order
     views = step.views or step.name == "broadcast_to"
     if len(value.shape) < 2 and not views:
         return "C"
-    operands: list[Value] = []
-    mapped((step.args, step.kw), lambda leaf: _enter(leaf, operands, described))
+    operands = [values[index] for index in refs((step.args, step.kw))]
+    if views:
+        return _order_of_view(step, operands)
     arrays = [one for one in operands if one.is_ndarray and len(one.shape) > 1]
     if is_elementwise(step):
         return _joint(arrays, value.shape)
-    if views:
-        return _order_of_view(step, value, operands)
     if step.name == "matmul" and len(value.shape) <= 3:
         return "C"
     if step.name == "getitem":
-        return "C" if operands[0].order == "C" and _begins_with_array(step.args[1]) else "?"
+        source = values[step.args[0].index]
+        return "C" if source.order == "C" and _begins_with_array(step.args[1]) else "?"
     return "C" if all(one.order in IN_ORDER for one in arrays) else "?"
-
-
-def _enter(leaf: Any, operands: list[Value], described: Callable[[Any], Value]) -> Any:
-    if type_of(leaf) in OPERANDS:
-        operands.append(described(leaf))
-    return leaf
-
-
-OPERANDS = frozenset({Ref, Cur, Prev, Turn})
 
 
 def _joint(arrays: list[Value], shape: tuple[int, ...]) -> str:
@@ -120,51 +134,17 @@ def _begins_with_array(key: Any) -> bool:
     return not isinstance(first, SLICE) and first is not None and first is not Ellipsis
 
 
-def _order_of_view(step: Instr | Row, value: Value, operands: list[Value]) -> str:
+def _order_of_view(step: Instr, operands: Sequence[Value]) -> str:
     """The order of a view, or of a copy that NumPy makes where there can be no view."""
-    source = operands[0] if operands else value
-    if source.order == "C" and len(operands) == 1 and type_of(step.args[0]) in OPERANDS:
+    if not operands:
+        return "?"
+    source, is_known = operands[-1], len(operands) == 1 and type(step.args[0]) is Ref
+    if is_known and source.order == "C":
         steps = [source.dtype.itemsize]
         for length in source.shape[:0:-1]:
             steps.insert(0, steps[0] * length)
         rank = len(source.shape)
         sample = as_strided(np.empty(1, source.dtype), source.shape, steps[len(steps) - rank :])
-        fn: Any = step.fn
-        return order_of(fn(sample, *step.args[1:], **dict(step.kw)))
+        return order_of(step.fn(sample, *step.args[1:], **dict(step.kw)))
     keeps = step.name in ("getitem", "reshape", ".reshape", "expand_dims")
     return "S" if keeps and source.order in IN_ORDER else "?"
-
-
-# Loops --------------------------------------------------------------------------------------------
-
-
-def _ordered_rows(loop: Loop, values: list[Value]) -> tuple[Row, ...]:
-    """Describe the orders of the rows of a loop, which depend on the turn before."""
-    rows = list(loop.rows)
-
-    def described(leaf: Any) -> Value:
-        kind = type_of(leaf)
-        if kind is Cur:
-            number: int = leaf.row
-            return rows[number].value
-        if kind is Prev:
-            number = leaf.row
-            value, init = rows[number].value, leaf.init
-            same = type(init) is not Ref or values[init.index].order == value.order
-            return value if same else value._replace(order="?")
-        index: int = leaf.stack.index if kind is Turn else leaf.index
-        value = values[index]
-        if kind is not Turn:
-            return value
-        order = value.order if value.order in IN_ORDER else "?"
-        shape = value.shape[1:]
-        return value._replace(shape=shape, is_ndarray=bool(shape), order=order)
-
-    for _ in range(len(rows)):
-        before = list(rows)
-        for number, row in enumerate(rows):
-            order = order_of_result(row, row.value, described)
-            rows[number] = row._replace(value=row.value._replace(order=order))
-        if rows == before:
-            break
-    return tuple(rows)

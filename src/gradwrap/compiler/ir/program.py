@@ -51,23 +51,24 @@ others                     the function of NumPy of this dotted name (`linalg.so
 **Views.** `Instr.views` is True if the result may share memory with an argument that is a `Ref`
 (any of them). So a buffer may be used anew only when all values that may be views of it are dead.
 
-**After rolling** a body also holds `Loop`s. A loop performs its `rows` in order, `turns` times. An
-operand of a row is one of
+**Loops.** After rolling a body also holds `Loop`s. A loop performs a `body` of its own, `turns`
+times, in the order of computation. A body value has a number of its own and is described in
+`Program.values`. Only steps of the same loop read it. Between a turn and the world outside there is
+what the loop declares:
 
-============ ======================================================================================
-`Cur(j)`     what row `j` gave in this turn; `j` is smaller than the row's own number
-`Prev(j, i)` what row `j` gave in the turn before; in the first turn `i`, a `Ref` or a literal
-`Turn(r)`    the row of this turn of value `r`, which has the turns along its first axis. It has the
-             shape `values[r].shape[1:]`
-`Ref`        the same value in all turns
-literal      likewise
-============ ======================================================================================
+=========== ========================================================================================
+`carries`   `Carry(value, first, next)`: in the first turn body value `value` is `first`, a `Ref` or
+            a literal; in each later turn it is what `next` was in the turn before
+`reads`     `{i: Ref(r)}`: body value `i` is the part of this turn of value `r`, which has the turns
+            along its first axis. Its shape is `values[r].shape[1:]`
+`stacks`    `{i: r}`: value `r` has body value `i` of all turns along its first axis. It is an
+            ndarray of shape `(turns, *shape)` in C's order
+`finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
+=========== ========================================================================================
 
-`Row.value` describes what one turn gives. `stacks` says which rows are wanted of all turns: row
-`j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)` in C's
-order; `finals` says which are wanted of the last turn: value `finals[j]`, of the same description
-as the row's. The turns are in the order of computation. A row
-whose `fn` is an `Inner` is a loop itself (`loops.py`).
+Steps of the body may read values from outside, which are then the same in all turns. What is handed
+on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
+carries have one `next`. A loop in a loop is a step of its body.
 """
 
 from __future__ import annotations
@@ -141,43 +142,25 @@ class Instr(NamedTuple):
     """Whether it may give a view, but gave a copy when it was traced."""
 
 
-class Cur(NamedTuple):
-    """In a loop: what another row gave in this turn."""
+class Carry(NamedTuple):
+    """In a loop: a value that each turn hands to the next; see the module's docstring."""
 
-    row: int
-
-
-class Prev(NamedTuple):
-    """In a loop: what a row (often the same) gave in the turn before; `init` in the first turn."""
-
-    row: int
-    init: Any
-
-
-class Turn(NamedTuple):
-    """In a loop: this turn's row of a value that has the turns along its first axis."""
-
-    stack: Ref
-
-
-class Row(NamedTuple):
-    """One operation of a loop. `args` and `kw` are those of `Instr`, with the operands of a row."""
-
-    fn: Callable[..., Any]
-    name: str
-    args: tuple[Any, ...]
-    kw: tuple[tuple[str, Any], ...]
-    value: Value
-    line: int = 0
-    views: bool = False
+    value: int
+    """The number of the body value that a turn finds."""
+    first: Any
+    """What the first turn finds."""
+    next: int
+    """The number of the body value that a turn hands on."""
 
 
 @dataclass(slots=True)
 class Loop:
-    """A recurrence: rows that are performed in order, `turns` times; see the module's docstring."""
+    """A body that is performed `turns` times; see the module's docstring."""
 
     turns: int
-    rows: tuple[Row, ...]
+    body: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
+    carries: list[Carry] = field(default_factory=list[Carry])
+    reads: dict[int, Any] = field(default_factory=dict[int, Any])
     stacks: dict[int, int] = field(default_factory=dict[int, int])
     finals: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -185,6 +168,21 @@ class Loop:
     def outs(self) -> tuple[int, ...]:
         """The numbers of the values that it gives."""
         return (*self.stacks.values(), *self.finals.values())
+
+    @property
+    def found(self) -> set[int]:
+        """The numbers of the body values that are there when a turn begins."""
+        return {*self.reads, *(carry.value for carry in self.carries)}
+
+    @property
+    def handed_on(self) -> set[int]:
+        """The numbers of the body values that are needed when a turn ends."""
+        return {*self.stacks, *self.finals, *(carry.next for carry in self.carries)}
+
+    @property
+    def line(self) -> int:
+        """The first line of the user's code that is known of its steps; 0 if none is."""
+        return next((step.line for step in self.body if step.line), 0)
 
 
 class Guard(NamedTuple):
@@ -268,11 +266,7 @@ class Program:
 
     def length(self) -> int:
         """Count operations, those of a loop once."""
-        return sum(
-            len(step.rows) if isinstance(step, Loop) else 1
-            for block in self.blocks()
-            for step in block.body
-        )
+        return sum(isinstance(step, Instr) for body in self.bodies() for step in body)
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, each before its branches."""
@@ -282,10 +276,27 @@ class Program:
             yield block
             waiting.extend(reversed(block.branches.values()))
 
+    def bodies(self) -> Iterator[list[Instr | Loop]]:
+        """All straight-line code: the bodies of blocks, each before those of the loops in it."""
+        for block in self.blocks():
+            yield from bodies_of(block.body)
+
+
+def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
+    """Yield a body, and those of the loops in it."""
+    yield body
+    for step in body:
+        if isinstance(step, Loop):
+            yield from bodies_of(step.body)
+
 
 def _copied(block: Block) -> Block:
     branches = {found: _copied(branch) for found, branch in block.branches.items()}
-    return replace(block, body=[*block.body], branches=branches)
+    return replace(block, body=[changed(step, _same) for step in block.body], branches=branches)
+
+
+def _same(leaf: Any) -> Any:
+    return leaf
 
 
 # Operations ---------------------------------------------------------------------------------------
@@ -386,7 +397,7 @@ def array(nest: Any, dtype: Any, /) -> Any:
     return np.array(nest, dtype)
 
 
-def is_elementwise(instr: Instr | Row) -> bool:
+def is_elementwise(instr: Instr) -> bool:
     """Tell if an instruction computes each element of one output from those of its arguments."""
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
@@ -422,22 +433,20 @@ def _collect(nest: Any, found: list[int]) -> None:
         for bound in (nest.step, nest.stop, nest.start):
             if type_of(bound) not in LITERALS:
                 _collect(bound, found)
-    elif kind is Prev:
-        _collect(nest.init, found)
-    elif kind is Turn:
-        found.append(nest.stack.index)
-    elif isinstance(nest, (TUPLE, LIST)) and kind is not Cur:
+    elif isinstance(nest, (TUPLE, LIST)):
         for part in reversed(nest):
             _collect(part, found)
 
 
 def used(step: Instr | Loop) -> list[int]:
-    """The numbers of the values that an instruction or a loop reads."""
+    """The numbers of the values that an instruction, or a loop from outside, reads."""
     found: list[int] = []
     if isinstance(step, Loop):
-        for row in step.rows:
-            _collect(row.args, found)
-            _collect(row.kw, found)
+        _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
+        inside = step.found
+        for one in step.body:
+            found += [index for index in used(one) if index not in inside]
+            inside.update(given(one))
         return found
     _collect(step.args, found)
     if step.kw:
@@ -451,7 +460,7 @@ def given(step: Instr | Loop) -> tuple[int, ...]:
 
 
 def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a nest with every leaf changed; operands of loops are leaves too."""
+    """Return a nest with every leaf changed."""
     kind = type_of(nest)
     if kind is TUPLE or kind is LIST:
         return kind(
@@ -461,3 +470,18 @@ def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
         parts: Sequence[Any] = (nest.start, nest.stop, nest.step)
         return slice(*(mapped(part, change) for part in parts))
     return change(nest)
+
+
+def changed(step: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a step with every leaf changed that it reads, in the bodies of loops too."""
+    if isinstance(step, Loop):
+        return replace(
+            step,
+            body=[changed(one, change) for one in step.body],
+            carries=[carry._replace(first=change(carry.first)) for carry in step.carries],
+            reads={index: change(stack) for index, stack in step.reads.items()},
+            stacks=dict(step.stacks),
+            finals=dict(step.finals),
+        )
+    kw = mapped(step.kw, change) if step.kw else ()
+    return step._replace(args=mapped(step.args, change), kw=kw)

@@ -15,25 +15,20 @@ from gradwrap.compiler.ir.layout import IN_ORDER, order_of
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
-    Cur,
-    Instr,
     Loop,
     Missed,
-    Prev,
     Ref,
-    Turn,
     Value,
     given,
     mapped,
     refs,
 )
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import CompileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.compiler.ir.program import Block, Program, Row
+    from gradwrap.compiler.ir.program import Block, Instr, Program
 
 KINDS = frozenset({"bool", "int", "shape"})
 """The kinds of guards."""
@@ -110,16 +105,19 @@ class _Structure:
         waiting: list[tuple[Block, set[int]]] = [(program.root, set(self.given))]
         while waiting:
             block, known = waiting.pop()
-            for step in block.body:
-                if isinstance(step, Loop):
-                    self._check_loop(step, known)
-                else:
-                    self._check_step(step, known)
-                for out in given(step):
-                    self._give(out, _shown(step))
-                    known.add(out)
+            self._check_body(block.body, known)
             self._check_end(block, known)
             waiting += [(branch, set(known)) for branch in block.branches.values()]
+
+    def _check_body(self, body: Sequence[Instr | Loop], known: set[int]) -> None:
+        for step in body:
+            if isinstance(step, Loop):
+                self._check_loop(step, known)
+            else:
+                self._check_step(step, known)
+            for out in given(step):
+                self._give(out, _shown(step))
+                known.add(out)
 
     def _give(self, index: int, what: str) -> None:
         _require(0 <= index < len(self.values), f"{what} gives t{index}, which has no description")
@@ -144,75 +142,59 @@ class _Structure:
     def _check_step(self, step: Instr, known: set[int]) -> None:
         what = _shown(step)
         self._check_known((step.args, step.kw), known, what)
-        self._check_operands(step, what)
-        for kind in (Cur, Prev, Turn):
-            _require(not _has(step.args, kind), f"{what} has an operand of a loop")
-        if step.name == "item":
-            whole, place = step.args
-            _require(self.values[whole.index].is_tuple, f"{what} takes a part of no tuple")
-            _require(type(place) is int, f"{what} takes part {place!r}")
-
-    def _check_operands(self, step: Instr | Row, what: str) -> None:
-        """Check what an operation of a body and one of a loop have in common."""
-        _require(not _has((step.args, step.kw), NDARRAY), f"{what} has an array as a literal")
+        has_array: list[Any] = []
+        mapped((step.args, step.kw), lambda x: isinstance(x, NDARRAY) and has_array.append(x))
+        _require(not has_array, f"{what} has an array as a literal")
         words = [word for word, _ in step.kw]
         _require(words == sorted(set(words)), f"{what} has keywords out of order")
         fn: Any = step.fn
         if isinstance(fn, UFUNC):
             _require(fn.__name__ == step.name, f"{what} calls {fn.__name__}")
             _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
+        if step.name == "item":
+            whole, place = step.args
+            _require(self.values[whole.index].is_tuple, f"{what} takes a part of no tuple")
+            _require(type(place) is int, f"{what} takes part {place!r}")
 
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
-        _require(loop.turns > 0, f"a loop has {loop.turns} turns")
-        for number, row in enumerate(loop.rows):
-            what = f"row {number} of a loop, {row.name}{row.args!r},"
-            self._check_known((row.args, row.kw), known, what)
-            self._check_operands(row, what)
-
-            def check(leaf: Any, number: int = number, what: str = what) -> Any:
-                kind = type_of(leaf)
-                if kind is Cur:
-                    _require(0 <= leaf.row < number, f"{what} reads a row after it")
-                elif kind is Prev:
-                    _require(0 <= leaf.row < len(loop.rows), f"{what} reads no row")
-                    self._check_first(loop.rows[leaf.row].value, leaf.init, what)
-                elif kind is Turn:
-                    shape = self.values[leaf.stack.index].shape
-                    _require(shape[:1] == (loop.turns,), f"{what} reads turns of {shape}")
-                return leaf
-
-            mapped((row.args, row.kw), check)
-        for row, out in (*loop.stacks.items(), *loop.finals.items()):
-            _require(0 <= row < len(loop.rows), f"a loop gives t{out} of no row")
-        for row, out in loop.stacks.items():
-            one, whole = loop.rows[row].value, self.values[out]
-            same = (whole.shape, whole.dtype) == ((loop.turns, *one.shape), one.dtype)
-            _require(same, f"a loop of {loop.turns} turns stacks {one} to {whole}")
-        for row, out in loop.finals.items():
-            one, whole = loop.rows[row].value, self.values[out]
-            _require(one == whole, f"a loop gives {one} as {whole}")
-
-    def _check_first(self, value: Value, init: Any, what: str) -> None:
-        """Check what a row reads in the first turn in place of a value of the turn before."""
-        if type(init) is Ref:
-            first = self.values[init.index]
-            same = (first.shape, first.dtype) == (value.shape, value.dtype)
-            _require(same, f"{what} begins with {first} in place of {value}")
-        else:
-            _require(not value.shape, f"{what} begins with {init!r} in place of {value}")
+        what, values = _shown(loop), self.values
+        _require(loop.turns > 0, f"{what} has no turns")
+        for index, stack in loop.reads.items():
+            self._check_known(stack, known, what)
+            part, whole = values[index], values[stack.index]
+            same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)
+            _require(same, f"{what} reads {part} of {whole}")
+        for carry in loop.carries:
+            self._check_known(carry.first, known, what)
+            value, first, after = values[carry.value], carry.first, values[carry.next]
+            found = values[first.index] if type(first) is Ref else value._replace(shape=())
+            _require(_same(found, value), f"{what} begins with {found} in place of {value}")
+            _require(_same(after, value), f"{what} hands on {after} in place of {value}")
+        for index in loop.found:
+            self._give(index, what)
+        _require(len(loop.found) == len(loop.reads) + len(loop.carries), f"{what} finds one twice")
+        self._check_body(loop.body, known | loop.found)
+        own = {out for step in loop.body for out in given(step)}
+        _require(own >= loop.handed_on, f"{what} hands on what no step of it gives")
+        after = [carry.next for carry in loop.carries]
+        _require(len(after) == len({*after}), f"{what} hands on one value twice")
+        for index, out in loop.stacks.items():
+            part, whole = values[index], values[out]
+            same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)
+            _require(same and whole.order == "C", f"{what} stacks {part} to {whole}")
+        for index, out in loop.finals.items():
+            _require(values[index] == values[out], f"{what} gives {values[index]} as {values[out]}")
 
 
-def _has(nest: Any, kind: type[Any]) -> bool:
-    """Tell if a nest has a leaf of a type."""
-    found: list[Any] = []
-    mapped(nest, lambda leaf: found.append(leaf) if isinstance(leaf, kind) else None)
-    return bool(found)
+def _same(one: Value, other: Value) -> bool:
+    """Tell if two values have one shape and one dtype."""
+    return (one.shape, one.dtype) == (other.shape, other.dtype)
 
 
-def _shown(step: Instr | Loop | Row) -> str:
-    if isinstance(step, Loop):
-        return f"a loop of {step.turns} turns"
+def _shown(step: Instr | Loop) -> str:
     line = f" (line {step.line})" if step.line else ""
+    if isinstance(step, Loop):
+        return f"a loop of {step.turns} turns{line}"
     return f"{step.name}{step.args!r}{line}"
 
 
@@ -224,11 +206,9 @@ def _check_values(program: Program, arguments: Sequence[Any]) -> None:
     guards = [block.guard for block in program.blocks() if block.guard is not None]
     varying = {guard.value.index for guard in guards if guard.kind == "shape"}
 
-    def observe(step: Instr | Loop | Row, value: Value, found: Any) -> None:
-        if isinstance(step, Instr) and step.out in varying:
-            return
-        fault = misdescribed(value, found)
-        _require(not fault, f"{_shown(step)} gives {fault}")
+    def observe(step: Instr | Loop, index: int, found: Any) -> None:
+        fault = "" if index in varying else misdescribed(program.values[index], found)
+        _require(not fault, f"{_shown(step)} gives t{index}: {fault}")
 
     for index, constant in program.constants.items():
         fault = misdescribed(program.values[index], constant.array)

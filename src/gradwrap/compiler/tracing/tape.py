@@ -43,7 +43,7 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
 
 
 class Library:
-    """The library whose arrays a trace is made of, as the tracer sees it; this class, NumPy."""
+    """The library whose arrays a trace is made of, as the tracer sees it; by default NumPy."""
 
     name: str = "numpy"
     kind: type[Any] = NDARRAY
@@ -52,6 +52,8 @@ class Library:
     """The backend of the tracers of its arrays."""
     namespace: Any
     """Their namespace."""
+    otherwise: dict[Any, Callable[..., Any]]
+    """What performs the functions of NumPy's that are no operations."""
     tracers: tuple[type[Any], type[Any]]
     """The classes of tracers of arrays, and of numbers."""
 
@@ -87,9 +89,6 @@ class Library:
         return (of_arrays if isinstance(value, NDARRAY) else of_numbers)(value, index, tape)
 
 
-NUMPY: Library = Library()
-
-
 class Recorded:
     """A real array or number, and its number in the program."""
 
@@ -106,7 +105,7 @@ class Recorded:
 class Tape:
     """The program that is being written."""
 
-    def __init__(self, library: Library = NUMPY) -> None:
+    def __init__(self, library: Library) -> None:
         self.library: Library = library
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []
