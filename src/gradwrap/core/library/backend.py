@@ -370,6 +370,14 @@ def registered() -> frozenset[str]:
     return frozenset(_factories)
 
 
+def serve(backend: Backend, kinds: Iterable[type]) -> None:
+    """Let a backend describe the arrays of these types, and its namespace; no factory is asked."""
+    with lock:
+        by_namespace[id(backend.xp)] = (backend.xp, backend)
+        for kind in kinds:
+            by_type[kind] = backend
+
+
 def find_backend(kind: type) -> Backend | None:
     """The backend whose arrays have type `kind`, if one has been met."""
     return by_type.get(kind)
