@@ -36,9 +36,10 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
-from gradwrap.core.library.backend import backend_of, register_backend
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.library.compat import module_like
+from gradwrap.core.library.registration import register_backend
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
