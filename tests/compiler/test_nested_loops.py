@@ -134,6 +134,7 @@ def test_a_loop_that_is_the_same_in_all_turns_is_performed_once() -> None:
     assert [inside(loop) for loop in loops(program)] == [[]]
 
 
+@pytest.mark.slow
 def test_three_loops_of_a_product_are_no_loop_any_more() -> None:
     program = compiled_to(gw.grad(products, (0, 1)), M[:12, :12], M[2:, 2:])
     assert loops(program) == []

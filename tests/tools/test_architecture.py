@@ -74,6 +74,7 @@ def test_core_names_no_library() -> None:
         assert not modules.intersection({"cupy", "torch", "jax", "dask", "array_api_strict"})
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other() -> None:
     """Imports for types alone, and those inside of functions, count as well."""
     modules = {

@@ -19,7 +19,7 @@ from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NotAnArrayError
 from gradwrap.optimize.problem import as_args, as_start, computed
 from gradwrap.optimize.results import caller
-from gradwrap.transforms.arguments import default_scalar, stays_fixed
+from gradwrap.transforms.arguments import default_scalar, passes_through
 from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.reverse import value_and_grad
 
@@ -79,8 +79,8 @@ def sgd(  # noqa: PLR0913  the options of a descent
     fun
         `fun(x, *args)` returns a real scalar; with `batches`, `fun(x, *batch, *args)`.
     x0
-        The start: an array of any library, a number, or a container of them. Integers, None and
-        strings in a container stay as they are. It is not changed.
+        The start: an array of any library, a number, or a container of them. Integers
+        count as floats. Flags, None and strings in a container stay as they are. It is not changed.
     args
         More arguments of `fun`, as a tuple.
     steps
@@ -252,7 +252,7 @@ def _descend(  # noqa: PLR0913  the options of a descent
     """Take steps from `x0`: `step` gives an array after one, from the array and its gradient."""
     x = map_leaves(_own, as_start(x0))
     leaves, treedef = flatten(x)
-    places = [i for i, leaf in enumerate(leaves) if treedef.is_lone or not stays_fixed(leaf)]
+    places = [i for i, leaf in enumerate(leaves) if treedef.is_lone or not passes_through(leaf)]
     if not places:
         raise NotAnArrayError(
             "x0 holds no floating-point array or number. Fix: pass one, or a container of them."

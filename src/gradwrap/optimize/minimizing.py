@@ -56,7 +56,8 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
         `fun(x, *args)` returns a real scalar. It may be a function made by `gw.adapting`.
     x0
         The start: an array of any library, a number, or a container of them. A list of numbers
-        counts as an array, as in SciPy. Integers, None and strings in a container stay as they are.
+        counts as an array, as in SciPy, and integers count as floats. Flags, None and strings in a
+        container stay as they are.
     args
         More arguments of `fun`, as a tuple.
     method

@@ -12,6 +12,7 @@ import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -328,7 +329,7 @@ class TraceBackend(NumPyBackend):
         numbers[int(part == "imag") :: 2] = value
         return numbers.view(array.dtype).reshape(array.shape)
 
-    def read_part(self, view: Any) -> Any:
+    def saved_part(self, view: Any, whole: Any) -> Any:
         return view
 
     def is_writeable(self, view: Any) -> bool:
@@ -468,11 +469,13 @@ def trace(
     function: Callable[..., Any],
     leaves: Sequence[Any],
     treedef: TreeDef,
-    is_given: Callable[[Any], bool] = NUMPY.is_input,
+    given: Sequence[bool] | None = None,
     surroundings: Surroundings | None = None,
     library: Library = NUMPY,
 ) -> Traced:
     """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
+
+    `given` tells which leaves are inputs: by default all that the library takes for inputs.
 
     Raises
     ------
@@ -481,6 +484,7 @@ def trace(
     """
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
+    given = [*map(library.is_input, leaves)] if given is None else given
     tape = Tape(library)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = {**np.geterr()}
@@ -489,8 +493,8 @@ def trace(
     tracers: list[Tracer] = []
     entered: Any = []
     known: dict[int, Any] = {}
-    for leaf in leaves:
-        if not is_given(leaf):
+    for leaf, is_given in zip(leaves, given, strict=True):
+        if not is_given:
             entered.append(leaf)
             continue
         tracer = tape.new(leaf)
@@ -514,7 +518,7 @@ def trace(
             raise
     if tape.refused:
         raise Unhandled(tape.refused)
-    for tracer, index, leaf in zip(tracers, inputs, filter(is_given, leaves), strict=True):
+    for tracer, index, leaf in zip(tracers, inputs, compress(leaves, given), strict=True):
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     if any(tracer.index != index for tracer, index in tape.around):
