@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from gradwrap.compiler.tracing.trace import Traced
+    from gradwrap.compiler.tracing.run import Traced
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 

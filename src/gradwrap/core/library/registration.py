@@ -6,10 +6,10 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.library.backend import by_type, factories, lock
+from gradwrap.core.library.backend import by_namespace, by_type, factories, lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gradwrap.core.library.backend import Backend
 
@@ -72,3 +72,11 @@ def _made_by(module: str, name: str, xp: Any, kind: type) -> Backend:
 def registered() -> frozenset[str]:
     """The names of the libraries that have a backend of their own."""
     return frozenset(factories)
+
+
+def serve(backend: Backend, kinds: Iterable[type]) -> None:
+    """Let a backend describe the arrays of these types, and its namespace; no factory is asked."""
+    with lock:
+        by_namespace[id(backend.xp)] = (backend.xp, backend)
+        for kind in kinds:
+            by_type[kind] = backend
