@@ -22,8 +22,8 @@ from gradwrap.compiler.passes.passes import (
     simplified,
 )
 from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import Unhandled, shares
-from gradwrap.compiler.tracing.trace import Traced, trace
 from gradwrap.core.values.tree import TreeDef, flatten
 from gradwrap.errors import CompileWarning
 
