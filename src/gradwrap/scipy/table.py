@@ -96,6 +96,8 @@ class Row:
         original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
+        self.name: str = f"scipy.{path}"
+        """The public name, as messages write it."""
         self.kind = kind
         self.arrays: tuple[str, ...] = tuple(arrays.split())
         self.groups: tuple[str, ...] = tuple(groups.split())
@@ -106,6 +108,8 @@ class Row:
         self.note = note
         self.within = within
         """Where the function is defined: brings the arguments of a test there."""
+        self.forms: dict[Any, Any] = {}
+        """The forms in which it was called, each with its binding."""
         if signature:  # SciPy's cannot be inspected
             self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
         self.is_own: bool = original is not None
@@ -117,12 +121,7 @@ class Row:
 
     def is_byproduct(self, path: tuple[Any, ...]) -> bool:
         """Tell if a part of the result has no derivative."""
-        return any(key in self.byproducts for key in path)
-
-    @property
-    def name(self) -> str:
-        """The public name, as messages write it."""
-        return f"scipy.{self.path}"
+        return bool(self.byproducts) and any(key in self.byproducts for key in path)
 
     @functools.cached_property
     def original(self) -> Any:

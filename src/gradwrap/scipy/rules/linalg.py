@@ -17,12 +17,14 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, Constant, Formula, Refused, Tangent
 from gradwrap.scipy.rules.matrices import (
     adjoint,
+    as_columns,
     from_bands,
     full_bands,
     hermitian,
     inverse_gaps,
     joined,
     like_columns,
+    multiplied,
     native_of,
     solved,
     to_bands,
@@ -57,13 +59,39 @@ def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for 
     raise NoRuleError(f"assume_a={assume_a!r} has no derivative. Fix: assume_a='general'.")
 
 
-def _inv(a: Any, assume_a: Any, lower: Any) -> Any:
-    return np.linalg.inv(_read(a, assume_a, lower))
+def _inv_of_a(g: Any, out: Any, a: Any, assume_a: Any, lower: Any) -> Any:
+    back = adjoint(out)
+    return _read(-(back @ g @ back), assume_a, lower)
 
 
-def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
+def _inv_along_a(t: Any, out: Any, assume_a: Any, lower: Any) -> Any:
+    return -(out @ _read(t, assume_a, lower) @ out)
+
+
+def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     matrix = _read(a, assume_a, lower)
-    return solved(matrix.mT if transposed else matrix, b)
+    return matrix.mT if transposed else matrix
+
+
+def _solve_back(g: Any, a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return solved(adjoint(_system(a, assume_a, lower, transposed)), g)
+
+
+def _solve_of_a(back: Any, out: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    w, x = as_columns(back, out)
+    moved = -(w @ adjoint(x))
+    return _read(moved.mT if transposed else moved, assume_a, lower)
+
+
+def _solve_along_a(
+    t: Any, out: Any, a: Any, assume_a: Any, lower: Any, transposed: Any
+) -> Any:
+    matrix = _system(a, assume_a, lower, transposed)
+    return -solved(matrix, multiplied(_system(t, assume_a, lower, transposed), out))
+
+
+def _solve_along_b(t: Any, a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return solved(_system(a, assume_a, lower, transposed), t)
 
 
 def _turned(trans: Any) -> int:
@@ -89,9 +117,8 @@ def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
     return np.tril(x, -1 if unit_diagonal else 0) if lower else np.triu(x, int(unit_diagonal))
 
 
-def _triangular_of_a(g: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
-    w = _triangular_back(g, a, trans, lower, unit_diagonal)
-    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, out))
+def _triangular_of_a(back: Any, out: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+    w, x = as_columns(back, out)
     moved = -(w @ adjoint(x))
     kind = _turned(trans)
     moved = moved if kind == 0 else moved.mT if kind == 1 else adjoint(moved)
@@ -133,10 +160,9 @@ def _banded_back(g: Any, l_and_u: Any, ab: Any) -> Any:
     return _solve_banded(bands, turned, g)
 
 
-def _banded_of_ab(g: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
+def _banded_of_ab(back: Any, out: Any, l_and_u: Any) -> Any:
     lower, upper = l_and_u
-    w, x = _banded_back(g, l_and_u, ab), out
-    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, x))
+    w, x = as_columns(back, out)
     # at [k, j] the element (j + k - upper, j)
     shifts = range(-upper, lower + 1)
     return np.stack([-np.sum(_shifted(w, by) * np.conj(x), axis=-1) for by in shifts])
@@ -158,8 +184,40 @@ def _banded_along_ab(t: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
 
 
 def _solveh_banded(ab: Any, b: Any, lower: Any) -> Any:
-    k = ab.shape[0] - 1
-    return _solve_banded((k, k), to_bands(full_bands(ab, lower), k, k), b)
+    return dispatcher("linalg.solveh_banded")(ab, b, lower=lower)
+
+
+def _half_bands(ab: Any, lower: Any) -> list[tuple[int, Any]]:
+    """The diagonals of a triangle by how far they are below the main one."""
+    last = ab.shape[0] - 1
+    return [(k if lower else k - last, ab[k]) for k in range(last + 1)]
+
+
+def _times(bands: list[tuple[int, Any]], x: Any) -> Any:
+    """Multiply a matrix with some diagonals by columns."""
+    return sum(_shifted(band[:, None] * x, -by) for by, band in bands)
+
+
+def _times_adjoint(bands: list[tuple[int, Any]], x: Any) -> Any:
+    return sum(np.conj(band)[:, None] * _shifted(x, by) for by, band in bands)
+
+
+def _hermitian_of_ab(back: Any, out: Any, ab: Any, lower: Any) -> Any:
+    w, x = as_columns(back, out)
+    rows: list[Any] = []
+    for by, _ in _half_bands(ab, lower):
+        row = -np.sum(_shifted(w, by) * np.conj(x), axis=-1)
+        other = -np.sum(_shifted(x, by) * np.conj(w), axis=-1)
+        rows.append(row + other if by else np.real(row))
+    return np.stack(rows)
+
+
+def _hermitian_along_ab(t: Any, out: Any, ab: Any, b: Any, lower: Any) -> Any:
+    (x,) = as_columns(out)
+    bands = _half_bands(t, lower)
+    bands = [(by, band if by else np.real(band)) for by, band in bands]
+    moved = _times(bands, x) + _times_adjoint([one for one in bands if one[0]], x)
+    return -_solveh_banded(ab, np.reshape(moved, out.shape), lower)
 
 
 def _circulant_solution(c: Any, b: Any, caxis: Any, baxis: Any, outaxis: Any) -> Any:
@@ -178,9 +236,39 @@ def _toeplitz(c: Any, r: Any) -> Any:
 
 
 def _of_pair(c_or_cr: Any) -> Any:
+    return _toeplitz(*_pair(c_or_cr))
+
+
+def _pair(c_or_cr: Any) -> tuple[Any, Any]:
+    """The first column and the first row of a Toeplitz matrix."""
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    c = np.reshape(c, (-1,))
+    return c, np.conj(c) if r is None else np.reshape(r, (-1,))
+
+
+def _toeplitz_back(g: Any, c_or_cr: Any) -> Any:
+    """The solution with the adjoint of the matrix."""
+    c, r = _pair(c_or_cr)
+    turned = np.concatenate([c[:1], r[1:]])
+    return dispatcher("linalg.solve_toeplitz")((np.conj(turned), np.conj(c)), g)
+
+
+def _toeplitz_of_pair(back: Any, out: Any, c_or_cr: Any) -> Any:
+    """Sum the cotangent of the matrix along its diagonals."""
+    w, x = as_columns(back, out)
+    of_c, of_r = -_lagged(w, np.conj(x)), -_lagged(np.conj(x), w)
+    of_r = of_r * (np.arange(of_r.shape[0]) > 0)
     if isinstance(c_or_cr, tuple):
-        return _toeplitz(*(np.reshape(one, (-1,)) for one in c_or_cr))
-    return _toeplitz(np.reshape(c_or_cr, (-1,)), None)
+        return np.reshape(of_c, np.shape(c_or_cr[0])), np.reshape(of_r, np.shape(c_or_cr[1]))
+    return np.reshape(of_c + np.conj(of_r), np.shape(c_or_cr))
+
+
+def _lagged(x: Any, y: Any) -> Any:
+    """The sums of x[j + k] y[j] for each k."""
+    n = x.shape[0]
+    padded = np.concatenate([x, np.zeros((n - 1, x.shape[1]))])
+    places = np.arange(n)[:, None] + np.arange(n)
+    return np.sum(padded[places] * y, axis=(1, 2))
 
 
 def _lstsq(a: Any, b: Any, out: Any) -> Any:
@@ -428,15 +516,39 @@ def _lu_factor(a: Any) -> Any:
 
 
 def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
+    return dispatcher("linalg.lu_solve")(lu_and_piv, b, trans)
+
+
+def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
+    """The solution with the adjoint of the matrix."""
+    if trans == 1:
+        return np.conj(_lu_solve(lu_and_piv, np.conj(g), 0))
+    return _lu_solve(lu_and_piv, g, 0 if trans else 2)
+
+
+def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any]:
+    """L, U, and the order of the rows of the matrix."""
     lu, pivots = lu_and_piv
     order = np.arange(len(pivots))
     for i, j in enumerate(np.asarray(native_of(pivots))):
         order[i], order[j] = order[j], order[i]
-    kind = _turned(trans)
-    if kind == 0:
-        return _triangular(lu, _triangular(lu, b[order], 0, True, True), 0, False, False)
-    x = _triangular(lu, _triangular(lu, b, kind, False, False), kind, True, True)
-    return x[np.argsort(order)]
+    return np.tril(lu, -1) + np.eye(len(pivots)), np.triu(lu), order
+
+
+def _lu_of_lu(back: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    w, x = as_columns(back, out)
+    if trans:
+        w, x = (np.conj(x), np.conj(w)) if trans == 1 else (x, w)
+    w = w[order]
+    return -(np.tril(w @ adjoint(u @ x), -1) + np.triu((adjoint(l) @ w) @ adjoint(x))), None
+
+
+def _lu_along_lu(t: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    moved = (np.tril(t[0], -1) @ u + l @ np.triu(t[0]))[np.argsort(order)]
+    moved = moved if trans == 0 else moved.mT if trans == 1 else adjoint(moved)
+    return -_lu_solve(lu_and_piv, moved @ out, trans)
 
 
 def _ldl(t: Any, out: Any, lower: Any) -> Any:
@@ -471,11 +583,24 @@ def _cho_factor(a: Any, lower: Any) -> Any:
 
 
 def _cho_solve(c_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve")(c_and_lower, b)
+
+
+def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
+    """Of A = L Lᴴ, or Uᴴ U, whose cotangent is -w xᴴ, the cotangent of the triangle."""
     c, lower = c_and_lower
-    lower = bool(lower)
-    return _triangular(
-        c, _triangular(c, b, 0 if lower else 2, lower, False), 2 if lower else 0, lower, False
-    )
+    w, x = as_columns(back, out)
+    both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
+    if lower:
+        return -np.tril(both @ adjoint(adjoint(np.tril(c)) @ turned)), None
+    return -np.triu((np.triu(c) @ both) @ adjoint(turned)), None
+
+
+def _cho_along_c(t: Any, out: Any, c_and_lower: Any) -> Any:
+    c, lower = c_and_lower
+    c, moved = (np.tril(c), np.tril(t[0])) if lower else (np.triu(c), np.triu(t[0]))
+    half = moved @ adjoint(c) if lower else adjoint(c) @ moved
+    return -_cho_solve(c_and_lower, (half + adjoint(half)) @ out)
 
 
 def _cholesky_banded(ab: Any, lower: Any) -> Any:
@@ -489,10 +614,29 @@ def _cholesky_banded(ab: Any, lower: Any) -> Any:
 
 
 def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve_banded")(cb_and_lower, b)
+
+
+def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
+    """As `_cho_of_c`, for the diagonals alone."""
     cb, lower = cb_and_lower
-    k = cb.shape[0] - 1
-    root = from_bands(cb, k, 0) if lower else from_bands(cb, 0, k)
-    return _cho_solve((root, lower), b)
+    bands = _half_bands(cb, lower)
+    w, x = as_columns(back, out)
+    if lower:
+        pairs = [(w, np.conj(_times_adjoint(bands, x))), (x, np.conj(_times_adjoint(bands, w)))]
+    else:
+        pairs = [(_times(bands, w), np.conj(x)), (_times(bands, x), np.conj(w))]
+    rows = [-sum(np.sum(_shifted(p, by) * q, axis=-1) for p, q in pairs) for by, _ in bands]
+    return np.stack(rows), None
+
+
+def _cho_along_bands(t: Any, out: Any, cb_and_lower: Any) -> Any:
+    cb, lower = cb_and_lower
+    (x,) = as_columns(out)
+    bands, moved = _half_bands(cb, lower), _half_bands(t[0], lower)
+    first, second = (_times, _times_adjoint) if lower else (_times_adjoint, _times)
+    product = first(moved, second(bands, x)) + first(bands, second(moved, x))
+    return -_cho_solve_banded(cb_and_lower, np.reshape(product, out.shape))
 
 
 def _polar(a: Any, side: Any) -> Any:
@@ -837,7 +981,7 @@ def _upper_bands(r: Any) -> Any:
 SYSTEMS = [
     Row(
         "linalg.inv",
-        Formula(_inv),
+        Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}),
         arrays="a",
         neutral=A,
         samples=lambda r: [
@@ -848,7 +992,11 @@ SYSTEMS = [
     ),
     Row(
         "linalg.solve",
-        Formula(_solve),
+        Adjoint(
+            {"a": _solve_of_a, "b": lambda back: back},
+            {"a": _solve_along_a, "b": _solve_along_b},
+            back=_solve_back,
+        ),
         arrays="a b",
         neutral=AB,
         samples=lambda r: [
@@ -861,13 +1009,14 @@ SYSTEMS = [
     Row(
         "linalg.solve_triangular",
         Adjoint(
-            {"a": _triangular_of_a, "b": _triangular_back},
+            {"a": _triangular_of_a, "b": lambda back: back},
             {
                 "a": _triangular_along_a,
                 "b": lambda t, a, trans, lower, unit_diagonal: _triangular(
                     a, t, trans, lower, unit_diagonal
                 ),
             },
+            back=_triangular_back,
         ),
         arrays="a b",
         neutral="overwrite_b check_finite",
@@ -882,11 +1031,12 @@ SYSTEMS = [
     Row(
         "linalg.solve_banded",
         Adjoint(
-            {"ab": _banded_of_ab, "b": _banded_back},
+            {"ab": _banded_of_ab, "b": lambda back: back},
             {
                 "ab": _banded_along_ab,
                 "b": lambda t, l_and_u, ab: _solve_banded(l_and_u, ab, t),
             },
+            back=_banded_back,
         ),
         arrays="ab b",
         neutral="overwrite_ab overwrite_b check_finite",
@@ -898,7 +1048,14 @@ SYSTEMS = [
     ),
     Row(
         "linalg.solveh_banded",
-        Formula(_solveh_banded),
+        Adjoint(
+            {"ab": _hermitian_of_ab, "b": lambda back: back},
+            {
+                "ab": _hermitian_along_ab,
+                "b": lambda t, ab, lower: _solveh_banded(ab, t, lower),
+            },
+            back=lambda g, ab, lower: _solveh_banded(ab, g, lower),
+        ),
         arrays="ab b",
         neutral="overwrite_ab overwrite_b check_finite",
         samples=lambda r: [
@@ -918,7 +1075,16 @@ SYSTEMS = [
     ),
     Row(
         "linalg.solve_toeplitz",
-        Formula(lambda c_or_cr, b: solved(_of_pair(c_or_cr), b)),
+        Adjoint(
+            {"c_or_cr": _toeplitz_of_pair, "b": lambda back: back},
+            {
+                "c_or_cr": lambda t, out, c_or_cr: -dispatcher("linalg.solve_toeplitz")(
+                    c_or_cr, _of_pair(t) @ out
+                ),
+                "b": lambda t, c_or_cr: dispatcher("linalg.solve_toeplitz")(c_or_cr, t),
+            },
+            back=_toeplitz_back,
+        ),
         arrays="c_or_cr b",
         groups="c_or_cr",
         neutral="check_finite",
@@ -1160,7 +1326,14 @@ DECOMPOSITIONS = [
     ),
     Row(
         "linalg.lu_solve",
-        Formula(_lu_solve),
+        Adjoint(
+            {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
+            {
+                "lu_and_piv": _lu_along_lu,
+                "b": lambda t, lu_and_piv, trans: _lu_solve(lu_and_piv, t, trans),
+            },
+            back=_lu_back,
+        ),
         arrays="lu_and_piv b",
         groups="lu_and_piv",
         neutral="overwrite_b check_finite",
@@ -1197,7 +1370,14 @@ DECOMPOSITIONS = [
     ),
     Row(
         "linalg.cho_solve",
-        Formula(_cho_solve),
+        Adjoint(
+            {"c_and_lower": _cho_of_c, "b": lambda back: back},
+            {
+                "c_and_lower": _cho_along_c,
+                "b": lambda t, c_and_lower: _cho_solve(c_and_lower, t),
+            },
+            back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
+        ),
         arrays="c_and_lower b",
         groups="c_and_lower",
         neutral="overwrite_b check_finite",
@@ -1215,7 +1395,14 @@ DECOMPOSITIONS = [
     ),
     Row(
         "linalg.cho_solve_banded",
-        Formula(_cho_solve_banded),
+        Adjoint(
+            {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
+            {
+                "cb_and_lower": _cho_along_bands,
+                "b": lambda t, cb_and_lower: _cho_solve_banded(cb_and_lower, t),
+            },
+            back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
+        ),
         arrays="cb_and_lower b",
         groups="cb_and_lower",
         neutral="overwrite_b check_finite",
