@@ -88,9 +88,7 @@ class SciPyCall:
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
-            elif not parameter.is_known:
-                _check_option(self.row, name, value, parameter.default)
-            elif not tracks_all and type(value) not in PLAIN:
+            elif not parameter.is_known or (not tracks_all and type(value) not in PLAIN):
                 _check_option(self.row, name, value, parameter.default)
             if isinstance(value, AnyWrapper):
                 self.paths.append((name,))

@@ -180,6 +180,11 @@ class Formula(Derived):
         return self.function(**call.words(leaves, self.wanted, out=out))
 
 
+def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
+    """Return the row of a function whose derivative is that of a formula of the same arguments."""
+    return Row(path, Formula(function), arrays=arrays, **words)
+
+
 class ArrayApi(Formula):
     """The derivative of SciPy's own array-API path, which is made of operations of the table."""
 
