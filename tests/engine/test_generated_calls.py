@@ -12,7 +12,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.array.write_call import Write
+from gradwrap.core.array.writing.write_call import Write
 from gradwrap.core.calls.batch import Batches
 from gradwrap.core.calls.call import WORDS
 from gradwrap.core.calls.forward import Dual, Forward

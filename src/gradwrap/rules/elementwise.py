@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwrap.core.array.views import IMAG, REAL
+from gradwrap.core.array.writing.views import IMAG, REAL
 from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable

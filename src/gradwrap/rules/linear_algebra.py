@@ -6,7 +6,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.views import SELECTION
+from gradwrap.core.array.writing.views import SELECTION
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import joint, linear, multilinear

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.views import BROADCAST, PERMUTATION
 from gradwrap.core.array.wrapping import untracked_copy
+from gradwrap.core.array.writing.views import BROADCAST, PERMUTATION
 from gradwrap.core.levels.wrapper import is_scalar, unwrapped_key
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.compat import device, to_device

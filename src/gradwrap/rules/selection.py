@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradwrap.core.array.views import INDEX, SELECTION
+from gradwrap.core.array.writing.views import INDEX, SELECTION
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite

@@ -12,7 +12,7 @@ from gradwrap.core.array.adapted import (
     one_element,
     warn_of_text,
 )
-from gradwrap.core.array.ownership import handed_out
+from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.levels.wrapper import innermost, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import calling_module, leaving

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Final, Generic, Self, TypeVar
 
-from gradwrap.core.array.inplace import set_item
+from gradwrap.core.array.writing.inplace import set_item
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 

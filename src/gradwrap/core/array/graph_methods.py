@@ -6,9 +6,9 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array import inplace
-from gradwrap.core.array.ownership import handed_out
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing import inplace
+from gradwrap.core.array.writing.ownership import handed_out
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward

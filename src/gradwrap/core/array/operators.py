@@ -11,7 +11,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array import inplace
+from gradwrap.core.array.writing import inplace
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.levels.wrapper import is_whole_number
 from gradwrap.core.table.registry import changes, find_op, op_of_symbol

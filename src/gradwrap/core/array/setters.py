@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.array.inplace import set_item
-from gradwrap.core.array.remembered import remember
-from gradwrap.core.array.views import IMAG, as_view, view_of
+from gradwrap.core.array.writing.inplace import set_item
+from gradwrap.core.array.writing.remembered import remember
+from gradwrap.core.array.writing.views import IMAG, as_view, view_of
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import make_wrapper

@@ -17,8 +17,8 @@ from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
-from gradwrap.core.array.outdated import take_again
-from gradwrap.core.array.views import OUTDATED_SLOTS, link, view_of
+from gradwrap.core.array.writing.outdated import take_again
+from gradwrap.core.array.writing.views import OUTDATED_SLOTS, link, view_of
 from gradwrap.core.calls.bound import BoundOp
 from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from gradwrap.core.array.ownership import handed_out
 from gradwrap.core.array.variable import Variable, variable_class
+from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, backend_of_namespace

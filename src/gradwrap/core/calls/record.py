@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.remembered import remember
-from gradwrap.core.array.views import as_view
+from gradwrap.core.array.writing.remembered import remember
+from gradwrap.core.array.writing.views import as_view
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, make_node

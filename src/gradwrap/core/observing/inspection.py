@@ -81,7 +81,9 @@ class Inspection:
                 error.add_note(f"In the backward pass, at {node.op.name}. {_recorded_at(node)}")
             raise
         if asked.zeros_annihilate and _is_elementwise(node) and result is not g:
-            result = xp.where(g == 0, xp.zeros_like(result), result)
+            # A formula that has summed g to a smaller shape has no derivative but 1 or -1.
+            is_summed = result.shape != g.shape
+            result = result if is_summed else xp.where(g == 0, xp.zeros_like(result), result)
         if asked.finite and not is_finite(result) and is_finite(g):
             raise self._anomaly(node, g, result)
         return result

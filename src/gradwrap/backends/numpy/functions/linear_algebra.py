@@ -20,7 +20,7 @@ from gradwrap.backends.numpy.functions.table import (
     on_values,
     standard,
 )
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.wrapper import innermost, native, one_array, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes

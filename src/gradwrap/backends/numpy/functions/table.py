@@ -18,7 +18,7 @@ from gradwrap.backends.numpy.functions.spelling import (
     enter,
     named,
 )
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     innermost,

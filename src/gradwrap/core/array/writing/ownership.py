@@ -5,8 +5,8 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import Any
 
-from gradwrap.core.array.remembered import current_views
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing.remembered import current_views
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.buffers import buffer_of, share, shared
 from gradwrap.core.values.dynamic import type_of

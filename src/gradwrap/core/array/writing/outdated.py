@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.remembered import PRUNE_FROM, current_views, remember
+from gradwrap.core.array.writing.remembered import PRUNE_FROM, current_views, remember
 from gradwrap.core.calls.general import apply, perform
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import silent_up_to, threshold_at
@@ -14,8 +14,8 @@ from gradwrap.core.observing.hooks import follow
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
 if TYPE_CHECKING:
-    from gradwrap.core.array.remembered import Views
-    from gradwrap.core.array.views import View
+    from gradwrap.core.array.writing.remembered import Views
+    from gradwrap.core.array.writing.views import View
     from gradwrap.core.calls.bound import BoundOp
 
 

@@ -1,7 +1,7 @@
 """The written call of `x[key] = value` in the usual case: `x` is the only one to have its buffer.
 
 The write then goes into the buffer itself, and the node is that of the operation that makes a new
-array. All else goes to `gradwrap.core.array.inplace`.
+array. All else goes to `gradwrap.core.array.writing.inplace`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.outdated import outdate_views
-from gradwrap.core.array.ownership import owns_buffer
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing.outdated import outdate_views
+from gradwrap.core.array.writing.ownership import owns_buffer
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.calls.record import Tape
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper

@@ -9,9 +9,9 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import Any
 
-from gradwrap.core.array.outdated import outdate_views
-from gradwrap.core.array.ownership import owns_buffer
-from gradwrap.core.array.views import view_of
+from gradwrap.core.array.writing.outdated import outdate_views
+from gradwrap.core.array.writing.ownership import owns_buffer
+from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.space import Batch, Tangent

@@ -5,8 +5,8 @@ formula has saved changes, and neither does the user's array. Where only the var
 views refer to its buffer (an array made by `zeros` and filled in a loop), the write goes into the
 buffer itself.
 
-A view and its base share their storage, as in NumPy (`gradwrap.core.array.views`): writing through
-a view writes to its base. What is written keeps the memory order of the array, as NumPy's does.
+A view and its base share their storage, as in NumPy (`views`): writing through a view writes to its
+base. What is written keeps the memory order of the array, as NumPy's does.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.array.outdated import outdate_views, positions
-from gradwrap.core.array.ownership import owns_buffer
-from gradwrap.core.array.views import (
+from gradwrap.core.array.writing.outdated import outdate_views, positions
+from gradwrap.core.array.writing.ownership import owns_buffer
+from gradwrap.core.array.writing.views import (
     BROADCAST,
     IMAG,
     INDEX,
@@ -24,8 +24,8 @@ from gradwrap.core.array.views import (
     REAL,
     view_of,
 )
-from gradwrap.core.array.write_call import Write, is_current_part, is_own_part, update_call
-from gradwrap.core.array.write_through import write_through
+from gradwrap.core.array.writing.write_call import Write, is_current_part, is_own_part, update_call
+from gradwrap.core.array.writing.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node, make_node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.remembered import remember
+from gradwrap.core.array.writing.remembered import remember
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     batched_parts,
