@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.compiler import pipeline
 from gradwrap.compiler.calls import function as calls
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.program import Loop, Program, Ref, Value
 from gradwrap.compiler.ir.verify import ProgramError, verify
-from gradwrap.compiler.passes import pipeline
 from gradwrap.errors import CompileError
 
 X = np.linspace(0.1, 1.0, 24)

@@ -14,7 +14,7 @@ from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupporte
 from gradwrap.compiler.ir.program import Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError
 from gradwrap.compiler.passes.passes import constants_of, difference, precisions_of, program_of
-from gradwrap.compiler.passes.pipeline import prepared
+from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import Unhandled, shares
 from gradwrap.core.values.tree import TreeDef, flatten
