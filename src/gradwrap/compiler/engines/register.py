@@ -29,7 +29,8 @@ class Executable(NamedTuple):
     """
 
     call: Callable[..., Any]
-    source: str
+    text: Callable[[], str]
+    """Writes its source."""
     notes: tuple[str, ...] = ()
     """What `.explain()` says of it: groups, sizes of chunks, bytes of workspaces."""
     exact: bool = True
