@@ -122,6 +122,7 @@ def enter_all_rows() -> None:
     for package in (gradwrap.rules, gradwrap.backends):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
+    importlib.import_module("gradwrap.dask.backend")
 
 
 def page() -> str:

@@ -27,7 +27,7 @@ from gradwrap.compiler.tracing.namespace import (
 )
 from gradwrap.compiler.tracing.tape import LIBRARIES, Library, frame_of, package_of
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
-from gradwrap.core.library.backend import serve
+from gradwrap.core.library.registration import serve
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:

@@ -27,8 +27,9 @@ from gradwrap.compiler.tracing.namespace import OWN
 from gradwrap.compiler.tracing.tape import NUMERIC, Tape
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.backend import Backend, backend_of, find_backend, register_backend
+from gradwrap.core.library.backend import Backend, backend_of, find_backend
 from gradwrap.core.library.compat import module_like
+from gradwrap.core.library.registration import register_backend
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
