@@ -110,7 +110,7 @@ class Compiled(Generic[P, R]):
         CompileError
             There is none: no call was made, or all of them ran eagerly.
         """
-        return self._newest()[1].text()
+        return self._newest()[1].source
 
     def save(self, path: str | pathlib.Path) -> None:
         """Write the newest program as a module that needs NumPy alone, its arrays beside it.

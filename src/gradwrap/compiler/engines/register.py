@@ -41,6 +41,11 @@ class Executable(NamedTuple):
     None: the program in NumPy's calls.
     """
 
+    @property
+    def source(self) -> str:
+        """The text of the program."""
+        return self.text()
+
 
 ENGINES: dict[str, str] = {
     "numpy": "gradwrap.compiler.engines.numpy.engine:numpy_engine",
