@@ -237,6 +237,29 @@ def test_bounds_of_another_form_are_refused() -> None:
         minimize(bowl, start, bounds={"x": 5, "y": None})
 
 
+def test_bounds_of_scipy_mean_what_they_mean_in_scipy() -> None:
+    x0 = np.array([0.5, 2.5])
+    for bounds in ([(0, 2), (1, 3)], ([0, 2], [1, 3]), scipy_optimize.Bounds([0, 2], [1, 3])):
+        wanted = scipy_optimize.minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        found = minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    for bounds in (([0, 2], [1, 3]), (0.5, [1, 3]), scipy_optimize.Bounds([0, 2], [1, 3])):
+        wanted = scipy_optimize.least_squares(lambda x: x - 5.0, [0.7, 2.5], bounds=bounds).x
+        found = gw.optimize.least_squares(lambda x: x - 5.0, [0.7, 2.5], bounds=bounds).x
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_bounds_with_two_meanings_are_refused_with_both_remedies() -> None:
+    lower, upper = np.array([0.0, 2.0]), np.array([1.0, 3.0])
+    x0 = np.array([0.5, 2.5])
+    with pytest.raises(PytreeError, match="can be read in two ways"):
+        minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=(lower, upper))
+    remedies = scipy_optimize.Bounds(lower, upper), list(zip(lower, upper, strict=True))
+    for bounds in remedies:
+        found = minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        np.testing.assert_allclose(found, upper, atol=1e-6)
+
+
 # Constraints --------------------------------------------------------------------------------------
 
 
