@@ -18,6 +18,7 @@ import numpy as np
 from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy.backend import SMALL, NumPyBackend
+from gradwrap.backends.numpy.buffers import lies_outside
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.compiler.ir.program import NDARRAY, array, full, scatter_add, zeros
 from gradwrap.compiler.tracing.tape import (
@@ -335,6 +336,8 @@ class TraceBackend(NumPyBackend):
         return not isinstance(real, NDARRAY) or bool(real.flags.writeable)
 
     def batch_first(self, array: Any, axis: int) -> Any:
+        if not axis and lies_outside(_real(array)):
+            return array
         return np.ascontiguousarray(np.moveaxis(array, axis, 0))
 
     def laid_out(self, array: Any, like: Any) -> Any:

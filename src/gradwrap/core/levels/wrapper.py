@@ -186,8 +186,17 @@ def one_array(value: Any) -> Any:
     """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
     array = innermost(value)
     batches = len(array.shape) - len(value.shape)
+    if batches and 0 in array.shape[:batches]:  # there is no example
+        *_, lowest = layers(value)
+        return lowest._backend.xp.empty(value.shape, dtype=array.dtype)
     first = array[(0,) * batches + (...,)] if batches else array
     return first[()] if batches and not first.shape and is_scalar(value) else first
+
+
+def is_fortran(value: Any) -> bool:
+    """Tell if NumPy reads an array in Fortran order where the order is "A"."""
+    flags = getattr(one_array(value), "flags", None)
+    return flags is not None and bool(flags.f_contiguous) and not flags.c_contiguous
 
 
 def is_scalar(wrapper: Any) -> bool:
