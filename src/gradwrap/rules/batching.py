@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.exceptions import AxisError
 
 from gradwrap.core.calls.batch import aligned, register_batching
-from gradwrap.core.levels.wrapper import is_fortran
+from gradwrap.core.levels.memory import is_fortran
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
@@ -148,9 +148,9 @@ def _copy(xp: Any, op: Any, x: Any, order: str) -> Any:
     if order == "A":
         order = "F" if len(x) and is_fortran(x[0]) else "C"
     if order != "F":
-        return op(x, order=order)
+        return op(x, order)
     turned = (0, *range(len(x.shape) - 1, 0, -1))
-    return xp.permute_dims(op(xp.permute_dims(x, turned), order="C"), turned)
+    return xp.permute_dims(op(xp.permute_dims(x, turned), "C"), turned)
 
 
 def _tile(xp: Any, op: Any, x: Any, repetitions: Any) -> Any:

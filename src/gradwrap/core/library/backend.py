@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    lay_out,
-    layers,
-    make_wrapper,
-    one_array,
-    snapshot,
-)
+from gradwrap.core.levels.memory import lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.scatter import scatter_add_generic

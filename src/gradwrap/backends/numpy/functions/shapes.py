@@ -9,7 +9,8 @@ import numpy as np
 
 from gradwrap.backends.numpy.functions.converting import NDARRAY, reverse, single, sizes
 from gradwrap.backends.numpy.functions.table import completes, implements, untyped
-from gradwrap.core.levels.wrapper import innermost, is_fortran, one_array
+from gradwrap.core.levels.memory import is_fortran, one_array
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 
 

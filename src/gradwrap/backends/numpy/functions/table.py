@@ -19,15 +19,8 @@ from gradwrap.backends.numpy.functions.spelling import (
     named,
 )
 from gradwrap.core.array.writing.views import view_of
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    is_fortran,
-    is_recorded,
-    lay_out,
-    one_array,
-    unwrapped_key,
-)
+from gradwrap.core.levels.memory import is_fortran, lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.errors import NoRuleError, OutArgumentError
