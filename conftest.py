@@ -1,8 +1,11 @@
-"""What pytest does not collect, and how it collects the rest."""
+"""What pytest does not collect, how it collects the rest, and its sample."""
 
 import gc
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
+from tests.support.sampling import sampled
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
@@ -50,3 +53,22 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the options by which the tests are run in two parts."""
+    group = parser.getgroup("gradwrap")
+    group.addoption("--sample", action="store_true", help="run a sample of the tests")
+    group.addoption("--rest", action="store_true", help="run the tests that --sample leaves out")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not in the part that was asked for."""
+    if not (config.getoption("--sample") or config.getoption("--rest")):
+        return
+    slow = {item.nodeid for item in items if item.get_closest_marker("slow") is not None}
+    chosen = sampled([item.nodeid for item in items if item.nodeid not in slow])
+    wanted = bool(config.getoption("--sample"))
+    left_out = [item for item in items if (item.nodeid in chosen) is not wanted]
+    items[:] = [item for item in items if (item.nodeid in chosen) is wanted]
+    config.hook.pytest_deselected(items=left_out)

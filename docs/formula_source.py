@@ -7,7 +7,7 @@ import builtins
 import copy
 import functools
 import inspect
-from pathlib import Path
+import linecache
 from types import FunctionType
 
 __all__ = ["Helper", "expression_of", "helpers_of", "named_in", "steps_of", "summary_of", "text_of"]
@@ -47,8 +47,9 @@ def named_in(function: FunctionType) -> list[Helper]:
     """Return the functions and classes of gradwrap that the source of a function names."""
     nodes = [node for step in _body(definition_of(function)) for node in ast.walk(step)]
     names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
-    found = (function.__globals__.get(name) for name in names)
-    return [f for f in found if isinstance(f, Helper) and f.__module__.startswith("gradwrap.")]
+    found = ((name, function.__globals__.get(name)) for name in names)
+    helpers = [(name, f) for name, f in found if isinstance(f, Helper) and f.__name__ == name]
+    return [f for _, f in helpers if f.__module__.startswith("gradwrap.")]
 
 
 def summary_of(function: object) -> str:
@@ -102,7 +103,7 @@ def _is_xp(node: ast.expr) -> bool:
 
 @functools.cache
 def _definitions(filename: str) -> list[Definition]:
-    tree = ast.parse(Path(filename).read_text(encoding="utf-8"))
+    tree = ast.parse("".join(linecache.getlines(filename)))  # gradwrap writes some formulas itself
     return [node for node in ast.walk(tree) if isinstance(node, Definition)]
 
 

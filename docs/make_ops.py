@@ -1,7 +1,7 @@
-"""Write `ops.md`, the page of all operations, from the table of rules.
+"""Write `ops.md`, the page of all operations, and their declarations, from the table of rules.
 
-python docs/make_ops.py            write the page
-python docs/make_ops.py --check    fail, and show the difference, if the page is not current
+python docs/make_ops.py            write the page, and the declarations in `gradwrap.typing`
+python docs/make_ops.py --check    fail, and show the difference, if one of them is not current
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import GENERIC, find_op, ops
 from gradwrap.core.table.rule import Formula, Rule, passes, zero
 from library_stand_ins import stand_in
+from make_typing import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,7 +47,7 @@ TITLES = {  # the chapters, in this order; others come last, under their own nam
     "matrix_functions": "Functions of matrices",
     "decompositions": "Decompositions",
     "fft": "Fourier transforms",
-    "special": "Special functions",
+    "gamma_and_error": "Special functions",
     "distribution_functions": "Distribution functions",
     "integrals": "Integrals",
     "elliptic": "Elliptic integrals and functions",
@@ -77,6 +78,8 @@ How to read a row:
   broadcasting has added. – marks an argument that is not differentiable.
 - **Saves** lists the values that are kept in memory from the call until the backward pass. `x_meta`
   is the shape, dtype and device of `x`, without its values.
+- The rows of complements and inverses of special functions are derived from the function's own row:
+  `fdtr_x(...)` is the formula of `fdtr` in `x`.
 - **JVP** is the formula of forward mode for the tangent `t` of an argument, or its origin:
   *as VJP*, the formulas on the left with `t` in place of `g`, summed over the arguments;
   *itself*, the operation on the tangent;
@@ -89,21 +92,28 @@ How to read a row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the page; return 1 if a check finds it out of date."""
-    parser = argparse.ArgumentParser(description="Write docs/ops.md from the table of rules.")
+    """Write or check the files; return 1 if a check finds one out of date."""
+    parser = argparse.ArgumentParser(description="Write docs/ops.md and gradwrap.typing's files.")
     parser.add_argument("--check", action="store_true", help="only compare; 1 if not current")
     checks = parser.parse_args(arguments).check
     enter_all_rows()
-    wanted = page()
-    written = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    written = [(PAGE, "docs/ops.md", page())]
+    written += [(path, f"typing/{path.name}", text) for path, text in files().items()]
+    found = [_is_current(*one, checks) for one in written]
+    return 0 if all(found) else 1
+
+
+def _is_current(path: Path, name: str, wanted: str, checks: bool) -> bool:
+    """Write a file, or tell if it is current."""
+    written = path.read_text(encoding="utf-8") if path.exists() else ""
     if not checks:
-        PAGE.write_text(wanted, encoding="utf-8")
+        path.write_text(wanted, encoding="utf-8")
     elif written != wanted:
         lines = (written.splitlines(), wanted.splitlines())
-        print("\n".join(difflib.unified_diff(*lines, "docs/ops.md", "the table", lineterm="")))
-        print("docs/ops.md is not what the table says. Fix: python docs/make_ops.py")
-        return 1
-    return 0
+        print("\n".join(difflib.unified_diff(*lines, name, "the table", lineterm="")))
+        print(f"{name} is not what the table says. Fix: python docs/make_ops.py")
+        return False
+    return True
 
 
 def enter_all_rows() -> None:
@@ -112,6 +122,7 @@ def enter_all_rows() -> None:
     for package in (gradwrap.rules, gradwrap.backends):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
+    importlib.import_module("gradwrap.dask.backend")
 
 
 def page() -> str:

@@ -10,9 +10,7 @@ import typing as _typing
 from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
-from gradwrap.backends import register_all as _register_all
-from gradwrap.core.array.display import displays as _displays
-from gradwrap.core.array.protocol import loops as _loops
+from gradwrap._setup import set_up as _set_up
 from gradwrap.core.array.variable import Variable as Variable
 from gradwrap.core.array.wrapping import unwrap as unwrap
 from gradwrap.core.array.wrapping import wrap as wrap
@@ -22,7 +20,7 @@ from gradwrap.core.levels.modes import is_grad_enabled as is_grad_enabled
 from gradwrap.core.levels.modes import no_grad as no_grad
 from gradwrap.core.levels.modes import set_grad_enabled as set_grad_enabled
 from gradwrap.core.library.backend import Backend as Backend
-from gradwrap.core.library.backend import register_backend as register_backend
+from gradwrap.core.library.registration import register_backend as register_backend
 from gradwrap.core.values.pytree_classes import register_pytree as register_pytree
 from gradwrap.transforms.arguments import stop_gradient as stop_gradient
 from gradwrap.transforms.reverse import elementwise_grad as elementwise_grad
@@ -30,25 +28,11 @@ from gradwrap.transforms.reverse import grad as grad
 from gradwrap.transforms.reverse import value_and_grad as value_and_grad
 from gradwrap.transforms.reverse import vjp as vjp
 
-
-def _html(variable: Variable[_typing.Any]) -> str:
-    from gradwrap.drawing.notebook import html
-
-    return html(variable)
-
-
-def _one_by_one(*call: _typing.Any) -> _typing.Any:
-    from gradwrap.transforms.one_by_one import one_by_one
-
-    return one_by_one(*call)
-
-
-_register_all()
-_displays["html"] = _html
-_loops.append(_one_by_one)
+_set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import extend as extend
     from gradwrap import optimize as optimize
     from gradwrap import testing as testing
     from gradwrap import tree as tree
@@ -93,6 +77,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "extend": "gradwrap.extend",
         "optimize": "gradwrap.optimize",
         "testing": "gradwrap.testing",
         "tree": "gradwrap.tree",
@@ -148,7 +133,7 @@ else:
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
-    _INTERNAL = {"backends", "core", "rules", "transforms"}
+    _INTERNAL = {"adaptation", "backends", "core", "rules", "transforms"}
     _PUBLIC = sorted({*_LATER, *(name for name in globals() if name[0] != "_")} - _INTERNAL)
     __all__ = list(_PUBLIC)
 

@@ -415,7 +415,7 @@ def test_check_finds_a_program_that_is_wrong() -> None:
     compiled(X)
     entry = next(iter(compiled._entries.values()))
     entry.executable = entry.executable._replace(call=lambda x: (np.float64(1.0),))
-    compiled._quick = None
+    compiled._forget(entry)
     with pytest.raises(CompileError, match="other values"):
         compiled.check(X)
 
@@ -447,6 +447,7 @@ def test_check_says_why_there_is_no_program_for_tracked_arrays() -> None:
         gw.compile(doubled).check(x)
 
 
+@pytest.mark.slow
 def test_memory_of_compiling_does_not_grow_with_the_square_of_a_program() -> None:
     def peak(rows: int) -> int:
         def f(x: Any) -> Any:

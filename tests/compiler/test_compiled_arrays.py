@@ -12,7 +12,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.passes.passes import precisions_of
-from gradwrap.compiler.tracing.trace import trace
+from gradwrap.compiler.tracing.run import trace
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning
 

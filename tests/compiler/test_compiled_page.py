@@ -20,6 +20,7 @@ TEXT = (ROOT / "docs" / "compiled-gallery.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_page_is_current() -> None:
     command = [sys.executable, str(ROOT / "docs" / "make_compiled.py"), "--check"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -21,16 +21,13 @@ from gradwrap.compiler.engines.c.operations import EXPRESSIONS, FUNCTIONS, INFIX
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.program import (
     Block,
-    Cur,
+    Carry,
     Instr,
     Loop,
     Method,
-    Prev,
     Program,
     Ref,
     Result,
-    Row,
-    Turn,
     Value,
     evaluated,
     getitem,
@@ -225,90 +222,138 @@ def array(*shape: int, dtype: Any = DOUBLE) -> Value:
 NUMBER = Value((), DOUBLE, is_ndarray=False)
 
 
-def ufunc(name: str, args: tuple[Any, ...], value: Value) -> Row:
-    return Row(getattr(np, name), name, args, (), value)
+class Turns:
+    """A loop that is being written down; values of its own have numbers behind the others'."""
+
+    def __init__(self, values: list[Value], turns: int) -> None:
+        self.values = values
+        self.loop = Loop(turns)
+
+    def new(self, value: Value) -> Ref:
+        self.values.append(value)
+        return Ref(len(self.values) - 1)
+
+    def read(self, stack: int) -> Ref:
+        """The part of this turn of a value."""
+        value = self.values[stack]
+        part = self.new(Value(value.shape[1:], value.dtype, bool(value.shape[1:])))
+        self.loop.reads[part.index] = Ref(stack)
+        return part
+
+    def carry(self, first: Any, value: Value) -> Ref:
+        """What the turn before has handed on; `hand_on` says what that is."""
+        before = self.new(value)
+        self.loop.carries.append(Carry(before.index, first, -1))
+        return before
+
+    def hand_on(self, *following: Ref) -> None:
+        carries = zip(self.loop.carries, following, strict=True)
+        self.loop.carries = [carry._replace(next=ref.index) for carry, ref in carries]
+
+    def add(self, fn: Any, args: tuple[Any, ...], value: Value, **kw: Any) -> Ref:
+        is_reduction = getattr(fn, "__name__", "") == "reduce"
+        name = f"{fn.__self__.__name__}.reduce" if is_reduction else fn.__name__
+        out = self.new(value)
+        self.loop.body.append(Instr(fn, name, args, tuple(kw.items()), out.index))
+        return out
+
+    def give(self, stacks: dict[Ref, int], finals: dict[Ref, int]) -> Loop:
+        self.loop.stacks = {ref.index: out for ref, out in stacks.items()}
+        self.loop.finals = {ref.index: out for ref, out in finals.items()}
+        return self.loop
 
 
 def scalar_recurrence() -> tuple[Program, list[Any]]:
-    rows = (
-        ufunc("sin", (Prev(1, Ref(1)),), NUMBER),
-        ufunc("multiply", (Cur(0), Turn(Ref(0))), NUMBER),
-        ufunc("add", (Prev(2, 0.0), Cur(1)), NUMBER),
-    )
-    loop = Loop(50, rows, {0: 2, 1: 3}, {1: 4, 2: 5})
     values = [array(50), NUMBER, array(50), array(50), NUMBER, NUMBER]
+    turns = Turns(values, 50)
+    state, total = turns.carry(Ref(1), NUMBER), turns.carry(0.0, NUMBER)
+    sine = turns.add(np.sin, (state,), NUMBER)
+    product = turns.add(np.multiply, (sine, turns.read(0)), NUMBER)
+    sums = turns.add(np.add, (total, product), NUMBER)
+    turns.hand_on(product, sums)
+    loop = turns.give({sine: 2, product: 3}, {product: 4, sums: 5})
     return made(values, 2, [loop], [2, 3, 4, 5]), [RNG.normal(size=50), np.float64(0.3)]
 
 
 def array_recurrence() -> tuple[Program, list[Any]]:
     row = array(6)
-    rows = (
-        ufunc("tanh", (Prev(1, Ref(1)),), row),
-        ufunc("multiply", (Cur(0), Turn(Ref(0))), row),
-        ufunc("add", (Prev(2, Ref(1)), Cur(1)), row),
-    )
-    loop = Loop(20, rows, {1: 2}, {1: 3, 2: 4})
     values = [array(20, 6), row, array(20, 6), row, row]
+    turns = Turns(values, 20)
+    state, total = turns.carry(Ref(1), row), turns.carry(Ref(1), row)
+    tangent = turns.add(np.tanh, (state,), row)
+    product = turns.add(np.multiply, (tangent, turns.read(0)), row)
+    sums = turns.add(np.add, (total, product), row)
+    turns.hand_on(product, sums)
+    loop = turns.give({product: 2}, {product: 3, sums: 4})
     return made(values, 2, [loop], [2, 3, 4]), [RNG.normal(size=(20, 6)), RNG.normal(size=6)]
 
 
 def swapped_rows() -> tuple[Program, list[Any]]:
     """Two rows that take each other's last value, and a view of one."""
     row = array(4)
-    rows = (
-        ufunc("add", (Prev(1, Ref(1)), 0.5), row),
-        ufunc("multiply", (Prev(0, Ref(0)), 0.9), row),
-        Row(getitem, "getitem", (Prev(1, Ref(1)), slice(None, None, -1)), (), row),
-        ufunc("add", (Prev(2, Ref(0)), Cur(2)), row),
-    )
-    loop = Loop(9, rows, {}, {0: 2, 1: 3, 2: 4, 3: 5})
     values = [row] * 6
+    turns = Turns(values, 9)
+    one, two, total = (turns.carry(Ref(i), row) for i in (0, 1, 0))
+    first = turns.add(np.add, (two, 0.5), row)
+    second = turns.add(np.multiply, (one, 0.9), row)
+    view = turns.add(getitem, (two, slice(None, None, -1)), row)
+    sums = turns.add(np.add, (total, view), row)
+    turns.hand_on(first, second, sums)
+    loop = turns.give({}, {first: 2, second: 3, view: 4, sums: 5})
     return made(values, 2, [loop], [2, 3, 4, 5]), [RNG.normal(size=4), RNG.normal(size=4)]
 
 
 def stencil() -> tuple[Program, list[Any]]:
     """An array that is written to in each turn; the one before is read in the same turn."""
     u, inner = array(12), array(10)
-    rows = (
-        Row(getitem, "getitem", (Prev(4, Ref(0)), slice(2, None)), (), inner),
-        Row(getitem, "getitem", (Prev(4, Ref(0)), slice(None, -2)), (), inner),
-        ufunc("add", (Cur(0), Cur(1)), inner),
-        ufunc("multiply", (Cur(2), 0.5), inner),
-        Row(setitem, "setitem", (Prev(4, Ref(0)), slice(1, -1), Cur(3)), (), u),
-    )
     values = [u, u, array(15, 12)]
-    one = Loop(15, rows, {}, {4: 1})
-    two = Loop(15, rows, {4: 2}, {})
-    return made(values, 1, [one, two], [1, 2]), [RNG.normal(size=12)]
+    found: list[tuple[Turns, Ref]] = []
+    for _ in range(2):
+        turns = Turns(values, 15)
+        before = turns.carry(Ref(0), u)
+        right = turns.add(getitem, (before, slice(2, None)), inner)
+        left = turns.add(getitem, (before, slice(None, -2)), inner)
+        sums = turns.add(np.add, (right, left), inner)
+        halves = turns.add(np.multiply, (sums, 0.5), inner)
+        written = turns.add(setitem, (before, slice(1, -1), halves), u)
+        turns.hand_on(written)
+        found.append((turns, written))
+    (one, last), (two, every) = found
+    body: list[Instr | Loop] = [one.give({}, {last: 1}), two.give({every: 2}, {})]
+    return made(values, 1, body, [1, 2]), [RNG.normal(size=12)]
 
 
 def scan_by_elements() -> tuple[Program, list[Any]]:
     """A running sum that is written element by element, at an index that the turn gives."""
     u = array(30)
     index = Value((), np.dtype("i8"), is_ndarray=False)
-    rows = (
-        ufunc("subtract", (Turn(Ref(1)), 1), index),
-        Row(getitem, "getitem", (Prev(4, Ref(0)), Cur(0)), (), NUMBER),
-        Row(getitem, "getitem", (Prev(4, Ref(0)), Turn(Ref(1))), (), NUMBER),
-        ufunc("add", (Cur(1), Cur(2)), NUMBER),
-        Row(setitem, "setitem", (Prev(4, Ref(0)), Turn(Ref(1)), Cur(3)), (), u),
-    )
     values = [u, array(29, dtype=np.dtype("i8")), u]
-    program = made(values, 2, [Loop(29, rows, {}, {4: 2})], [2])
+    turns = Turns(values, 29)
+    before, here = turns.carry(Ref(0), u), turns.read(1)
+    left = turns.add(np.subtract, (here, 1), index)
+    sums = turns.add(
+        np.add,
+        (turns.add(getitem, (before, left), NUMBER), turns.add(getitem, (before, here), NUMBER)),
+        NUMBER,
+    )
+    written = turns.add(setitem, (before, here, sums), u)
+    turns.hand_on(written)
+    program = made(values, 2, [turns.give({}, {written: 2})], [2])
     return program, [RNG.normal(size=30), np.arange(1, 30)]
 
 
 def scattered() -> tuple[Program, list[Any]]:
     u = array(3, 4)
-    rows = (
-        ufunc("multiply", (Turn(Ref(0)), 2.0), array(4)),
-        Row(scatter_add, "scatter_add", (Prev(1, Ref(1)), (1, slice(None)), Cur(0)), (), u),
-        Row(scatter_add, "scatter_add", (Prev(2, Ref(1)), (slice(None), -1), 1.5), (), u),
-    )
     values = [array(8, 4), u, u, u]
+    turns = Turns(values, 8)
+    one, two = turns.carry(Ref(1), u), turns.carry(Ref(1), u)
+    double = turns.add(np.multiply, (turns.read(0), 2.0), array(4))
+    rows = turns.add(scatter_add, (one, (1, slice(None)), double), u)
+    columns = turns.add(scatter_add, (two, (slice(None), -1), 1.5), u)
+    turns.hand_on(rows, columns)
     body: list[Instr | Loop] = [
         Instr(zeros, "zeros", ((3, 4), DOUBLE), (), 1),
-        Loop(8, rows, {}, {1: 2, 2: 3}),
+        turns.give({}, {rows: 2, columns: 3}),
     ]
     program = made(values, 1, body, [2, 3, 1])
     return program, [RNG.normal(size=(8, 4))]
@@ -318,21 +363,20 @@ def matrices(dtype: Any) -> tuple[Program, list[Any]]:
     """A recurrent network: products of matrices, of their transposes, of vectors."""
     h, w, v = array(5, 35, dtype=dtype), array(35, 35, dtype=dtype), array(35, dtype=dtype)
     number = Value((), dtype, is_ndarray=False)
-    rows = (
-        Row(np.matmul, "matmul", (Prev(3, Ref(0)), Ref(1)), (), h),
-        Row(np.matmul, "matmul", (Prev(3, Ref(0)), Ref(2)), (), h),
-        ufunc("add", (Cur(0), Cur(1)), h),
-        ufunc("tanh", (Cur(2),), h),
-        Row(np.matmul, "matmul", (Ref(1), Prev(4, Ref(3))), (), v),
-        Row(np.matmul, "matmul", (Cur(4), Prev(4, Ref(3))), (), number),
-        Row(np.add.reduce, "add.reduce", (Cur(3),), (("axis", 0),), v),
-        Row(np.add.reduce, "add.reduce", (Cur(3),), (("axis", 1),), array(5, dtype=dtype)),
-    )
     values = [h, w, w, v, h, array(3, dtype=dtype), array(3, 35, dtype=dtype)]
     values += [array(3, 5, dtype=dtype), v]
+    turns = Turns(values, 3)
+    state, vector = turns.carry(Ref(0), h), turns.carry(Ref(3), v)
+    products = [turns.add(np.matmul, (state, Ref(side)), h) for side in (1, 2)]
+    following = turns.add(np.tanh, (turns.add(np.add, tuple(products), h),), h)
+    turned = turns.add(np.matmul, (Ref(1), vector), v)
+    turns.hand_on(following, turned)
+    total = turns.add(np.matmul, (turned, vector), number)
+    columns = turns.add(np.add.reduce, (following,), v, axis=0)
+    rows = turns.add(np.add.reduce, (following,), array(5, dtype=dtype), axis=1)
     body: list[Instr | Loop] = [
         Instr(Method("transpose"), ".transpose", (Ref(1),), (), 2, views=True),
-        Loop(3, rows, {5: 5, 6: 6, 7: 7}, {3: 4, 4: 8}),
+        turns.give({total: 5, columns: 6, rows: 7}, {following: 4, turned: 8}),
     ]
     program = Program(
         values,

@@ -12,7 +12,7 @@ import gradwrap.numpy as gnp
 from gradwrap.compiler.ir.program import Loop
 from gradwrap.compiler.passes import products as sharing
 from gradwrap.core.values.tree import flatten
-from rolled import compiled_to, loops, names, steps
+from rolled import compiled_to, loops, names, names_in, steps
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(0.5, 1.0, 30)
@@ -27,8 +27,8 @@ def test_a_recurrence_becomes_a_loop_and_the_rest_is_vectorised() -> None:
 
     program = compiled_to(gw.grad(f), X)
     forward, backward = loops(program)
-    assert [row.name for row in forward.rows] == ["sin", "multiply"]
-    assert [row.name for row in backward.rows] == ["multiply", "multiply"]
+    assert names_in(forward.body) == ["sin", "multiply"]
+    assert names_in(backward.body) == ["multiply", "multiply"]
     assert names(program).count("cos") == 2  # of all turns at once, and of the first
 
 

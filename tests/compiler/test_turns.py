@@ -231,6 +231,7 @@ def test_every_stretch_can_be_written_in_turns(
         agree(wanted, found)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_text_in_c_does_not_grow_with_the_number_of_turns() -> None:
     lines: list[int] = []
@@ -241,6 +242,7 @@ def test_text_in_c_does_not_grow_with_the_number_of_turns() -> None:
     assert lines[1] < 1.1 * lines[0] < 600
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_loops_in_kernels_are_listed() -> None:
     compiled: Any = gw.compile(gw.grad(lambda a: np.sum(lu(a))), engine="c")
@@ -271,6 +273,7 @@ def test_large_arrays_are_copied_for_many_writes_alone() -> None:
         assert ("kernel" not in compiled.source.partition("# The kernels")[0]) != is_c
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_kernels_leave_many_values_to_each_other(dtype: Any) -> None:

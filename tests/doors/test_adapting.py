@@ -914,6 +914,7 @@ def test_an_error_while_it_is_installed_undoes_it(
     assert gw.adapted_modules() == []
 
 
+@pytest.mark.slow
 def test_a_plain_thread_and_one_that_differentiates(tmp_path: Path) -> None:
     package = written(tmp_path, source_of("return Model(np.asarray(x)).value() + MATRIX.dot(x)"))
     total = weighted(package.f)

@@ -226,6 +226,7 @@ def test_filling_inside_a_nested_gradient(make: Callable[[int], Any]) -> None:
     np.testing.assert_allclose(hessian, [[0.0, 4.0, 2.0], [4.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
 def test_filling_costs_the_same_for_each_write(make: Callable[[int], Any]) -> None:
     check_filling(make)

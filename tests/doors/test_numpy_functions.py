@@ -691,6 +691,7 @@ def test_dispatch_makes_no_object_array(monkeypatch: pytest.MonkeyPatch) -> None
     assert np.where(np.ones(2000) > 0, x, x).shape == (2000,)
 
 
+@pytest.mark.slow
 def test_concatenate_costs_little_more_than_numpys() -> None:
     """The dispatch adds the same for arrays of any size, and little."""
 

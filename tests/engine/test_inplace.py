@@ -443,6 +443,7 @@ def test_filling_by_rows_writes_into_the_buffer_itself() -> None:
     np.testing.assert_array_equal(x.grad[0], [0.0, *(8 * M[0, 1:])])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_filling_costs_the_same_for_each_write_forward_and_backward(nested: bool) -> None:
     check_filling(lambda size: gw.wrap(np.zeros(size)), nested=nested)

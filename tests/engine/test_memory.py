@@ -48,6 +48,7 @@ def chain(x: Any, length: int) -> Any:
 # Deep graphs --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_operation_costs_the_same_forward_and_backward() -> None:
     """The time for 10^6 operations beside that for 10^5 is in `python -m benchmarks.overhead`."""
 
@@ -59,6 +60,7 @@ def test_each_operation_costs_the_same_forward_and_backward() -> None:
         assert late == pytest.approx(early, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_million_operations_run_backward_without_recursion() -> None:
     limit = sys.getrecursionlimit()
     blocks = sys.getallocatedblocks()
@@ -70,6 +72,7 @@ def test_a_million_operations_run_backward_without_recursion() -> None:
     assert sys.getallocatedblocks() < blocks + 1_000
 
 
+@pytest.mark.slow
 def test_a_million_operations_on_the_tape() -> None:
     blocks = sys.getallocatedblocks()
     x = gw.wrap(np.array(0.5), requires_grad=True)
@@ -102,6 +105,7 @@ def test_a_deep_graph_of_second_order() -> None:
 # Memory -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_operations_saved_goes_during_backward() -> None:
     """The peak of backward is no higher than that of the forward pass."""
     n, size = 50, 1_000_000

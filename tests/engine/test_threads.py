@@ -31,6 +31,7 @@ def nested(x: float) -> Any:
     return gw.grad(lambda x: x * gw.grad(lambda y: x * y * y)(x))(x) / 6
 
 
+@pytest.mark.slow
 def test_nested_gradients_in_many_threads() -> None:
     """HIPS autograd gives 127 wrong results of 2,000."""
     start = threading.Barrier(THREADS)
@@ -47,6 +48,7 @@ def test_nested_gradients_in_many_threads() -> None:
         assert sum(pool.map(work, range(THREADS))) == 0
 
 
+@pytest.mark.slow
 def test_a_gradient_executes_no_more_lines_beside_other_threads() -> None:
     """No thread polls for another one, or walks through what the others have recorded."""
     start, end = threading.Barrier(THREADS), threading.Barrier(THREADS)
@@ -125,6 +127,7 @@ class Worker:
         self.weights.data[:] = self.random.normal(size=3)
 
 
+@pytest.mark.slow
 def test_ten_thousand_backward_passes_in_eight_threads() -> None:
     """The threads do not disturb each other, and leave nothing behind."""
     start = threading.Barrier(THREADS)
@@ -256,6 +259,7 @@ with ThreadPoolExecutor(8) as pool:
 """
 
 
+@pytest.mark.slow
 def test_chapters_are_loaded_once_whichever_thread_asks() -> None:
     """Eight threads of a new interpreter ask at once for modules that are imported at first use."""
     for _ in range(3):

@@ -31,7 +31,7 @@ class Line:
 PARAMS: dict[str, Any] = {
     "w": np.arange(4.0).reshape(2, 2),
     "rest": [np.float32(5.0), 6.0],
-    "n": 3,
+    "flag": True,
     "name": "a",
 }
 
@@ -54,7 +54,7 @@ def test_map_takes_the_leaves_at_the_same_place() -> None:
     gradient = gw.grad(lambda p: np.sum(p["w"] ** 2) + p["rest"][1])(PARAMS)
     moved = gw.tree.map(lambda p, g: p if g is None else p - 0.5 * g, PARAMS, gradient)
     np.testing.assert_array_equal(moved["w"], np.zeros((2, 2)))
-    assert (moved["rest"][1], moved["n"], moved["name"]) == (5.5, 3, "a")
+    assert (moved["rest"][1], moved["flag"], moved["name"]) == (5.5, True, "a")
     assert gw.tree.map(lambda a, b: a + b, Line(1.0, 2.0), Line(10.0, 20.0)) == Line(11.0, 22.0)
 
 
@@ -97,7 +97,7 @@ def test_the_vector_has_all_floating_leaves_in_order() -> None:
     np.testing.assert_array_equal(back["w"], 10 * PARAMS["w"])
     assert back["rest"] == [50.0, 60.0]
     assert (type(back["rest"][0]), type(back["rest"][1])) == (np.float32, np.float64)
-    assert (back["n"], back["name"]) == (3, "a")
+    assert (back["flag"], back["name"]) == (True, "a")
 
 
 def test_a_lone_array_is_copied() -> None:
@@ -137,7 +137,7 @@ def test_both_ways_are_differentiated() -> None:
 
 def test_what_makes_no_vector_is_refused() -> None:
     with pytest.raises(NotAnArrayError, match="tree holds no floating-point array"):
-        gw.ravel_pytree({"n": 1, "name": "a"})
+        gw.ravel_pytree({"flag": True, "name": "a"})
     with pytest.raises(NonDifferentiableInputError, match=r"tree\['n'\]"):
         gw.ravel_pytree({"n": np.array([1, 2])})
     with pytest.raises(MixedLibrariesError, match="array_api_strict and numpy"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import array_api_strict as strict
@@ -10,17 +11,17 @@ import pytest
 
 import gradwrap
 import gradwrap.optimize
-from gradwrap.errors import NonScalarOutputError, NotAnArrayError
+from gradwrap.errors import NonScalarOutputError, NotAnArrayError, PytreeError
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 opt: Any = gradwrap.optimize
 LOOPS = [opt.sgd, opt.rmsprop, opt.adam]
 loops = pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
-START: dict[str, Any] = {"w": np.array([1.0, -2.0]), "b": 0.5, "n": 2, "name": "line"}
+START: dict[str, Any] = {"w": np.array([1.0, -2.0]), "b": 0.5, "flag": True, "name": "line"}
 
 
 def bowl(p: Any) -> Any:
-    return np.sum(np.array([1.0, 3.0]) * p["w"] ** p["n"]) + (p["b"] - 1.0) ** 2
+    return np.sum(np.array([1.0, 3.0]) * p["w"] ** 2) + (p["b"] - 1.0) ** 2
 
 
 def slope(w: Any) -> Any:
@@ -84,7 +85,8 @@ def test_they_take_the_steps_of_pytorch(loop: Any, peer: str, words: Any, theirs
 def test_containers_keep_their_form(loop: Any) -> None:
     found = loop(bowl, START, steps=3)
     assert isinstance(found, opt.Descent)
-    assert (found.x["n"], found.x["name"], found.jac["n"], found.nit) == (2, "line", None, 3)
+    assert (found.x["flag"], found.x["name"], found.nit) == (True, "line", 3)
+    assert found.jac["flag"] is None
     assert type(found.x["b"]) is np.float64
     np.testing.assert_array_equal(START["w"], [1.0, -2.0])
 
@@ -185,6 +187,84 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="steps=-1"):
         opt.adam(bowl, START, steps=-1)
     with pytest.raises(NotAnArrayError, match="x0 holds no floating-point array"):
-        opt.adam(bowl, {"n": 1})
+        opt.adam(bowl, {"flag": True})
     with pytest.raises(NonScalarOutputError, match="scalar"):
         opt.adam(lambda x: x, np.zeros(2))
+
+
+# Stopping, saving, going on -----------------------------------------------------------------------
+
+
+@loops
+def test_a_run_that_is_saved_and_resumed_takes_the_same_steps(loop: Any) -> None:
+    words = {"learning_rate": lambda step: 0.05 / (1.0 + step)}
+    if loop is opt.sgd:
+        words["momentum"] = 0.9
+    whole = loop(bowl, START, steps=9, **words)
+    part = loop(bowl, START, steps=4, **words)
+    saved = pickle.loads(pickle.dumps((part.x, part.state)))  # noqa: S301  just made
+    rest = loop(bowl, saved[0], steps=5, state=saved[1], **words)
+    np.testing.assert_array_equal(rest.x["w"], whole.x["w"])
+    assert rest.x["b"] == whole.x["b"]
+    assert (rest.nit, rest.state["step"], whole.state["step"]) == (5, 9, 9)
+
+
+def test_a_loop_of_ones_own_takes_one_step_at_a_time() -> None:
+    x, state = np.array([1.0, -2.0]), None
+    for _ in range(6):
+        found = opt.adam(lambda x: np.sum(x**2), x, steps=1, learning_rate=0.1, state=state)
+        x, state = found.x, found.state
+    wanted = opt.adam(lambda x: np.sum(x**2), np.array([1.0, -2.0]), steps=6, learning_rate=0.1).x
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_the_state_of_another_method_or_container_is_refused() -> None:
+    state = opt.sgd(bowl, START, steps=1, momentum=0.5).state
+    with pytest.raises(ValueError, match=r"state= of adam is one of sgd\. Fix: pass the \.state"):
+        opt.adam(bowl, START, steps=1, state=state)
+    with pytest.raises(ValueError, match="state= of adam is none"):
+        opt.adam(bowl, START, steps=1, state={"mean": 1.0})
+    with pytest.raises(PytreeError, match=r"state\['velocity'\] of sgd has another structure"):
+        opt.sgd(lambda x: x**2, 1.0, steps=1, state=state)
+
+
+# Batches ------------------------------------------------------------------------------------------
+
+
+def test_each_epoch_has_every_row_once() -> None:
+    x, y = np.arange(10.0), {"label": np.arange(10)}
+    found = list(opt.minibatches(x, y, size=4, epochs=2, rng=0))
+    assert [len(rows) for rows, _ in found] == [4, 4, 2] * 2
+    for epoch in (found[:3], found[3:]):
+        assert sorted(np.concatenate([rows for rows, _ in epoch])) == list(x)
+    for rows, labels in found:
+        np.testing.assert_array_equal(rows, labels["label"])
+    again = list(opt.minibatches(x, y, size=4, epochs=2, rng=np.random.default_rng(0)))
+    for (a, _), (b, _) in zip(found, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert [len(rows) for (rows,) in opt.minibatches(x, size=4, drop_last=True)] == [4, 4]
+
+
+def test_batches_stay_in_their_library() -> None:
+    x = strict.reshape(strict.arange(6.0), (3, 2))
+    (first,) = next(opt.minibatches(x, size=2, shuffle=False, epochs=None))
+    assert type(first) is type(x)
+    np.testing.assert_array_equal(np.asarray(first), [[0, 1], [2, 3]])
+
+
+def test_lists_of_a_data_loader_are_arguments() -> None:
+    x = np.linspace(-1.0, 1.0, 8)
+    loader = [[x[:4], 3.0 * x[:4]], [x[4:], 3.0 * x[4:]]] * 100
+    found = opt.sgd(lambda w, x, y: np.mean((w * x - y) ** 2), 0, batches=loader, learning_rate=0.3)
+    assert found.x == pytest.approx(3.0)
+
+
+def test_data_without_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"different numbers of rows: data\[0\] 3, data\[1\] 2"):
+        opt.minibatches(np.ones(3), np.ones(2), size=1)
+    with pytest.raises(NotAnArrayError, match=r"data\[1\] of minibatches is .*no rows"):
+        opt.minibatches(np.ones(3), 2.0, size=1)
+    with pytest.raises(NotAnArrayError, match="no data"):
+        opt.minibatches(size=1)
+    with pytest.raises(ValueError, match="size=0"):
+        opt.minibatches(np.ones(3), size=0)

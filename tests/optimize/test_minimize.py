@@ -87,11 +87,11 @@ def test_it_goes_the_way_that_scipy_goes_with_exact_derivatives(method: str) -> 
 
 
 def test_the_gradient_is_a_container_too() -> None:
-    result = minimize(bowl, {"x": np.zeros(3), "y": 2.0, "n": 1}, method="BFGS", maxiter=1)
+    result = minimize(bowl, {"x": np.zeros(3), "y": 2.0, "flag": True}, method="BFGS", maxiter=1)
     wanted = gw.grad(bowl)(result.x)
     np.testing.assert_allclose(result.jac["x"], wanted["x"])
     assert result.jac["y"] == pytest.approx(wanted["y"])
-    assert (result.jac["n"], result.x["n"], result.nit) == (None, 1, 1)
+    assert (result.jac["flag"], result.x["flag"], result.nit) == (None, True, 1)
 
 
 def test_one_run_gives_value_and_gradient() -> None:
@@ -131,14 +131,15 @@ def test_single_precision_stays() -> None:
 def test_arrays_of_other_libraries_stay() -> None:
     def far(p: Any) -> Any:
         xp = p["x"].__array_namespace__()
-        return xp.sum((p["x"] - 1.0) ** 2) + p["shift"]
+        return xp.sum((p["x"] - 1.0) ** 2) + (p["shift"] - 2.0) ** 2
 
-    start = {"x": strict.zeros(3, dtype=strict.float32), "shift": 2, "name": "strict"}
+    start = {"x": strict.zeros(3, dtype=strict.float32), "shift": 3, "name": "strict"}
     for method in ("BFGS", "Nelder-Mead", "Newton-CG"):
         result = minimize(far, start, method=method)
         assert result.x["x"].dtype == strict.float32
         np.testing.assert_allclose(np.asarray(result.x["x"]), 1.0, atol=1e-3)
-        assert (result.x["shift"], result.x["name"]) == (2, "strict")
+        np.testing.assert_allclose(np.asarray(result.x["shift"]), 2.0, atol=1e-3)
+        assert result.x["name"] == "strict"
 
 
 @pytest.mark.parametrize("x0", [[3, 4], (3.0, 4.0), np.array([3, 4])], ids=repr)
@@ -234,6 +235,29 @@ def test_bounds_of_another_form_are_refused() -> None:
         minimize(bowl, start, bounds={"x": (np.zeros(2), 1.0), "y": None})
     with pytest.raises(PytreeError, match=r"bounds of an array of shape \(3,\) are 5"):
         minimize(bowl, start, bounds={"x": 5, "y": None})
+
+
+def test_bounds_of_scipy_mean_what_they_mean_in_scipy() -> None:
+    x0 = np.array([0.5, 2.5])
+    for bounds in ([(0, 2), (1, 3)], ([0, 2], [1, 3]), scipy_optimize.Bounds([0, 2], [1, 3])):
+        wanted = scipy_optimize.minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        found = minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    for bounds in (([0, 2], [1, 3]), (0.5, [1, 3]), scipy_optimize.Bounds([0, 2], [1, 3])):
+        wanted = scipy_optimize.least_squares(lambda x: x - 5.0, [0.7, 2.5], bounds=bounds).x
+        found = gw.optimize.least_squares(lambda x: x - 5.0, [0.7, 2.5], bounds=bounds).x
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_bounds_with_two_meanings_are_refused_with_both_remedies() -> None:
+    lower, upper = np.array([0.0, 2.0]), np.array([1.0, 3.0])
+    x0 = np.array([0.5, 2.5])
+    with pytest.raises(PytreeError, match="can be read in two ways"):
+        minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=(lower, upper))
+    remedies = scipy_optimize.Bounds(lower, upper), list(zip(lower, upper, strict=True))
+    for bounds in remedies:
+        found = minimize(lambda x: np.sum((x - 5.0) ** 2), x0, bounds=bounds).x
+        np.testing.assert_allclose(found, upper, atol=1e-6)
 
 
 # Constraints --------------------------------------------------------------------------------------
@@ -340,7 +364,7 @@ def test_what_cannot_be_minimised_is_refused() -> None:
     with pytest.raises(NonDifferentiableInputError, match="minimize needs real arrays"):
         minimize(lambda x: abs(x[0]), np.array([1j]))
     with pytest.raises(NotAnArrayError, match="x0 holds no floating-point array"):
-        minimize(lambda p: 1.0, {"n": 1})
+        minimize(lambda p: 1.0, {"name": "a"})
     with pytest.raises(ValueError, match="Unknown solver"):
         minimize(rosenbrock, np.zeros(2), method="newton")
 
@@ -349,3 +373,14 @@ def test_scipy_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gradwrap.scipy", None)
     with pytest.raises(MissingToolError, match=r"minimize needs SciPy.*pip install scipy"):
         minimize(rosenbrock, np.zeros(2))
+
+
+def test_integers_of_a_container_are_found_too() -> None:
+    t = np.linspace(0.0, 1.0, 20)
+
+    def misfit(p: Any) -> Any:
+        return np.mean((p["size"] * np.exp(-p["rate"] * t) - 3.0 * np.exp(-2.0 * t)) ** 2)
+
+    for start in ({"size": 1, "rate": 1.0}, {"size": np.array(1), "rate": 1}):
+        found = minimize(misfit, start, gtol=1e-9).x
+        assert (found["size"], found["rate"]) == (pytest.approx(3.0), pytest.approx(2.0))

@@ -24,7 +24,7 @@ from lambdas import fn
 
 linalg: Any = pytest.importorskip("scipy.sparse.linalg")
 gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
-P: dict[str, Any] = {"w": np.array([1.0, 2.0, 3.0]), "b": 2.0, "n": 3}
+P: dict[str, Any] = {"w": np.array([1.0, 2.0, 3.0]), "b": 2.0, "flag": True}
 
 
 def close(found: Any, wanted: Any) -> None:
@@ -107,7 +107,7 @@ def test_operators_of_other_libraries_take_numpys_vectors() -> None:
 
 def test_bad_operators_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotAnArrayError, match="x holds no floating-point array"):
-        gw.linear_operator(outputs, {"n": 1})
+        gw.linear_operator(outputs, {"name": "a"})
     with pytest.raises(NotAnArrayError, match="what nothing returned holds no"):
         gw.linear_operator(nothing, np.ones(2))
     monkeypatch.setitem(sys.modules, "scipy.sparse.linalg", None)
@@ -131,7 +131,7 @@ def test_it_is_the_diagonal_of_the_hessian(chunk_size: int | None) -> None:
     found = gw.hessian_diagonal(energy, chunk_size=chunk_size)(P)
     close(found["w"], 6.0 * P["w"] * 4.0 + 2.0)
     close(found["b"], 2.0 * 36.0)
-    assert found["n"] is None
+    assert found["flag"] is None
     x = np.arange(6.0).reshape(2, 3)
     cube = fn(lambda x: np.sum(x @ x.T @ x) / 6.0)
     wanted = np.diag(gw.hessian(cube)(x).reshape(6, 6)).reshape(2, 3)

@@ -95,3 +95,24 @@ def test_the_line_ends_where_an_error_does(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(ZeroDivisionError):
         opt.sgd(fails, X, learning_rate=0.25, progress=True)
     assert capsys.readouterr().err.endswith("\n")
+
+
+def test_a_long_computation_shows_a_line_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRADWRAP_PROGRESS", raising=False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    opt.sgd(bowl, X, steps=3)
+    assert capsys.readouterr().err == ""  # it takes less than two seconds
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    for run in (opt.sgd, opt.adam, opt.minimize):
+        run(bowl, X)
+        assert "iteration" in capsys.readouterr().err
+    opt.sgd(bowl, X, steps=3, progress=False)
+    monkeypatch.setenv("GRADWRAP_PROGRESS", "0")
+    opt.sgd(bowl, X, steps=3)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    monkeypatch.setenv("GRADWRAP_PROGRESS", "1")
+    opt.sgd(bowl, X, steps=3)
+    assert "iteration 3 of 3" in capsys.readouterr().err

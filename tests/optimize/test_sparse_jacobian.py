@@ -102,7 +102,7 @@ def test_containers_count_as_vectors() -> None:
 
     pattern = [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]]
     for jac in MODES:
-        found = jac(f, sparsity=pattern)({"x": np.array([1.0, 2.0]), "y": 3.0, "n": 2})
+        found = jac(f, sparsity=pattern)({"x": np.array([1.0, 2.0]), "y": 3.0, "flag": True})
         np.testing.assert_array_equal(found.toarray(), [[2, 0, 0], [0, 4, 0], [3, 0, 1], [0, 3, 2]])
 
 

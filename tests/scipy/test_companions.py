@@ -112,6 +112,7 @@ def test_scikit_learn_of_plain_arrays_still_compares_namespaces() -> None:
         ridge.predict(strict.asarray(ASKED))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("dispatching")
 def test_scikit_learn_with_its_compiled_classes_is_adapted() -> None:
     covariance: Any = import_module("sklearn.covariance")

@@ -35,6 +35,7 @@ def test_decay_is_differentiated_by_every_method(method: str) -> None:
     assert gw.vjp(final, np.array([2.0]), 0.7)[0] == value.y[0, -1]
 
 
+@pytest.mark.slow
 def test_triple_integral_is_differentiated_in_limits_and_parameters() -> None:
     def integral(a: Any, k: Any) -> Any:
         return new.tplquad(lambda z, y, x: k * x * y * z, 0, a, 0, 1, 0, lambda x, y: x)[0]
@@ -74,6 +75,7 @@ def oscillator(frequency: Any, height: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_boundary_value_problem_is_differentiated_in_what_it_closes_over() -> None:
     at = np.array([0.3, 0.8])
 

@@ -46,4 +46,8 @@ def loops(program: Program) -> list[Loop]:
 
 
 def names(program: Program) -> list[str]:
-    return [step.name for step in steps(program) if isinstance(step, Instr)]
+    return names_in(steps(program))
+
+
+def names_in(body: list[Instr | Loop]) -> list[str]:
+    return [step.name for step in body if isinstance(step, Instr)]

@@ -31,6 +31,7 @@ CHAPTERS, COMPOSED = (
 )
 
 
+@pytest.mark.slow
 def test_page_is_current() -> None:
     command = [sys.executable, str(ROOT / "docs" / "make_ops.py"), "--check"]
 

@@ -74,6 +74,7 @@ def test_core_names_no_library() -> None:
         assert not modules.intersection({"cupy", "torch", "jax", "dask", "array_api_strict"})
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other() -> None:
     """Imports for types alone, and those inside of functions, count as well."""
     modules = {
@@ -101,6 +102,27 @@ def imported_modules(name: str, path: Path, modules: dict[str, Path]) -> set[str
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
     return found & (modules.keys() - {name})
+
+
+def test_dask_is_added_by_public_names_alone() -> None:
+    """`gradwrap.dask` shows that a package of somebody else's can add an array library."""
+    public = {"gradwrap", "gradwrap.errors", "gradwrap.extend", "gradwrap.tree"}
+    found: set[str] = set()
+    for path in (SOURCE / "dask").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found.update(
+            node.module or ""
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gradwrap")
+        )
+        names = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "gradwrap"
+            for alias in node.names
+        }
+        assert names <= {*gw.__all__}, path.name
+    assert {name for name in found if not name.startswith("gradwrap.dask")} <= public
 
 
 # How much of the core a call goes through ---------------------------------------------------------

@@ -52,12 +52,14 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT / "tests" / "tools" / "downstream", tmp_path / "project"))
 
 
+@pytest.mark.slow
 def test_mypy_strict(site: Path, project: Path) -> None:
     pytest.importorskip("mypy")
     command: list[str | Path] = [sys.executable, "-m", "mypy", "--follow-imports=silent", "."]
     assert run(command, project, MYPYPATH=str(site)) == ""
 
 
+@pytest.mark.slow
 def test_pyright_strict(site: Path, project: Path) -> None:
     pytest.importorskip("pyright")
     config = project / "pyrightconfig.json"
@@ -138,6 +140,7 @@ def environment(site: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_all_public_types_are_known(environment: Path, tmp_path: Path) -> None:
     """`pyright --verifytypes`, on the wheel: 100 %."""
     pytest.importorskip("pyright")

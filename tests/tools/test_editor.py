@@ -178,6 +178,7 @@ def test_completions_of_a_variable_are_the_methods_of_the_array_and_of_the_tape(
     assert {"backward", "grad", "detach", "requires_grad_", "register_hook"} <= found
 
 
+@pytest.mark.slow
 def test_completions_of_a_namespace_are_the_standard(editor: Editor) -> None:
     assert {"exp", "matmul", "linalg", "fft", "pi", "float32", "isdtype"} <= editor.completions(
         "xp."

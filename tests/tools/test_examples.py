@@ -27,6 +27,7 @@ def run(name: str, **options: Any) -> Any:
     return runpy.run_path(str(EXAMPLES / name))["main"](**options)
 
 
+@pytest.mark.slow
 def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
     result = run("digits.py")
     assert result.gradient_error < 1e-7
@@ -125,6 +126,7 @@ def test_micro_batches() -> None:
     assert result.losses[-1] < 0.3
 
 
+@pytest.mark.slow
 def test_truncated_rnn() -> None:
     result = run("truncated_rnn.py")
     assert result.gradient_error < 1e-12
@@ -200,6 +202,7 @@ def test_heat_equation() -> None:
     assert np.mean(abs(result.conductivity - truth) < 2 * result.errors) > 0.85
 
 
+@pytest.mark.slow
 def test_hamiltonian_monte_carlo() -> None:
     result = run("hamiltonian_monte_carlo.py")
     x, y = result.samples[..., 0], result.samples[..., 1]
@@ -208,6 +211,7 @@ def test_hamiltonian_monte_carlo() -> None:
     np.testing.assert_allclose([x.std(), y.std()], [2.0, np.sqrt(6.12)], rtol=0.08)
 
 
+@pytest.mark.slow
 def test_variational_inference() -> None:
     pytest.importorskip("scipy")
     result = run("variational_inference.py")
@@ -253,6 +257,7 @@ def test_gaussian_process() -> None:
     assert np.linalg.norm(later) < 0.5 * np.sqrt(later.size)
 
 
+@pytest.mark.slow
 def test_kalman_filter() -> None:
     result = run("kalman_filter.py")
     assert result.likelihood_error < 1e-8
@@ -261,6 +266,7 @@ def test_kalman_filter() -> None:
     assert np.mean(off < 2.0 * np.sqrt(result.covariances[:, 0, 0])) > 0.85
 
 
+@pytest.mark.slow
 def test_inverse_problem() -> None:
     result = run("inverse_problem.py")
     assert result.jacobian_error < 1e-4
@@ -283,6 +289,7 @@ def test_survival() -> None:
     np.testing.assert_allclose(result.model["effects"], [1.08, -0.26, 0.50], atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["curve_fit", "digits", "everywhere"]
 )  # the site's build: the others

@@ -82,6 +82,7 @@ def test_the_gradient_by_hand_is_that_of_differences(few: Case) -> None:
     assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_wrong_gradient_is_not_timed(few: Case) -> None:
     def wrong(np: Any, *args: Any) -> Any:
         return 1.01 * few.workload.fun(np, *args)
@@ -104,6 +105,7 @@ def test_a_wrong_gradient_is_not_timed(few: Case) -> None:
 # Measuring ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_times_and_memory_are_measured() -> None:
     case = next(case for case in CASES if case.memory_bound)
     case = dataclasses.replace(case, workload=dataclasses.replace(case.workload, data=case.few))
@@ -494,6 +496,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, os.environ.get(name, ""))  # what is there afterwards
 
 
+@pytest.mark.slow
 def test_the_command_measures_and_enters_a_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick: None
 ) -> None:
@@ -512,6 +515,7 @@ def test_the_command_measures_and_enters_a_record(
     assert page.count("Tests: not run, as `--no-tests` says.") == 2
 
 
+@pytest.mark.slow
 def test_a_peer_that_is_missing_is_left_out_and_named(
     tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_public_modules_come_with_it(name: str) -> None:
     run(f"import gradwrap; gradwrap.{name}.__name__")
 
 
+@pytest.mark.slow
 def test_every_public_name_is_documented() -> None:
     code = "import gradwrap; print(*[n for n in dir(gradwrap) if not n.startswith('_')])"
     names = run(code).split()

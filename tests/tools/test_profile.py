@@ -237,6 +237,7 @@ def attention(w: Any) -> Any:
 TOKENS = 0.01 * X[: 16 * 64 * 32].reshape(16, 64, 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
@@ -292,6 +293,7 @@ def test_a_function_that_saves_much_is_named() -> None:
     assert "saves 1.0 MB for backward, 100% of all: gradwrap.checkpoint(layer) would" in said
 
 
+@pytest.mark.slow
 def test_a_function_that_is_computed_again_already_is_not_named() -> None:
     checkpointed: Any = gw.checkpoint(layer)
     function: Callable[[Any], Any] = gw.grad(lambda x: np.sum(checkpointed(checkpointed(x))))
@@ -299,6 +301,7 @@ def test_a_function_that_is_computed_again_already_is_not_named() -> None:
     assert profiled(lambda: function(X)).advice() == []
 
 
+@pytest.mark.slow
 def test_work_that_is_repeated_is_named() -> None:
     A = X[: 300 * 300].reshape(300, 300)
 
@@ -345,6 +348,7 @@ def test_an_array_with_new_values_is_no_repetition() -> None:
     assert not any("with the same arguments" in one for one in profiled(run).advice())
 
 
+@pytest.mark.slow
 def test_fallbacks_of_vmap_are_named() -> None:
     @gw.primitive
     def double(x: Any) -> Any:
@@ -416,6 +420,7 @@ def test_flame_graph_is_svg_with_each_operation(tmp_path: Path) -> None:
     assert any(one.startswith("chain:") for one in titles)
 
 
+@pytest.mark.slow
 def test_notebook_shows_table_pictures_and_advice() -> None:
     p = profiled(lambda: gw.grad(lambda x: np.sum(layer(x)))(X))
     page = getattr(p, "_repr_html_")()  # noqa: B009  of notebooks
@@ -459,6 +464,7 @@ def test_other_threads_are_not_counted() -> None:
     assert p.events == []
 
 
+@pytest.mark.slow
 def test_the_inner_of_two_profiles_counts() -> None:
     with gw.profile() as outer:
         gw.grad(loss)(X)

@@ -36,6 +36,7 @@ def sources(folder: str, *suffixes: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_source_distribution_has_all_that_its_tests_need(tmp_path: Path) -> None:
     with tarfile.open(built("sdist", ROOT, tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -349,6 +349,7 @@ def chain(segments: int | None) -> Callable[[Any], Any]:
     return gw.grad(loss)
 
 
+@pytest.mark.slow
 def test_sequential_takes_the_square_root_of_the_memory() -> None:
     whole = peak_in_arrays(chain(None))
     parts = peak_in_arrays(chain(SEGMENTS))

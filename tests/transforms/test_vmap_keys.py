@@ -79,6 +79,7 @@ def is_valid(chosen: list[Any]) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(keys(), st.booleans())
 def test_reading_gives_what_a_loop_gives(chosen: list[Any], shared: bool) -> None:
@@ -96,6 +97,7 @@ def test_reading_gives_what_a_loop_gives(chosen: list[Any], shared: bool) -> Non
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(keys())
 def test_gradient_of_reading_gives_what_a_loop_gives(chosen: list[Any]) -> None:
@@ -120,6 +122,7 @@ def test_gradient_of_reading_gives_what_a_loop_gives(chosen: list[Any]) -> None:
         np.testing.assert_allclose(forward[i], np.sum(wanted * DATA[i]), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(keys(), st.sampled_from(["full", "scalar", "short", "mapped scalar"]), st.booleans())
 def test_writing_gives_what_a_loop_gives(chosen: list[Any], kind: str, shared: bool) -> None:

@@ -156,7 +156,7 @@ def _let_floats_through(module: Any) -> None:
 
 
 def _enter_dask(name: str, module: Any) -> None:
-    getattr(import_module("gradwrap.dask.protocol"), name)(module)
+    getattr(import_module("gradwrap.adaptation.dask"), name)(module)
 
 
 # xarray -------------------------------------------------------------------------------------------

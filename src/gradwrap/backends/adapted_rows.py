@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.table.registry import GENERIC, find_op
 from gradwrap.core.values.space import zeros_of
+from gradwrap.errors import RuleDefinitionError
 from gradwrap.rules.selection import cotangent_of_written
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ def adapted(
 ) -> Rule:
     """Return the generic rule of an operation with other formulas, or another native function."""
     op = find_op(name)
-    assert op is not None, name
+    if op is None:
+        raise RuleDefinitionError(
+            f"{name!r} is not a name of the table. Fix: use a name of the standard, such as 'sum' "
+            "or 'linalg.inv'."
+        )
     rule = copy.copy(op.rules[GENERIC])
     if formulas:
         rule.define(formulas)

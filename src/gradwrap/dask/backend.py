@@ -6,8 +6,6 @@ Dask's task graph, and computes nothing.
 
 from __future__ import annotations
 
-import copy
-import functools
 import itertools
 import math
 from types import MappingProxyType
@@ -15,26 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gradwrap.backends.adapted_rows import adapted
-from gradwrap.backends.backward_slices import forwards, indexing_rules, read
-from gradwrap.core.library.backend import Backend
-from gradwrap.core.library.compat import module_like
-from gradwrap.core.library.scatter import at_key, is_basic_key, scatter_add_generic
-from gradwrap.core.table.registry import register
-from gradwrap.core.table.rule import Formula, Rule, zero
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap import Backend
 from gradwrap.dask import linear
 from gradwrap.dask.blocks import order_statistics
-from gradwrap.dask.indexing import points, selects_points
+from gradwrap.dask.indexing import TUPLE, as_axes, points, selects_points
 from gradwrap.dask.protocol import class_attributes
-from gradwrap.rules.axes import as_axes, kept
+from gradwrap.extend import forward_key, is_basic_key, module_like, replace_rule, slice_forwards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
-
-    from gradwrap.core.table.registry import Op
-    from gradwrap.core.values.space import Meta
 
     da: Any  # it has hardly any types; not installed, a checker takes this file for it
     dask: Any
@@ -51,7 +39,6 @@ class DaskBackend(Backend):
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("dask", _extended(xp), frozenset({da.Array}))
-        self._in_chunks: Callable[[Rule], Rule] = functools.cache(_rule_in_chunks)
 
     def class_attributes(self) -> dict[str, Any]:
         return class_attributes()
@@ -73,9 +60,8 @@ class DaskBackend(Backend):
     def function_of(self, function: Any) -> Callable[..., Any] | None:
         return OWN_FUNCTIONS.get(function)
 
-    def rule_of(self, op: Op) -> Rule | None:
-        rule = super().rule_of(op)
-        return None if rule is None else self._in_chunks(rule)
+    def placed(self, cotangent: Any, meta: Any) -> Any:
+        return _in_chunks_of(cotangent, meta)
 
     def copy(self, array: Any, order: str | None = None) -> Any:
         return array.copy()
@@ -83,9 +69,9 @@ class DaskBackend(Backend):
     def device(self, array: Any) -> Any:
         return Place(array)
 
-    def meta(self, array: Any, level: int, like: Meta | None = None) -> Meta:
+    def meta(self, array: Any, level: int, like: Any = None) -> Any:
         known = like is not None and like.shape == array.shape
-        if known and like is not None and getattr(like.device, "chunks", None) != array.chunks:
+        if known and getattr(like.device, "chunks", None) != array.chunks:
             like = None  # cotangents are to be in these chunks
         return super().meta(array, level, like if known else None)
 
@@ -93,13 +79,13 @@ class DaskBackend(Backend):
         return True  # code written for NumPy's views sees what it expects to see
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        key, axes = forwards(key, buffer.shape)
+        key, axes = forward_key(key, buffer.shape)
         if axes:
             return da.flip(self.scatter_add(da.flip(buffer, axes), key, values), axes)
         if 0 in values.shape:
             return buffer
         if is_basic_key(key):
-            return scatter_add_generic(self.xp, buffer, key, values)
+            return super().scatter_add(buffer, key, values)
         places = self.xp.arange(buffer.size).reshape(buffer.shape).rechunk(buffer.chunks)
         named = _taken(places, key)
         n, k = buffer.ndim, named.ndim
@@ -147,43 +133,10 @@ class Place(str):
         return place
 
 
-def _rule_in_chunks(rule: Rule) -> Rule:
-    """The rule, whose formulas give cotangents in the chunks of their arguments.
-
-    So backward has the chunks of forward. A symmetric operation is left as it is: what it saves of
-    both arguments is compared, so that `x * x` takes one product. Its cotangents have the chunks of
-    its result.
-    """
-    if rule.parts or rule.symmetric:
-        return rule
-    made = copy.copy(rule)
-    metas = ("metas",) if rule.variadic else tuple(f"{name}_meta" for name in rule.arrays)
-    each = (metas,) if rule.is_joint else [(meta,) for meta in metas]
-    made.formulas = tuple(map(_formula_in_chunks, rule.formulas, each))
-    return made
-
-
-def _formula_in_chunks(formula: Formula | None, metas: tuple[str, ...]) -> Formula | None:
-    """The formula of one argument in its chunks, or the joint one of several."""
-    if formula is None or formula.function in (zero, at_key):
-        return formula
-    function, own = formula.function, len(formula.saved)
-
-    def placed(xp: Any, g: Any, *saved: Any) -> Any:
-        found, spaces = function(xp, g, *saved[:own]), saved[own:]
-        if metas == ("metas",):
-            (spaces,) = spaces
-        if isinstance(found, SEQUENCE):
-            return [_in_place_of(*pair) for pair in zip(spaces, found, strict=True)]
-        return _in_place_of(spaces[0], found)
-
-    return Formula(placed, (*formula.saved, *metas))
-
-
-def _in_place_of(meta: Meta | None, cotangent: Any) -> Any:
-    """The cotangent in the chunks of its argument; one that is yet to be summed up as it is."""
-    chunks = None if meta is None else getattr(meta.device, "chunks", None)  # None: of a number
-    if chunks is None or cotangent is None or cotangent.shape != tuple(map(sum, chunks)):
+def _in_chunks_of(cotangent: Any, meta: Any) -> Any:
+    """Return the cotangent in its argument's chunks; one that is yet to be summed up as it is."""
+    chunks = getattr(meta.device, "chunks", None)
+    if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
     return linear.in_chunks(cotangent, chunks)
 
@@ -225,7 +178,8 @@ def _taken(places: Any, key: Any) -> Any:
 def _read(xp: Any, x: Any, key: Any) -> Any:
     if selects_points(key) and isinstance(x, da.Array):
         return points(x, key)
-    return read(xp, x, key)
+    key, axes = forward_key(key, x.shape)
+    return (xp.flip(x, axis=axes) if axes else x)[key]
 
 
 def _extended(xp: Any) -> ModuleType:
@@ -317,9 +271,14 @@ def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 # Reductions: the number of elements may be unknown until it is computed --------------------------
 
 
+def _kept(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Put the reduced axes back, with length one."""
+    return g if keepdims or not x.ndim else xp.expand_dims(g, axis=as_axes(axis, x.ndim))
+
+
 def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """Repeated along what was summed, which takes the array where its shape is not known."""
-    return kept(xp, g, x.ndim, axis, keepdims) * xp.ones_like(x)
+    return _kept(xp, g, x, axis, keepdims) * xp.ones_like(x)
 
 
 def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -331,7 +290,7 @@ def _var(  # noqa: PLR0913  a formula's parameters
 ) -> Any:
     scale = 2.0 * _share(xp, x, axis, True, correction)
     deviation = x - xp.mean(x, axis=axis, keepdims=True)
-    return kept(xp, g, x.ndim, axis, keepdims) * (scale * deviation)
+    return _kept(xp, g, x, axis, keepdims) * (scale * deviation)
 
 
 def _std(  # noqa: PLR0913  a formula's parameters
@@ -359,15 +318,10 @@ def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
     return found.rechunk(x.chunks) if are_native and found.chunks != x.chunks else found
 
 
-register(
-    [
-        *indexing_rules(),  # Dask reads backwards, but does not write
-        adapted("getitem", native=_read),
-        adapted("reshape", _reshaped_back),
-        adapted("sum", _sum),
-        adapted("mean", _mean),
-        adapted("var", _var),
-        adapted("std", _std),
-    ],
-    backend="dask",
-)
+slice_forwards("dask")  # writing, and cotangents of parts; reading is below
+replace_rule("getitem", native=_read, backend="dask")
+replace_rule("reshape", _reshaped_back, backend="dask")
+replace_rule("sum", _sum, backend="dask")
+replace_rule("mean", _mean, backend="dask")
+replace_rule("var", _var, backend="dask")
+replace_rule("std", _std, backend="dask")

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.calls.promotion import promoted
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded
-from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap import custom_vjp
+from gradwrap.dask.indexing import as_axes
 from gradwrap.dask.linear import in_chunks, plain, rechunk
 from gradwrap.errors import NoRuleError
-from gradwrap.rules.axes import as_axes
-from gradwrap.transforms.custom_derivatives import custom_vjp
-from gradwrap.transforms.recording import Recording, checked_cotangents
+from gradwrap.extend import innermost, is_recorded, promoted, vjp_once
+from gradwrap.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,7 +66,7 @@ def map_blocks(
     like = _like(func, args, options, {**known, "drop_axis": dropped, "new_axis": new_axis})
     loops = _loops(args, like, dropped, new_axis)
     tracked = {key: value for key, value in values.items() if is_recorded(value)}
-    taken = promoted([*tracked.values(), like])[0][:-1]
+    taken = promoted([*tracked.values(), like])[:-1]
     arrays: list[Any] = []
     inputs: list[_Input] = []
     axis_of = len(_outer(args)) - 1
@@ -108,7 +106,7 @@ def _without_containers(
     leaves: dict[str, Any] = {}
     given: dict[Any, Any] = {**dict(enumerate(args)), **options}
     for key, value in given.items():
-        if isinstance(value, AnyWrapper) or not is_recorded(value):
+        if innermost(value) is not value or not is_recorded(value):
             continue
         found, treedef = flatten(value)
         names = tuple(f"{key}[{number}]" for number in range(len(found)))
@@ -319,17 +317,16 @@ class Held:
 
     def __init__(self, function: Any, places: tuple[int, ...], blocks: tuple[Any, ...]) -> None:
         self.given: tuple[Any, ...] = (function, places, blocks)
-        self.tapes: list[Recording] = [Recording(function, places, blocks, {})]
-        self.result: Any = self.tapes[0].unwrapped(self.tapes[0].out)
+        self.result, pull = vjp_once(function, places, blocks)
+        self.pulls: list[Callable[[Any], tuple[Any, ...]]] = [pull]
 
     def pull(self, g: Any) -> tuple[Any, ...]:
         """Return the cotangents of the blocks at `places`."""
         try:
-            tape = self.tapes.pop()
+            pull = self.pulls.pop()
         except IndexError:
-            tape = Held(*self.given).tapes.pop()
-        outputs, treedef = flatten(tape.out)
-        return tuple(tape.pull(outputs, checked_cotangents(g, outputs, treedef)))
+            pull = Held(*self.given).pulls.pop()
+        return pull(g)
 
     def __reduce__(self) -> Any:
         return (Held, self.given)

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.drop_in import Submodule, first_variable
-from gradwrap.backends.numpy.functions.table import on_data
-from gradwrap.core.array import protocol
-from gradwrap.core.calls.promotion import promoted_call
-from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.dask import blocks, linalg, linear, overlapping
 from gradwrap.dask.protocol import splitting
 from gradwrap.errors import NoRuleError
+from gradwrap.extend import call_native, call_numpy, first_variable, is_recorded, submodule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +83,7 @@ def _standing_for(known: Any, module: str, name: str) -> Any:
     if isinstance(known, ModuleType):
         in_dask = known.__name__ == path and name in SUBMODULES
         return (
-            Submodule(known, lambda found, name: _standing_for(found, path, name))
+            submodule(known, lambda found, name: _standing_for(found, path, name))
             if in_dask
             else known
         )
@@ -104,19 +99,16 @@ def _standing_for(known: Any, module: str, name: str) -> Any:
 def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., Any] | None) -> Any:
     @functools.wraps(known)
     def function(*args: Any, **kwargs: Any) -> Any:
-        variable = first_variable([*args, *kwargs.values()])
-        if variable is None:
+        if first_variable([*args, *kwargs.values()]) is None:
             return known(*args, **kwargs)
         if counterpart is None:
             if not is_recorded([args, kwargs]):
-                return on_data(known, args, kwargs)
+                return call_native(known, args, kwargs)
             raise NoRuleError(_without_rule(path))
-        cls, args, kwargs = promoted_call(type_of(variable), args, kwargs)
         with splitting(kwargs.pop("split_every", None)):
-            if isinstance(counterpart, np.ufunc):
-                return protocol.call_ufunc(cls, counterpart, "__call__", args, kwargs)
-            _check_words(path, counterpart, kwargs)
-            return protocol.call_function(cls, counterpart, args, kwargs)
+            if not isinstance(counterpart, np.ufunc):
+                _check_words(path, counterpart, kwargs)
+            return call_numpy(counterpart, args, kwargs)
 
     return function
 

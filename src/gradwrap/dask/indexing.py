@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-
-from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE, TUPLE
+from numpy.lib.array_utils import normalize_axis_tuple
 
 if TYPE_CHECKING:
     da: Any
 else:
     import dask.array as da
+
+# Of these classes, a type checker takes the parts of what `isinstance` finds for Any
+TUPLE: Final[type[Any]] = tuple
+LIST: Final[type[Any]] = list
+SLICE: Final[type[Any]] = slice
+SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
+
+
+def as_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return axes as numbers from 0 on; None stands for all of them."""
+    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
 
 
 def selects_points(key: Any) -> bool:

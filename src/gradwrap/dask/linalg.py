@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import innermost, is_recorded
+from gradwrap import custom_vjp
 from gradwrap.dask.linear import plain
 from gradwrap.errors import NoRuleError
-from gradwrap.transforms.custom_derivatives import custom_vjp
+from gradwrap.extend import innermost, is_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

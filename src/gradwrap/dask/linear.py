@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, layers, native
+from gradwrap import custom_vjp
 from gradwrap.errors import NoRuleError
-from gradwrap.transforms.custom_derivatives import custom_vjp
+from gradwrap.extend import innermost, is_mapped, is_recorded, native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ else:
 
 def plain(values: Any) -> list[Any]:
     """Return the values without wrappers, which track nothing."""
-    return [native(value) if isinstance(value, AnyWrapper) else value for value in values]
+    return list(map(native, values))
 
 
 def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
@@ -66,7 +66,7 @@ def rechunk(x: Any, *args: Any, **options: Any) -> Any:
 
     What `vmap` maps over has more axes than are seen here, and stays in its chunks.
     """
-    if any(one._is_batched for one in layers(x)):
+    if is_mapped(x):
         return x
     chunks = innermost(x).chunks
     return linear(lambda a: a.rechunk(*args, **options), lambda g: in_chunks(g, chunks), x)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import innermost, is_recorded
 from gradwrap.dask.blocks import as_tuple, map_blocks
 from gradwrap.dask.linear import in_chunks, linear, plain, rechunk
+from gradwrap.extend import innermost, is_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

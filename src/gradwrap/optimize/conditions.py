@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 # Bounds -------------------------------------------------------------------------------------------
 
 
-def bounds_of(problem: Problem, bounds: Any) -> Any:
+def bounds_of(problem: Problem, bounds: Any, *, ends_first: bool = False) -> Any:
     """Return SciPy's bounds of the vector; None where there are none.
 
     For each array there is a pair of its bounds, or None; or SciPy's bounds, or a list of pairs,
-    one for each element.
+    one for each element. `ends_first` says that two sequences on their own are the lower and the
+    upper bounds, as in SciPy's `least_squares`; in its `minimize` they are pairs of two elements.
     """
     if bounds is None:
         return None
@@ -37,7 +38,7 @@ def bounds_of(problem: Problem, bounds: Any) -> Any:
         low, high = (np.broadcast_to(end, problem.vector.shape) for end in (bounds.lb, bounds.ub))
         return made(low, high)
     if problem.raveling.treedef.is_lone:
-        pairs = [bounds]
+        pairs = [_as_pair(problem, bounds, ends_first)]
     else:
         pairs = problem.spread(bounds, "bounds", _is_pair)
     low, high = (np.empty(problem.vector.shape) for _ in range(2))
@@ -49,6 +50,21 @@ def bounds_of(problem: Problem, bounds: Any) -> Any:
             ends[start : start + size] = np.ravel(end)
         start += size
     return made(low, high)
+
+
+def _as_pair(problem: Problem, bounds: Any, ends_first: bool) -> Any:
+    """Read the bounds of one array as SciPy does, and refuse what has two meanings."""
+    if not isinstance(bounds, SEQUENCE) or len(bounds) != 2:
+        return bounds
+    if ends_first:
+        return tuple(np.asarray(end) if isinstance(end, SEQUENCE) else end for end in bounds)
+    if problem.vector.size == 2 and all(is_array(end) and np.shape(end) == (2,) for end in bounds):
+        raise PytreeError(
+            f"the bounds of {problem.name} can be read in two ways: as the lower and the upper "
+            "bounds of both elements, or as a pair for each element, which is SciPy's way. Fix: "
+            "scipy.optimize.Bounds(lower, upper), or a list of pairs, [(low, high), (low, high)]."
+        )
+    return bounds
 
 
 def _is_pair(bounds: Any) -> bool:

@@ -14,19 +14,21 @@ import numpy as np
 
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.observing.progress import Progress
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import LIST, TUPLE
+from gradwrap.core.values.prefixes import zeros_filled
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
-from gradwrap.errors import NotAnArrayError
+from gradwrap.errors import NotAnArrayError, PytreeError
 from gradwrap.optimize.problem import as_args, as_start, computed
 from gradwrap.optimize.results import caller
-from gradwrap.transforms.arguments import default_scalar, stays_fixed
+from gradwrap.transforms.arguments import default_scalar, passes_through
 from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.reverse import value_and_grad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
+    from gradwrap.core.values.tree import TreeDef
     from gradwrap.typing.signatures import F1, P, Scalar, X
 
     Rate: TypeAlias = float | Callable[[int], float]
@@ -56,6 +58,9 @@ class Descent(Generic[T]):
     """The gradient before that step, in the form of `x`; None without a step."""
     nit: int
     """The number of steps."""
+    state: dict[str, Any] = dataclasses.field(default_factory=dict[str, Any])
+    """What the method remembers: the number of all steps so far, `"step"`, and its means as
+    containers like `x`. With `state=`, another call goes on from there."""
 
 
 def sgd(  # noqa: PLR0913  the options of a descent
@@ -67,8 +72,9 @@ def sgd(  # noqa: PLR0913  the options of a descent
     learning_rate: Rate = 0.01,
     momentum: float = 0.0,
     batches: Iterable[Any] | None = None,
+    state: Mapping[str, Any] | None = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Descent[X]:
     """Minimise a function of a container of arrays by gradient descent.
 
@@ -79,8 +85,8 @@ def sgd(  # noqa: PLR0913  the options of a descent
     fun
         `fun(x, *args)` returns a real scalar; with `batches`, `fun(x, *batch, *args)`.
     x0
-        The start: an array of any library, a number, or a container of them. Integers, None and
-        strings in a container stay as they are. It is not changed.
+        The start: an array of any library, a number, or a container of them. Integers
+        count as floats. Flags, None and strings in a container stay as they are. It is not changed.
     args
         More arguments of `fun`, as a tuple.
     steps
@@ -90,12 +96,19 @@ def sgd(  # noqa: PLR0913  the options of a descent
     momentum
         The part of the last step that is kept.
     batches
-        The data of each step, from any iterable: a tuple of arguments, or one argument.
+        The data of each step, from any iterable: a tuple of arguments (or a list of
+        arrays, as data loaders give), or one argument.
+        `minibatches` makes them of arrays.
+    state
+        The `state` of an earlier result, to go on from: with `x0=found.x, state=found.state`, the
+        steps are those of one longer run, the numbers of the steps included. It can be pickled.
     callback
         Called after each step, with `x`; or with a `Descent`, if its one parameter is named
         `intermediate_result`. StopIteration ends the descent.
     progress
-        Show a line with the step, the value and the norm of the gradient.
+        True: show a line with the step, the value and the norm of the gradient. False: show none.
+        By default, a line is shown in a terminal or a notebook after two seconds; the environment
+        variable `GRADWRAP_PROGRESS=0` turns it off.
 
     Returns
     -------
@@ -108,7 +121,7 @@ def sgd(  # noqa: PLR0913  the options of a descent
     NonScalarOutputError
         `fun` does not return a real scalar.
     ValueError
-        `steps` is negative, or an option is out of its range.
+        `steps` is negative, an option is out of its range, or `state` is of another method.
 
     Examples
     --------
@@ -125,11 +138,13 @@ def sgd(  # noqa: PLR0913  the options of a descent
     rate = _rate(learning_rate)
 
     def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
-        velocity = g if momentum == 0.0 or count == 0 else momentum * memory["velocity"] + g
+        velocity = (
+            g if momentum == 0.0 or "velocity" not in memory else momentum * memory["velocity"] + g
+        )
         memory["velocity"] = velocity
         return x - rate(count) * velocity
 
-    return _descend("sgd", step, fun, x0, args, steps, batches, callback, progress)
+    return _descend("sgd", step, fun, x0, args, steps, batches, state, callback, progress)
 
 
 def rmsprop(  # noqa: PLR0913  the options of a descent
@@ -142,8 +157,9 @@ def rmsprop(  # noqa: PLR0913  the options of a descent
     decay: float = 0.9,
     eps: float = 1e-8,
     batches: Iterable[Any] | None = None,
+    state: Mapping[str, Any] | None = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Descent[X]:
     """Minimise a function of a container of arrays by RMSprop.
 
@@ -167,7 +183,7 @@ def rmsprop(  # noqa: PLR0913  the options of a descent
         memory["square"] = decay * memory.get("square", 0.0 * square) + (1.0 - decay) * square
         return x - rate(count) * g / (_sqrt(memory["square"]) + eps)
 
-    return _descend("rmsprop", step, fun, x0, args, steps, batches, callback, progress)
+    return _descend("rmsprop", step, fun, x0, args, steps, batches, state, callback, progress)
 
 
 def adam(  # noqa: PLR0913  the options of a descent
@@ -182,8 +198,9 @@ def adam(  # noqa: PLR0913  the options of a descent
     eps: float = 1e-8,
     weight_decay: float = 0.0,
     batches: Iterable[Any] | None = None,
+    state: Mapping[str, Any] | None = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Descent[X]:
     """Minimise a function of a container of arrays by Adam (Kingma and Ba, 2015).
 
@@ -220,7 +237,7 @@ def adam(  # noqa: PLR0913  the options of a descent
         moved = x - rate(count) * mean / (spread + eps)
         return moved - rate(count) * weight_decay * x if weight_decay else moved
 
-    return _descend("adam", step, fun, x0, args, steps, batches, callback, progress)
+    return _descend("adam", step, fun, x0, args, steps, batches, state, callback, progress)
 
 
 def _square(gradient: Any) -> Any:
@@ -246,20 +263,21 @@ def _descend(  # noqa: PLR0913  the options of a descent
     args: Any,
     steps: int | None,
     batches: Iterable[Any] | None,
+    before: Mapping[str, Any] | None,
     callback: Callable[..., Any] | None,
-    progress: bool,
+    progress: bool | None,
 ) -> Descent[Any]:
     """Take steps from `x0`: `step` gives an array after one, from the array and its gradient."""
     x = map_leaves(_own, as_start(x0))
     leaves, treedef = flatten(x)
-    places = [i for i, leaf in enumerate(leaves) if treedef.is_lone or not stays_fixed(leaf)]
+    places = [i for i, leaf in enumerate(leaves) if treedef.is_lone or not passes_through(leaf)]
     if not places:
         raise NotAnArrayError(
             "x0 holds no floating-point array or number. Fix: pass one, or a container of them."
         )
-    memories: list[Memory] = [{} for _ in leaves]
+    first, memories = _remembered(name, before, treedef, len(leaves))
     derivative: Any = value_and_grad(fun)
-    state: Descent[Any] = Descent(x, np.nan, None, 0)
+    state: Descent[Any] = Descent(x, np.nan, None, 0, dict(before or {}))
     call = caller(callback)
     args = as_args(args)
     with Progress(progress, name, steps or (1000 if batches is None else None)) as line:
@@ -268,17 +286,53 @@ def _descend(  # noqa: PLR0913  the options of a descent
             slopes = flatten(gradient)[0]
             value, *slopes = computed([value, *slopes], [None, *leaves])
             for place in places:
-                moved = step(leaves[place], slopes[place], memories[place], count)
+                moved = step(leaves[place], slopes[place], memories[place], first + count)
                 leaves[place] = _like(moved, leaves[place])
             _compute(leaves, memories)
             gradient = unflatten(treedef, slopes)
-            state = Descent(unflatten(treedef, leaves), value, gradient, count + 1)
+            kept = _kept(name, first + count + 1, treedef, memories)
+            state = Descent(unflatten(treedef, leaves), value, gradient, count + 1, kept)
             line.show(state.nit, lambda state=state: _described(state))  # type: ignore[misc]  # of no parameters
             try:
                 call(state)
             except StopIteration:
                 break
     return state
+
+
+def _kept(name: str, step: int, treedef: TreeDef, memories: list[Memory]) -> dict[str, Any]:
+    """The state after a step: each part of the memories as a container like `x`."""
+    parts = dict.fromkeys(part for memory in memories for part in memory)
+    return {
+        "method": name,
+        "step": step,
+        **{part: unflatten(treedef, [one.get(part) for one in memories]) for part in parts},
+    }
+
+
+def _remembered(
+    name: str, state: Mapping[str, Any] | None, treedef: TreeDef, count: int
+) -> tuple[int, list[Memory]]:
+    """The number of steps before, and the memory of each leaf."""
+    memories: list[Memory] = [{} for _ in range(count)]
+    if state is None:
+        return 0, memories
+    if state.get("method") != name:
+        given = f"one of {state['method']}" if "method" in state else "none"
+        raise ValueError(
+            f"state= of {name} is {given}. Fix: pass the .state of an earlier result of {name}."
+        )
+    for part in state.keys() - {"method", "step"}:
+        values = zeros_filled(state[part], treedef, count)
+        if values is None:
+            raise PytreeError(
+                f"state[{part!r}] of {name} has another structure than x0, {treedef}. Fix: pass "
+                "the .x and the .state of one result."
+            )
+        for memory, value in zip(memories, values, strict=True):
+            if value is not None:
+                memory[part] = value
+    return state["step"], memories
 
 
 def _compute(leaves: list[Any], memories: list[Memory]) -> None:
@@ -313,14 +367,20 @@ def _batches(steps: int | None, batches: Iterable[Any] | None) -> Iterator[tuple
         raise ValueError(f"steps={steps}. Fix: give a number of steps.")
     if batches is None:
         return itertools.repeat((), 1000 if steps is None else steps)
-    each = (one if isinstance(one, TUPLE) else (one,) for one in batches)
+    each = (tuple(one) if _is_arguments(one) else (one,) for one in batches)
     return each if steps is None else itertools.islice(each, steps)
+
+
+def _is_arguments(batch: Any) -> bool:
+    """Tell if a batch is several arguments: a tuple, or a list of arrays as data loaders give."""
+    return isinstance(batch, TUPLE) or (isinstance(batch, LIST) and all(map(is_array, batch)))
 
 
 def _rate(learning_rate: Rate) -> Callable[[int], float]:
     """The learning rate as a function of the number of the step."""
     if callable(learning_rate):
-        return learning_rate
+        given = learning_rate
+        return lambda step: float(given(step))
     constant = learning_rate
     if not constant > 0:
         raise ValueError(f"learning_rate={constant}. Fix: give a positive number, or a function.")

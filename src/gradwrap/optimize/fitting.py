@@ -34,7 +34,7 @@ def least_squares(  # noqa: PLR0913  SciPy's arguments
     x_scale: Any = None,
     sparsity: Any = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **options: Any,
 ) -> OptimizeResult[X]:
     """Fit a container of arrays to residuals by `scipy.optimize.least_squares`.
@@ -46,8 +46,11 @@ def least_squares(  # noqa: PLR0913  SciPy's arguments
     fun
         `fun(x, *args)` returns the residuals: an array of any shape, or a container of arrays. It
         may be a function made by `gw.adapting`.
-    x0, args, bounds
+    x0, args
         As in `minimize`.
+    bounds
+        As in `minimize`, except that for one array two sequences are the lower and the upper
+        bounds, as in SciPy's function: `([0.0, 2.0], [1.0, 3.0])`.
     method
         `"trf"`, `"dogbox"` or `"lm"`.
     x_scale
@@ -59,7 +62,8 @@ def least_squares(  # noqa: PLR0913  SciPy's arguments
     callback
         As in `minimize`; needs SciPy 1.16 or later.
     progress
-        Show a line with the number of Jacobians, the cost and the norm of the gradient.
+        Show a line with the number of Jacobians, the cost and the norm of the gradient; by default
+        as in `minimize`.
     options
         More arguments of SciPy's function: `loss="soft_l1"`, `ftol=1e-12`.
 
@@ -102,7 +106,7 @@ def least_squares(  # noqa: PLR0913  SciPy's arguments
             )
     found = optimizers("least_squares")
     problem = Problem("least_squares", x0)
-    ends = bounds_of(problem, bounds)
+    ends = bounds_of(problem, bounds, ends_first=True)
     if ends is not None:
         options["bounds"] = (ends.lb, ends.ub)
     if x_scale is not None:

@@ -41,7 +41,7 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: Mapping[str, Any] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **more_options: Any,
 ) -> OptimizeResult[X]:
     """Minimise a function of a container of arrays by `scipy.optimize.minimize`.
@@ -56,7 +56,8 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
         `fun(x, *args)` returns a real scalar. It may be a function made by `gw.adapting`.
     x0
         The start: an array of any library, a number, or a container of them. A list of numbers
-        counts as an array, as in SciPy. Integers, None and strings in a container stay as they are.
+        counts as an array, as in SciPy, and integers count as floats. Flags, None and strings in a
+        container stay as they are.
     args
         More arguments of `fun`, as a tuple.
     method
@@ -67,7 +68,8 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
         A pair `(lower, upper)` for all elements, or a container with a pair for each array of `x0`,
         or for each part of `x0`. Each bound is a number, an array of the shape, or None. None in
         place of a pair stands for no bounds. SciPy's `Bounds`, and a list with a pair for each
-        element, work as well.
+        element, mean what they mean in SciPy. Two arrays for a vector of two elements can be read
+        in both ways, and are refused.
     constraints
         A constraint, or a list of them: dictionaries with `"type"` and `"fun"`, or SciPy's
         `NonlinearConstraint`. Their functions take the container and return arrays or containers of
@@ -81,7 +83,9 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
     options
         Options of the method, as a dictionary.
     progress
-        Show a line with the iteration, the value and the norm of the gradient.
+        True: show a line with the iteration, the value and the norm of the gradient. False: show
+        none. By default, a line is shown in a terminal or a notebook after two seconds; the
+        environment variable `GRADWRAP_PROGRESS=0` turns it off.
     more_options
         Options of the method, by keyword: `maxiter=100`, `gtol=1e-8`.
 
@@ -142,7 +146,7 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
     words_of_method = {**(options or {}), **more_options}
     with Progress(progress, "minimize", words_of_method.get("maxiter")) as line:
         watch = _Watch(objective, callback, line)
-        if callback is not None or progress:
+        if callback is not None or line.wanted:
             words["callback"] = watch
         result = found.minimize(
             objective.value,

@@ -60,17 +60,24 @@ def computed(values: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
 def as_start(x0: Any) -> Any:
     """Return the start with which an optimiser is called: arrays that are not tracked.
 
-    A list of numbers and an array of integers are taken as SciPy takes them: as arrays of floats.
+    Numbers and arrays of integers become floats, on their own and in containers. A list of numbers
+    is one array, as SciPy takes it.
     """
     x0 = map_leaves(lambda leaf: native(leaf) if isinstance(leaf, AnyWrapper) else leaf, x0)
     if isinstance(x0, SEQUENCE) and not hasattr(x0, "_fields") and _all_numbers(x0):
         return np.asarray(x0, dtype=np.float64)
-    if isinstance(x0, (int, np.integer)) or (
-        is_array(x0) and backend_of(x0).xp.isdtype(x0.dtype, "integral")
-    ):
-        xp = backend_of(x0).xp if is_array(x0) else np
-        return xp.astype(xp.asarray(x0), xp.float64)
-    return x0
+    return map_leaves(_as_float, x0)
+
+
+def _as_float(leaf: Any) -> Any:
+    """Return an integer, or an array of integers, as one of float64; all else as it is."""
+    if isinstance(leaf, (int, np.integer)):
+        return leaf if isinstance(leaf, bool) else float(leaf)
+    if is_array(leaf):
+        backend = backend_of(leaf)
+        if backend.xp.isdtype(leaf.dtype, "integral"):
+            return backend.xp.astype(leaf, backend.xp.float64)
+    return leaf
 
 
 def _all_numbers(values: Any) -> bool:

@@ -18,17 +18,17 @@ from gradwrap.rules import (
 __all__ = ["creation", "elementwise", "linear_algebra", "manipulation", "reductions", "selection"]
 
 load_later(
-    "gradwrap.rules.bessel",
+    "gradwrap.rules.special.bessel",
     "gradwrap.rules.decompositions",
-    "gradwrap.rules.distribution_functions",
-    "gradwrap.rules.elementary",
-    "gradwrap.rules.elliptic",
+    "gradwrap.rules.special.distribution_functions",
+    "gradwrap.rules.special.elementary",
+    "gradwrap.rules.special.elliptic",
     "gradwrap.rules.fft",
-    "gradwrap.rules.hypergeometric",
-    "gradwrap.rules.integrals",
+    "gradwrap.rules.special.hypergeometric",
+    "gradwrap.rules.special.integrals",
     "gradwrap.rules.matrix_functions",
     "gradwrap.rules.norms",
-    "gradwrap.rules.softmax",
-    "gradwrap.rules.special",
+    "gradwrap.rules.special.softmax",
+    "gradwrap.rules.special.gamma_and_error",
 )
 batching_functions_later("gradwrap.rules.batching")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from numbers import Integral
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,8 +41,8 @@ PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(No
 class Tracked:
     """One argument under differentiation: its leaves, and how to give gradients back in its form.
 
-    An integer, None, and what is neither an array nor a number, passes through where it is a part
-    of a pytree; the gradient has None in its place.
+    A flag, None, a string, and any other part of a pytree that is neither an array nor a number,
+    passes through; the gradient has None in its place.
     """
 
     originals: list[Any]
@@ -53,7 +52,7 @@ class Tracked:
         self.originals, self.treedef = flatten(value)
         variables: list[Any] = []
         for index, original in enumerate(self.originals):
-            if not self.treedef.is_lone and stays_fixed(original):
+            if not self.treedef.is_lone and passes_through(original):
                 variables.append(original)
             else:
                 variables.append(self._track(original, index, value, level, name, hold))
@@ -103,16 +102,6 @@ def passes_through(leaf: Any) -> bool:
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
     return not hasattr(leaf, "dtype") and not is_array(leaf)
-
-
-def stays_fixed(leaf: Any) -> bool:
-    """Tell if a part of a pytree is not differentiated: an integer counts, or chooses."""
-    return passes_through(leaf) or is_integer(leaf)
-
-
-def is_integer(value: Any) -> bool:
-    """Tell if a value is an integer of Python's, or a scalar such as `np.int64(2)`."""
-    return isinstance(stripped(value), Integral) and not isinstance(value, bool)
 
 
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:

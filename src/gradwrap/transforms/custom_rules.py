@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.checking import check_tangent
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
-from gradwrap.core.library.backend import backend_of, by_type, registered
+from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.library.namespace import rebind
+from gradwrap.core.library.registration import registered
 from gradwrap.core.table.kinds import GENERAL
 from gradwrap.core.table.registry import (
     GENERIC,

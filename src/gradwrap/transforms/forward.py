@@ -19,8 +19,7 @@ from gradwrap.transforms.arguments import (
     as_original,
     default_scalar,
     differentiable,
-    is_integer,
-    stays_fixed,
+    passes_through,
     unwrapped,
     without_inner,
     wrapped_untracked,
@@ -124,21 +123,11 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
         treedef,
         [
             wrapped_untracked(leaf)
-            if one is None or (not treedef.is_lone and _stays_fixed(leaf, one, path))
+            if one is None or (not treedef.is_lone and passes_through(leaf))
             else _dual(leaf, one, level, path)
             for (path, leaf), one in zip(pairs, given, strict=True)
         ],
     )
-
-
-def _stays_fixed(leaf: Any, tangent: Any, path: str) -> bool:
-    """Tell if a part of a primal is not differentiated, which has no tangent but zero."""
-    if is_integer(leaf) and bool(tangent != 0):
-        raise TangentError(
-            f"the tangent of {path} is {tangent!r}, the primal is an integer in a container, which "
-            "is not differentiated. Fix: pass None or 0 for it, or make it a float."
-        )
-    return stays_fixed(leaf)
 
 
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:

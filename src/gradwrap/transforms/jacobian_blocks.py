@@ -20,7 +20,6 @@ from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import (
     differentiable,
     passes_through,
-    stays_fixed,
     untracked,
 )
 from gradwrap.transforms.batch import batch_of
@@ -284,7 +283,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     flattened = [flatten(value) for value in chosen]
     leaves = [
         None
-        if stays_fixed(leaf) and not treedef.is_lone
+        if passes_through(leaf) and not treedef.is_lone
         else differentiated(leaf, fun, holomorphic, path)
         for place, value, (_, treedef) in zip(places, chosen, flattened, strict=True)
         for path, leaf in flatten_with_paths(value, described(fun, place))[0]

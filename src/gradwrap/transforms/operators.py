@@ -15,7 +15,7 @@ from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import MissingToolError
 from gradwrap.transforms.argnums import check_transform, described, name_of, selected
-from gradwrap.transforms.arguments import stays_fixed
+from gradwrap.transforms.arguments import passes_through
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.forward import jvp, linearize
 from gradwrap.transforms.jacobian_blocks import differentiated
@@ -200,7 +200,7 @@ def _diagonal(
     pairs, treedef = flatten_with_paths(value, name)
     leaves = [
         None
-        if stays_fixed(leaf) and not treedef.is_lone
+        if passes_through(leaf) and not treedef.is_lone
         else differentiated(leaf, gradient, holomorphic=False, path=path)
         for path, leaf in pairs
     ]

@@ -17,7 +17,6 @@ from gradwrap.transforms.arguments import (
     as_original,
     differentiable,
     passes_through,
-    stays_fixed,
 )
 
 if TYPE_CHECKING:
@@ -31,16 +30,15 @@ T = TypeVar("T")
 class Raveling:
     """The places of a container's arrays in one vector.
 
-    Integers, None, and what is neither an array nor a number, are no parts of it.
+    Flags, None, strings, and other parts that are neither arrays nor numbers, are left out.
     """
 
     def __init__(self, tree: Any, name: str = "tree") -> None:
         pairs, treedef = flatten_with_paths(tree, name)
         self.treedef: TreeDef = treedef
         self.originals: list[Any] = [leaf for _, leaf in pairs]
-        is_fixed = passes_through if self.treedef.is_lone else stays_fixed
         self.places: list[int] = [
-            index for index, (_, leaf) in enumerate(pairs) if not is_fixed(leaf)
+            index for index, (_, leaf) in enumerate(pairs) if not passes_through(leaf)
         ]
         if not self.places:
             raise NotAnArrayError(
@@ -140,8 +138,8 @@ def ravel_pytree(tree: T) -> tuple[Any, Callable[[Any], T]]:
     Parameters
     ----------
     tree
-        An array, a number, or a container of them, of one library. Integers, None, strings and
-        similar values in a container are left out of the vector.
+        An array, a number, or a container of them, of one library. A Python integer counts as a
+        float. Flags, None, strings and similar values in a container are left out of the vector.
 
     Returns
     -------

@@ -1,3 +1,4 @@
+# fmt: off
 """The extension `special`: gradwrap's own, with the names of SciPy."""
 
 from __future__ import annotations
@@ -5,174 +6,13 @@ from __future__ import annotations
 from typing import Literal, Protocol, overload
 
 from gradwrap.typing.arguments import Axes, In_contra, Out_co
-from gradwrap.typing.special_functions import (
-    BesselFunctions,
-    DistributionFunctions,
-    ElementaryFunctions,
-    HypergeometricFunctions,
-    IntegralFunctions,
-)
 
 
-class SpecialNamespace(
-    DistributionFunctions[In_contra, Out_co],
-    IntegralFunctions[In_contra, Out_co],
-    BesselFunctions[In_contra, Out_co],
-    HypergeometricFunctions[In_contra, Out_co],
-    ElementaryFunctions[In_contra, Out_co],
-    Protocol[In_contra, Out_co],
-):
+class SpecialNamespace(Protocol[In_contra, Out_co]):
     """Special functions that have a rule, on NumPy (with SciPy), CuPy, JAX and PyTorch arrays.
 
     At run time a library's other special functions are there too.
     """
-
-    def beta(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
-        """The beta function."""
-
-    def betainc(
-        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
-    ) -> Out_co:
-        """The regularised incomplete beta function."""
-
-    def betaincc(
-        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
-    ) -> Out_co:
-        """`1 - betainc(a, b, x)`."""
-
-    def betaincinv(
-        self, a: In_contra | float, b: In_contra | float, y: In_contra | float, /
-    ) -> Out_co:
-        """The inverse of `betainc` in its third argument."""
-
-    def betaln(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
-        """The logarithm of the absolute value of the beta function."""
-
-    def cbrt(self, x: In_contra, /) -> Out_co:
-        """The real cube root."""
-
-    def chdtr(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """The probability that chi-square with `v` degrees of freedom is at most `x`."""
-
-    def chdtrc(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """`1 - chdtr(v, x)`."""
-
-    def digamma(self, x: In_contra, /) -> Out_co:
-        """The derivative of the logarithm of the gamma function."""
-
-    def entr(self, x: In_contra, /) -> Out_co:
-        """`-x * log(x)`, 0 at 0."""
-
-    def erf(self, x: In_contra, /) -> Out_co:
-        """The error function."""
-
-    def erfc(self, x: In_contra, /) -> Out_co:
-        """`1 - erf(x)`, accurate for large `x`."""
-
-    def erfcinv(self, x: In_contra, /) -> Out_co:
-        """The inverse of `erfc`."""
-
-    def erfcx(self, x: In_contra, /) -> Out_co:
-        """`exp(x**2) * erfc(x)`."""
-
-    def erfinv(self, x: In_contra, /) -> Out_co:
-        """The inverse of `erf`."""
-
-    def exp10(self, x: In_contra, /) -> Out_co:
-        """`10**x`."""
-
-    def exp2(self, x: In_contra, /) -> Out_co:
-        """`2**x`."""
-
-    def expit(self, x: In_contra, /) -> Out_co:
-        """The logistic function `1 / (1 + exp(-x))`."""
-
-    def expm1(self, x: In_contra, /) -> Out_co:
-        """`exp(x) - 1`, accurate near 0."""
-
-    def exprel(self, x: In_contra, /) -> Out_co:
-        """`(exp(x) - 1) / x`, 1 at 0."""
-
-    def gamma(self, x: In_contra, /) -> Out_co:
-        """The gamma function."""
-
-    def gammainc(self, a: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """The regularised lower incomplete gamma function."""
-
-    def gammaincc(self, a: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """`1 - gammainc(a, x)`."""
-
-    def gammainccinv(self, a: In_contra | float, y: In_contra | float, /) -> Out_co:
-        """The inverse of `gammaincc` in its second argument."""
-
-    def gammaincinv(self, a: In_contra | float, y: In_contra | float, /) -> Out_co:
-        """The inverse of `gammainc` in its second argument."""
-
-    def gammaln(self, x: In_contra, /) -> Out_co:
-        """The logarithm of the absolute value of the gamma function."""
-
-    def gammasgn(self, x: In_contra, /) -> Out_co:
-        """The sign of the gamma function; a step, so not differentiated."""
-
-    def i0(self, x: In_contra, /) -> Out_co:
-        """The modified Bessel function of the first kind of order 0."""
-
-    def i0e(self, x: In_contra, /) -> Out_co:
-        """`i0(x) * exp(-abs(x))`."""
-
-    def i1(self, x: In_contra, /) -> Out_co:
-        """The modified Bessel function of the first kind of order 1."""
-
-    def i1e(self, x: In_contra, /) -> Out_co:
-        """`i1(x) * exp(-abs(x))`."""
-
-    def iv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """The modified Bessel function of the first kind of order `v`."""
-
-    def j0(self, x: In_contra, /) -> Out_co:
-        """The Bessel function of the first kind of order 0."""
-
-    def j1(self, x: In_contra, /) -> Out_co:
-        """The Bessel function of the first kind of order 1."""
-
-    def jv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """The Bessel function of the first kind of order `v`."""
-
-    def k0(self, x: In_contra, /) -> Out_co:
-        """The modified Bessel function of the second kind of order 0."""
-
-    def k0e(self, x: In_contra, /) -> Out_co:
-        """`k0(x) * exp(x)`."""
-
-    def k1(self, x: In_contra, /) -> Out_co:
-        """The modified Bessel function of the second kind of order 1."""
-
-    def k1e(self, x: In_contra, /) -> Out_co:
-        """`k1(x) * exp(x)`."""
-
-    def kl_div(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
-        """`x1 * log(x1 / x2) - x1 + x2`."""
-
-    def kv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
-        """The modified Bessel function of the second kind of order `v`."""
-
-    def log1p(self, x: In_contra, /) -> Out_co:
-        """`log(1 + x)`, accurate near 0."""
-
-    def log_expit(self, x: In_contra, /) -> Out_co:
-        """The logarithm of `expit`."""
-
-    def log_ndtr(self, x: In_contra, /) -> Out_co:
-        """The logarithm of `ndtr`, accurate far to the left."""
-
-    def log_softmax(self, x: In_contra, /, axis: Axes = None) -> Out_co:
-        """The logarithm of `softmax`, without overflow."""
-
-    def loggamma(self, x: In_contra, /) -> Out_co:
-        """The principal branch of the logarithm of the gamma function."""
-
-    def logit(self, x: In_contra, /) -> Out_co:
-        """The inverse of `expit`."""
 
     @overload
     def logsumexp(
@@ -216,47 +56,394 @@ class SpecialNamespace(
     ) -> Out_co | tuple[Out_co, Out_co]:
         """The logarithm of the sum of `b * exp(x)` along axes, without overflow."""
 
+    # generated by docs/make_ops.py, except the docstrings
+    def agm(self, a: In_contra | float, b: In_contra | float, /) -> Out_co:
+        """The arithmetic-geometric mean."""
+    def airy(self, x: In_contra, /) -> tuple[Out_co, Out_co, Out_co, Out_co]:
+        """The Airy functions Ai and Bi, each with its derivative."""
+    def airye(self, x: In_contra, /) -> tuple[Out_co, Out_co, Out_co, Out_co]:
+        """The Airy functions, scaled by exponentials."""
+    def bdtr(self, k: In_contra | float, n: In_contra | float, p: In_contra | float, /) -> Out_co:
+        """The binomial distribution function."""
+    def bdtrc(self, k: In_contra | float, n: In_contra | float, p: In_contra | float, /) -> Out_co:
+        """`1 - bdtr(k, n, p)`."""
+    def bdtri(self, k: In_contra | float, n: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `bdtr` in `p`."""
+    def bei(self, x: In_contra, /) -> Out_co: """Kelvin function bei."""
+    def beip(self, x: In_contra, /) -> Out_co: """Derivative of the Kelvin function bei."""
+    def ber(self, x: In_contra, /) -> Out_co: """Kelvin function ber."""
+    def berp(self, x: In_contra, /) -> Out_co: """Derivative of the Kelvin function ber."""
+    def beta(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
+        """The beta function."""
+    def betainc(
+        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The regularised incomplete beta function."""
+    def betaincc(
+        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """`1 - betainc(a, b, x)`."""
+    def betainccinv(
+        self, a: In_contra | float, b: In_contra | float, y: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `betaincc` in its third argument."""
+    def betaincinv(
+        self, a: In_contra | float, b: In_contra | float, y: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `betainc` in its third argument."""
+    def betaln(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
+        """The logarithm of the absolute value of the beta function."""
+    def binom(self, x: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The binomial coefficient, for real arguments."""
+    def boxcox(self, x: In_contra | float, lmbda: In_contra | float, /) -> Out_co:
+        """`(x**lmbda - 1) / lmbda`, and `log(x)` for 0."""
+    def boxcox1p(self, x: In_contra | float, lmbda: In_contra | float, /) -> Out_co:
+        """`boxcox(1 + x, lmbda)`, accurate near 0."""
+    def btdtria(
+        self, y: In_contra | float, b: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `betainc` in `a`."""
+    def btdtrib(
+        self, a: In_contra | float, y: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `betainc` in `b`."""
+    def cbrt(self, x: In_contra, /) -> Out_co: """The real cube root."""
+    def chdtr(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The probability that chi-square with `v` degrees of freedom is at most `x`."""
+    def chdtrc(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """`1 - chdtr(v, x)`."""
+    def chdtri(self, v: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `chdtrc` in `x`."""
+    def chdtriv(self, y: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The inverse of `chdtr` in `v`."""
+    def chndtr(
+        self, x: In_contra | float, df: In_contra | float, nc: In_contra | float, /
+    ) -> Out_co:
+        """The noncentral chi-square distribution function."""
+    def chndtrinc(
+        self, x: In_contra | float, df: In_contra | float, y: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `chndtr` in `nc`."""
+    def chndtrix(
+        self, y: In_contra | float, df: In_contra | float, nc: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `chndtr` in `x`."""
+    def cosdg(self, x: In_contra, /) -> Out_co: """The cosine of an angle in degrees."""
+    def cosm1(self, x: In_contra, /) -> Out_co: """`cos(x) - 1`, accurate near 0."""
+    def cotdg(self, x: In_contra, /) -> Out_co: """The cotangent of an angle in degrees."""
+    def dawsn(self, x: In_contra, /) -> Out_co: """Dawson's integral."""
+    def digamma(self, x: In_contra, /) -> Out_co:
+        """The derivative of the logarithm of the gamma function."""
+    def ellipe(self, x: In_contra, /) -> Out_co:
+        """The complete elliptic integral of the second kind of parameter `x`."""
+    def ellipeinc(self, phi: In_contra | float, m: In_contra | float, /) -> Out_co:
+        """The incomplete elliptic integral of the second kind."""
+    def ellipj(
+        self, u: In_contra | float, m: In_contra | float, /
+    ) -> tuple[Out_co, Out_co, Out_co, Out_co]:
+        """Jacobi's functions sn, cn and dn, and the amplitude."""
+    def ellipk(self, x: In_contra, /) -> Out_co:
+        """The complete elliptic integral of the first kind of parameter `x`."""
+    def ellipkinc(self, phi: In_contra | float, m: In_contra | float, /) -> Out_co:
+        """The incomplete elliptic integral of the first kind."""
+    def ellipkm1(self, x: In_contra, /) -> Out_co: """`ellipk(1 - x)`, accurate near 0."""
+    def elliprc(self, x: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """Carlson's degenerate elliptic integral."""
+    def elliprd(
+        self, x: In_contra | float, y: In_contra | float, z: In_contra | float, /
+    ) -> Out_co:
+        """Carlson's symmetric elliptic integral of the second kind."""
+    def elliprf(
+        self, x: In_contra | float, y: In_contra | float, z: In_contra | float, /
+    ) -> Out_co:
+        """Carlson's symmetric elliptic integral of the first kind."""
+    def entr(self, x: In_contra, /) -> Out_co: """`-x * log(x)`, 0 at 0."""
+    def erf(self, x: In_contra, /) -> Out_co: """The error function."""
+    def erfc(self, x: In_contra, /) -> Out_co: """`1 - erf(x)`, accurate for large `x`."""
+    def erfcinv(self, x: In_contra, /) -> Out_co: """The inverse of `erfc`."""
+    def erfcx(self, x: In_contra, /) -> Out_co: """`exp(x**2) * erfc(x)`."""
+    def erfi(self, x: In_contra, /) -> Out_co: """The imaginary error function."""
+    def erfinv(self, x: In_contra, /) -> Out_co: """The inverse of `erf`."""
+    def eval_chebyc(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Chebyshev polynomial of the first kind on (-2, 2)."""
+    def eval_chebys(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Chebyshev polynomial of the second kind on (-2, 2)."""
+    def eval_chebyt(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Chebyshev polynomial of the first kind."""
+    def eval_chebyu(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Chebyshev polynomial of the second kind."""
+    def eval_gegenbauer(
+        self, n: In_contra | float, alpha: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The Gegenbauer polynomial."""
+    def eval_genlaguerre(
+        self, n: In_contra | float, alpha: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The generalized Laguerre polynomial."""
+    def eval_hermite(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The physicists' Hermite polynomial."""
+    def eval_hermitenorm(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The probabilists' Hermite polynomial."""
+    def eval_jacobi(
+        self, n: In_contra | float, alpha: In_contra | float, beta: In_contra | float,
+        x: In_contra | float, /
+    ) -> Out_co:
+        """The Jacobi polynomial."""
+    def eval_laguerre(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Laguerre polynomial."""
+    def eval_legendre(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Legendre polynomial."""
+    def eval_sh_chebyt(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The shifted Chebyshev polynomial of the first kind."""
+    def eval_sh_chebyu(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The shifted Chebyshev polynomial of the second kind."""
+    def eval_sh_jacobi(
+        self, n: In_contra | float, p: In_contra | float, q: In_contra | float,
+        x: In_contra | float, /
+    ) -> Out_co:
+        """The shifted Jacobi polynomial."""
+    def eval_sh_legendre(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The shifted Legendre polynomial."""
+    def exp1(self, x: In_contra, /) -> Out_co: """The exponential integral E1."""
+    def exp10(self, x: In_contra, /) -> Out_co: """`10**x`."""
+    def exp2(self, x: In_contra, /) -> Out_co: """`2**x`."""
+    def expi(self, x: In_contra, /) -> Out_co: """The exponential integral Ei."""
+    def expit(self, x: In_contra, /) -> Out_co: """The logistic function `1 / (1 + exp(-x))`."""
+    def expm1(self, x: In_contra, /) -> Out_co: """`exp(x) - 1`, accurate near 0."""
+    def expn(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The exponential integral of integer order `n`."""
+    def exprel(self, x: In_contra, /) -> Out_co: """`(exp(x) - 1) / x`, 1 at 0."""
+    def fdtr(
+        self, dfn: In_contra | float, dfd: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The F distribution function."""
+    def fdtrc(
+        self, dfn: In_contra | float, dfd: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """`1 - fdtr(dfn, dfd, x)`."""
+    def fdtri(
+        self, dfn: In_contra | float, dfd: In_contra | float, y: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `fdtr` in `x`."""
+    def fdtridfd(
+        self, dfn: In_contra | float, y: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `fdtr` in `dfd`."""
+    def fresnel(self, x: In_contra, /) -> tuple[Out_co, Out_co]: """Fresnel's integrals S and C."""
+    def gamma(self, x: In_contra, /) -> Out_co: """The gamma function."""
+    def gammainc(self, a: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The regularised lower incomplete gamma function."""
+    def gammaincc(self, a: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """`1 - gammainc(a, x)`."""
+    def gammainccinv(self, a: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `gammaincc` in its second argument."""
+    def gammaincinv(self, a: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `gammainc` in its second argument."""
+    def gammaln(self, x: In_contra, /) -> Out_co:
+        """The logarithm of the absolute value of the gamma function."""
+    def gammasgn(self, x: In_contra, /) -> Out_co:
+        """The sign of the gamma function; a step, so not differentiated."""
+    def gdtr(self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The gamma distribution function of rate `a` and shape `b`."""
+    def gdtrc(self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """`1 - gdtr(a, b, x)`."""
+    def gdtria(self, y: In_contra | float, b: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The inverse of `gdtr` in `a`."""
+    def gdtrib(self, a: In_contra | float, y: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The inverse of `gdtr` in `b`."""
+    def gdtrix(self, a: In_contra | float, b: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `gdtr` in `x`."""
+    def hankel1(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """The Hankel function of the first kind, complex."""
+    def hankel1e(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """`exp(-1j * z) * hankel1(v, z)`."""
+    def hankel2(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """The Hankel function of the second kind, complex."""
+    def hankel2e(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """`exp(1j * z) * hankel2(v, z)`."""
+    def huber(self, delta: In_contra | float, r: In_contra | float, /) -> Out_co:
+        """Huber's loss: a parabola up to `delta`, then a line."""
+    def hyp0f1(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """The confluent hypergeometric limit function."""
+    def hyp1f1(self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """Kummer's confluent hypergeometric function."""
+    def hyp2f1(
+        self, a: In_contra | float, b: In_contra | float, c: In_contra | float,
+        x: In_contra | float, /
+    ) -> Out_co:
+        """Gauss' hypergeometric function."""
+    def hyperu(self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """Tricomi's confluent hypergeometric function."""
+    def i0(self, x: In_contra, /) -> Out_co:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0e(self, x: In_contra, /) -> Out_co: """`i0(x) * exp(-abs(x))`."""
+    def i1(self, x: In_contra, /) -> Out_co:
+        """The modified Bessel function of the first kind of order 1."""
+    def i1e(self, x: In_contra, /) -> Out_co: """`i1(x) * exp(-abs(x))`."""
+    def inv_boxcox(self, y: In_contra | float, lmbda: In_contra | float, /) -> Out_co:
+        """The inverse of `boxcox` in `x`."""
+    def inv_boxcox1p(self, y: In_contra | float, lmbda: In_contra | float, /) -> Out_co:
+        """The inverse of `boxcox1p` in `x`."""
+    def it2i0k0(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The integrals of `(i0(t) - 1) / t` and `k0(t) / t`."""
+    def it2j0y0(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The integrals of `(1 - j0(t)) / t` and `y0(t) / t`."""
+    def it2struve0(self, x: In_contra, /) -> Out_co:
+        """The integral of Struve's function of order 0 over `t`, from `x`."""
+    def itairy(self, x: In_contra, /) -> tuple[Out_co, Out_co, Out_co, Out_co]:
+        """The integrals of the Airy functions from 0, at `x` and at `-x`."""
+    def iti0k0(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The integrals of `i0` and `k0` from 0."""
+    def itj0y0(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The integrals of `j0` and `y0` from 0."""
+    def itmodstruve0(self, x: In_contra, /) -> Out_co:
+        """The integral of the modified Struve function of order 0."""
+    def itstruve0(self, x: In_contra, /) -> Out_co:
+        """The integral of Struve's function of order 0."""
+    def iv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The modified Bessel function of the first kind of order `v`."""
+    def ive(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """`exp(-abs(x)) * iv(v, x)`."""
+    def j0(self, x: In_contra, /) -> Out_co: """The Bessel function of the first kind of order 0."""
+    def j1(self, x: In_contra, /) -> Out_co: """The Bessel function of the first kind of order 1."""
+    def jv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Bessel function of the first kind of order `v`."""
+    def jve(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """`jv(v, z)`, which is scaled for complex `z`."""
+    def k0(self, x: In_contra, /) -> Out_co:
+        """The modified Bessel function of the second kind of order 0."""
+    def k0e(self, x: In_contra, /) -> Out_co: """`k0(x) * exp(x)`."""
+    def k1(self, x: In_contra, /) -> Out_co:
+        """The modified Bessel function of the second kind of order 1."""
+    def k1e(self, x: In_contra, /) -> Out_co: """`k1(x) * exp(x)`."""
+    def kei(self, x: In_contra, /) -> Out_co: """Kelvin function kei."""
+    def keip(self, x: In_contra, /) -> Out_co: """Derivative of the Kelvin function kei."""
+    def ker(self, x: In_contra, /) -> Out_co: """Kelvin function ker."""
+    def kerp(self, x: In_contra, /) -> Out_co: """Derivative of the Kelvin function ker."""
+    def kl_div(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
+        """`x1 * log(x1 / x2) - x1 + x2`."""
+    def kn(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The modified Bessel function of the second kind of integer order."""
+    def kolmogi(self, y: In_contra, /) -> Out_co: """The inverse of `kolmogorov`."""
+    def kolmogorov(self, x: In_contra, /) -> Out_co:
+        """The limit of the probability of Kolmogorov's statistic above `x`."""
+    def kv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The modified Bessel function of the second kind of order `v`."""
+    def kve(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """`exp(z) * kv(v, z)`."""
+    def log1p(self, x: In_contra, /) -> Out_co: """`log(1 + x)`, accurate near 0."""
+    def log_expit(self, x: In_contra, /) -> Out_co: """The logarithm of `expit`."""
+    def log_ndtr(self, x: In_contra, /) -> Out_co:
+        """The logarithm of `ndtr`, accurate far to the left."""
+    def log_softmax(self, x: In_contra, /, axis: int | tuple[int, ...] | None = None) -> Out_co:
+        """The logarithm of `softmax`, without overflow."""
+    def log_wright_bessel(
+        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The logarithm of `wright_bessel`."""
+    def loggamma(self, x: In_contra, /) -> Out_co:
+        """The principal branch of the logarithm of the gamma function."""
+    def logit(self, x: In_contra, /) -> Out_co: """The inverse of `expit`."""
+    def lpmv(self, m: In_contra | float, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The associated Legendre function of integer order `m`."""
+    def modstruve(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The modified Struve function of order `v`."""
     def multigammaln(self, a: In_contra, d: int, /) -> Out_co:
         """The logarithm of the multivariate gamma function in `d` dimensions."""
-
+    def nbdtr(self, k: In_contra | float, n: In_contra | float, p: In_contra | float, /) -> Out_co:
+        """The negative binomial distribution function."""
+    def nbdtrc(self, k: In_contra | float, n: In_contra | float, p: In_contra | float, /) -> Out_co:
+        """`1 - nbdtr(k, n, p)`."""
+    def nbdtri(self, k: In_contra | float, n: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `nbdtr` in `p`."""
     def ndtr(self, x: In_contra, /) -> Out_co:
         """The normal distribution's probability of at most `x`."""
-
-    def ndtri(self, x: In_contra, /) -> Out_co:
+    def ndtri(self, y: In_contra, /) -> Out_co:
         """The inverse of `ndtr`: a quantile of the normal distribution."""
-
+    def ndtri_exp(self, y: In_contra, /) -> Out_co: """The inverse of `log_ndtr`."""
+    def nrdtrimn(
+        self, p: In_contra | float, std: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The mean of a normal distribution of which `x` is a quantile."""
+    def nrdtrisd(
+        self, mn: In_contra | float, p: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """The deviation of a normal distribution of which `x` is a quantile."""
+    def owens_t(self, h: In_contra | float, a: In_contra | float, /) -> Out_co:
+        """Owen's T function."""
+    def pbdv(self, v: In_contra | float, x: In_contra | float, /) -> tuple[Out_co, Out_co]:
+        """The parabolic cylinder function D, with its derivative."""
+    def pbvv(self, v: In_contra | float, x: In_contra | float, /) -> tuple[Out_co, Out_co]:
+        """The parabolic cylinder function V, with its derivative."""
+    def pbwa(self, a: In_contra | float, x: In_contra | float, /) -> tuple[Out_co, Out_co]:
+        """The parabolic cylinder function W, with its derivative."""
+    def pdtr(self, k: In_contra | float, m: In_contra | float, /) -> Out_co:
+        """Poisson's distribution function of mean `m`."""
+    def pdtrc(self, k: In_contra | float, m: In_contra | float, /) -> Out_co:
+        """`1 - pdtr(k, m)`."""
+    def pdtri(self, k: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `pdtr` in `m`."""
+    def poch(self, z: In_contra | float, m: In_contra | float, /) -> Out_co:
+        """`gamma(z + m) / gamma(z)`."""
     def polygamma(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
         """The `n`-th derivative of `digamma`."""
-
-    def psi(self, x: In_contra, /) -> Out_co:
-        """`digamma`."""
-
+    def powm1(self, x: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """`x**y - 1`, accurate near 0."""
+    def pseudo_huber(self, delta: In_contra | float, r: In_contra | float, /) -> Out_co:
+        """A smooth form of Huber's loss."""
+    def psi(self, x: In_contra, /) -> Out_co: """`digamma`."""
+    def radian(self, d: In_contra | float, m: In_contra | float, s: In_contra | float, /) -> Out_co:
+        """Degrees, minutes and seconds in radians."""
     def rel_entr(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
         """`x1 * log(x1 / x2)`, 0 where `x1` is 0."""
-
-    def sinc(self, x: In_contra, /) -> Out_co:
-        """`sin(pi * x) / (pi * x)`, 1 at 0."""
-
-    def softmax(self, x: In_contra, /, axis: Axes = None) -> Out_co:
+    def rgamma(self, x: In_contra, /) -> Out_co: """The reciprocal of the gamma function."""
+    def shichi(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The hyperbolic sine and cosine integrals."""
+    def sici(self, x: In_contra, /) -> tuple[Out_co, Out_co]:
+        """The sine and the cosine integral."""
+    def sinc(self, x: In_contra, /) -> Out_co: """`sin(pi * x) / (pi * x)`, 1 at 0."""
+    def sindg(self, x: In_contra, /) -> Out_co: """The sine of an angle in degrees."""
+    def softmax(self, x: In_contra, /, axis: int | tuple[int, ...] | None = None) -> Out_co:
         """`exp(x)`, divided by its sum along axes."""
-
+    def spence(self, x: In_contra, /) -> Out_co:
+        """Spence's function, the dilogarithm of `1 - x`."""
     def stdtr(self, df: In_contra | float, t: In_contra | float, /) -> Out_co:
         """The probability that Student's t with `df` degrees of freedom is at most `t`."""
-
+    def stdtridf(self, y: In_contra | float, t: In_contra | float, /) -> Out_co:
+        """The inverse of `stdtr` in `df`."""
+    def stdtrit(self, df: In_contra | float, y: In_contra | float, /) -> Out_co:
+        """The inverse of `stdtr` in `t`."""
+    def struve(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """Struve's function of order `v`."""
+    def tandg(self, x: In_contra, /) -> Out_co: """The tangent of an angle in degrees."""
+    def tklmbda(self, x: In_contra | float, lmbda: In_contra | float, /) -> Out_co:
+        """Tukey's lambda distribution function."""
+    def voigt_profile(
+        self, x: In_contra | float, sigma: In_contra | float, gamma: In_contra | float, /
+    ) -> Out_co:
+        """Voigt's profile: a normal density convolved with Cauchy's."""
+    def wofz(self, x: In_contra, /) -> Out_co:
+        """Faddeeva's function `exp(-x**2) * erfc(-1j * x)`, complex."""
+    def wright_bessel(
+        self, a: In_contra | float, b: In_contra | float, x: In_contra | float, /
+    ) -> Out_co:
+        """Wright's generalized Bessel function."""
+    def wrightomega(self, x: In_contra, /) -> Out_co:
+        """Wright's omega function, Lambert's W of `exp(x)`."""
     def xlog1py(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
         """`x1 * log1p(x2)`, 0 where `x1` is 0."""
-
     def xlogy(self, x1: In_contra | float, x2: In_contra | float, /) -> Out_co:
         """`x1 * log(x2)`, 0 where `x1` is 0."""
-
     def y0(self, x: In_contra, /) -> Out_co:
         """The Bessel function of the second kind of order 0."""
-
     def y1(self, x: In_contra, /) -> Out_co:
         """The Bessel function of the second kind of order 1."""
-
+    def yn(self, n: In_contra | float, x: In_contra | float, /) -> Out_co:
+        """The Bessel function of the second kind of integer order."""
     def yv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
         """The Bessel function of the second kind of order `v`."""
-
+    def yve(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
+        """`yv(v, z)`, which is scaled for complex `z`."""
     def zeta(self, x: In_contra | float, q: In_contra | float, /) -> Out_co:
         """Hurwitz's zeta function; Riemann's where `q` is 1."""
+    def zetac(self, x: In_contra, /) -> Out_co: """Riemann's zeta function, minus 1."""

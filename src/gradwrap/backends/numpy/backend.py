@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -141,12 +140,6 @@ OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
 on small arrays."""
 
 
-def _dask_token(variable: Any) -> Any:
-    """Answer Dask, which asks before it takes an unknown object for a constant."""
-    token: Callable[[Any], Any] = import_module("gradwrap.dask.protocol").token
-    return token(variable)
-
-
 class NumPyBackend(Backend):
     """NumPy: its own scatter-add, sums in place, buffers known by their references."""
 
@@ -154,9 +147,6 @@ class NumPyBackend(Backend):
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
-
-    def class_attributes(self) -> dict[str, Any]:
-        return {"__dask_tokenize__": _dask_token}
 
     def for_formulas(self, xp: Any) -> Any:
         """The namespace without the Python around what NumPy has in C.

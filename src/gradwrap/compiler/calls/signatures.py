@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import optree
 
-from gradwrap.compiler.engines.libraries import is_array
+from gradwrap.compiler.engines.libraries import Compilable, is_array, library_of
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.tracing.surroundings import is_installed
 from gradwrap.core.values.dynamic import DICT, LIST, SLICE, TUPLE, type_of
-from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, registered
+from gradwrap.core.values.layouts import flatten_exactly
+from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, flatten_with_paths, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
 NUMBER: type[Any] = np.generic
+BY_VALUE: frozenset[type[Any]] = frozenset({bool, int, str, bytes, type(None)})
+"""Types whose objects are alike if they are equal."""
 PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
 
 
@@ -67,22 +70,66 @@ class Identity:
         return repr(self.value)
 
 
-def signature_of(
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    leaves: Sequence[Any],
-    treedef: TreeDef,
-    is_given: Callable[[Any], bool],
-    place: Callable[[Any], Any],
-) -> Signature:
-    """Return the signature of a call; `place` says where an array of its library lies."""
-    given = [leaf for leaf in leaves if is_given(leaf)]
-    return Signature(
-        treedef,
-        orders((args, kwargs)),
-        repeated(given),
-        tuple(leaf_key(x, place, is_given=is_given(x)) for x in leaves),
-    )
+class Call:
+    """The arguments of a call, and which of their leaves are inputs of its program."""
+
+    __slots__ = ("args", "given", "inputs", "kwargs", "leaves", "library", "treedef")
+
+    def __init__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], fixed: Container[int] = ()
+    ) -> None:
+        leaves, treedef = flatten_exactly((args, kwargs))
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.leaves: Sequence[Any] = leaves
+        self.treedef: TreeDef = treedef
+        self.library: Compilable = library_of(leaves)
+        """The library of its arrays."""
+        is_input = self.library.is_input
+        self.given: list[bool] = [is_input(leaf) and id(leaf) not in fixed for leaf in leaves]
+        """For each leaf whether it is an input; `fixed` are the identities of static ones."""
+        self.inputs: list[Any] = [x for x, is_given in self._leaves() if is_given]
+
+    def _leaves(self) -> Iterator[tuple[Any, bool]]:
+        return zip(self.leaves, self.given, strict=True)
+
+    @property
+    def fixed(self) -> list[Any]:
+        """The arrays that are no inputs."""
+        return [x for x, is_given in self._leaves() if not is_given and is_array(x)]
+
+    @property
+    def others(self) -> list[Any]:
+        """The leaves that are neither inputs nor arrays, and the classes of the containers."""
+        leaves = [x for x, is_given in self._leaves() if not is_given and not is_array(x)]
+        return leaves + kinds(self.treedef)
+
+    def signature(self, *, tells_same: bool) -> Signature:
+        """Return what calls of the same program have in common with this one.
+
+        `tells_same` says that calls differ in which arrays are one and the same.
+        """
+        place = self.library.place
+        return Signature(
+            self.treedef,
+            orders((self.args, self.kwargs)),
+            repeated(self.inputs) if tells_same else (),
+            tuple(leaf_key(x, place, is_given=is_given) for x, is_given in self._leaves()),
+        )
+
+    def input_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
+        """Return a name for each input: the path that leads to it from a parameter."""
+        paths: list[str] = []
+        for number, value in enumerate(self.args):
+            name = parameters[number] if number < len(parameters) else f"a{number}"
+            paths += (path for path, _ in flatten_with_paths(value, name)[0])
+        for name, value in sorted(self.kwargs.items()):
+            paths += (path for path, _ in flatten_with_paths(value, name)[0])
+        return tuple(
+            "_".join("".join(c if c.isalnum() or c == "_" else " " for c in path).split())
+            for path, is_given in zip(paths, self.given, strict=True)
+            if is_given
+        )
 
 
 def orders(tree: Any) -> tuple[Any, ...]:

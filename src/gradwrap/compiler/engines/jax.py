@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.engines.register import Executable, Unsupported
-from gradwrap.compiler.ir.loops import Described, one_turn
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -22,7 +21,7 @@ from gradwrap.compiler.ir.program import (
     Program,
     Ref,
     Value,
-    mapped,
+    changed,
 )
 from gradwrap.core.values.dynamic import LIST, TUPLE
 
@@ -85,8 +84,12 @@ def _native(out: Any, value: Value) -> Any:
 
 def _line(step: Instr | Loop) -> str:
     if isinstance(step, Loop):
-        return f"# scan of {step.turns} turns: {', '.join(row.name for row in step.rows)}"
+        return f"# scan of {step.turns} turns: {', '.join(_name(one) for one in step.body)}"
     return f"# t{step.out} = {step.name}{step.args!r}"
+
+
+def _name(step: Instr | Loop) -> str:
+    return step.name if isinstance(step, Instr) else "loop"
 
 
 class _Replay:
@@ -96,70 +99,54 @@ class _Replay:
         self.jax = jax
         self.jnp: Any = jax.numpy
         self.program = program
-        self.check(program.root.body, program.values)
-
-    def check(self, steps: Sequence[Instr | Loop], values: Any) -> None:
-        """Look for the functions of all operations before they are needed."""
-        for step in steps:
-            if isinstance(step, Loop):
-                body = one_turn(step, values)
-                self.check(body.steps, Described(values, body.values))
-            else:
-                self.function(step)
+        for body in program.bodies():
+            for step in body:
+                if isinstance(step, Instr):
+                    self.function(step)  # so that one that is missing is found at once
 
     def run(self, inputs: Any, constants: Any) -> list[Any]:
         """Perform the program: the arrays of the result."""
         known: dict[int, Any] = dict(zip(self.program.inputs, inputs, strict=True))
         known.update(zip(self.program.constants, constants, strict=True))
-        self.perform(self.program.root.body, known, self.program.values)
+        self.perform(self.program.root.body, known)
         result = self.program.root.result
         assert result is not None
         return [known[leaf.index] for leaf in result.leaves if type(leaf) is Ref]
 
-    def perform(self, steps: Sequence[Instr | Loop], known: dict[int, Any], values: Any) -> None:
+    def perform(self, steps: Sequence[Instr | Loop], known: dict[int, Any]) -> None:
         """Perform steps, and enter what they give."""
-
-        def read(leaf: Any) -> Any:
-            return known[leaf.index] if type(leaf) is Ref else leaf
-
         for step in steps:
             if isinstance(step, Loop):
-                self.scan(step, known, values)
+                self.scan(step, known)
                 continue
-            keywords = {name: mapped(value, read) for name, value in step.kw}
-            found = self.function(step)(*mapped(step.args, read), **keywords)
-            if step.out < 0 and not values[step.out].is_tuple:  # of a loop: its dtype has to stay
-                found = self.jnp.asarray(found, values[step.out].dtype)
-            known[step.out] = found
+            real: Instr = changed(step, lambda leaf: _read(leaf, known))
+            known[step.out] = self.function(step)(*real.args, **dict(real.kw))
 
-    def scan(self, loop: Loop, known: dict[int, Any], values: Any) -> None:
-        """Perform a recurrence."""
-        body = one_turn(loop, values)
-        described = Described(values, body.values)
-        carried = sorted({*body.previous, *loop.finals})
-        first: list[Any] = []
-        for row in carried:
-            value = loop.rows[row].value
-            init = body.previous[row][1] if row in body.previous else 0
-            content = known[init.index] if type(init) is Ref else init
-            made = self.jnp.asarray(content, value.dtype)
-            first.append(made if row in body.previous else self.jnp.zeros(value.shape, value.dtype))
-        stacks = {number: known[stack] for stack, number in body.turns.items()}
+    def scan(self, loop: Loop, known: dict[int, Any]) -> None:
+        """Perform a loop."""
+        jnp, values = self.jnp, self.program.values
 
-        def turn(carry: Any, parts: Any) -> tuple[Any, Any]:
+        def as_described(index: int, content: Any) -> Any:
+            return jnp.asarray(content, values[index].dtype)
+
+        firsts = [as_described(one.value, _read(one.first, known)) for one in loop.carries]
+        # the last turn's values are carried too, from zeros on that nobody reads
+        firsts += [jnp.zeros(values[i].shape, values[i].dtype) for i in loop.finals]
+        handed_on = [*(carry.next for carry in loop.carries), *loop.finals]
+        reads = {index: known[stack.index] for index, stack in loop.reads.items()}
+
+        def turn(carried: Any, parts: Any) -> tuple[Any, Any]:
             inside = known | parts
-            for row, before in zip(carried, carry, strict=True):
-                if row in body.previous:
-                    inside[body.previous[row][0]] = before
-            self.perform(body.steps, inside, described)
+            inside.update(zip((carry.value for carry in loop.carries), carried, strict=False))
+            self.perform(loop.body, inside)
             return (
-                [inside[body.rows[row]] for row in carried],
-                [inside[body.rows[row]] for row in loop.stacks],
+                [as_described(index, inside[index]) for index in handed_on],
+                [as_described(index, inside[index]) for index in loop.stacks],
             )
 
-        last, found = self.jax.lax.scan(turn, first, stacks, length=loop.turns)
+        last, found = self.jax.lax.scan(turn, firsts, reads, length=loop.turns)
         known.update(zip(loop.stacks.values(), found, strict=True))
-        known.update({out: last[carried.index(row)] for row, out in loop.finals.items()})
+        known.update(zip(loop.finals.values(), last[len(loop.carries) :], strict=True))
 
     def function(self, step: Instr) -> Callable[..., Any]:
         """The function of JAX that does what an instruction does."""
@@ -181,6 +168,10 @@ class _Replay:
         if found is None or ".accumulate" in path or ".outer" in path:
             raise Unsupported(f"JAX has no {path}. Fix: engine='numpy'")
         return found  # type: ignore[no-any-return]  # looked up by name
+
+
+def _read(leaf: Any, known: dict[int, Any]) -> Any:
+    return known[leaf.index] if type(leaf) is Ref else leaf
 
 
 def _key(key: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.compiler.tracing.tape import Library
+from gradwrap.compiler.tracing.backend import NumPyLibrary
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LIBRARIES: dict[str, str] = {"cupy": "gradwrap.compiler.engines.cupy.arrays"}
 """The modules of other libraries: `library_of(leaves)` is the `Compilable` of a call."""
 
 
-class Compilable(Library):
+class Compilable(NumPyLibrary):
     """A library, and what is asked of it for a call beside what the tracer asks; here, NumPy."""
 
     def current(self) -> AbstractContextManager[Any]:

@@ -51,23 +51,24 @@ others                     the function of NumPy of this dotted name (`linalg.so
 **Views.** `Instr.views` is True if the result may share memory with an argument that is a `Ref`
 (any of them). So a buffer may be used anew only when all values that may be views of it are dead.
 
-**After rolling** a body also holds `Loop`s. A loop performs its `rows` in order, `turns` times. An
-operand of a row is one of
+**Loops.** After rolling a body also holds `Loop`s. A loop performs a `body` of its own, `turns`
+times, in the order of computation. A body value has a number of its own and is described in
+`Program.values`. Only steps of the same loop read it. Between a turn and the world outside there is
+what the loop declares:
 
-============ ======================================================================================
-`Cur(j)`     what row `j` gave in this turn; `j` is smaller than the row's own number
-`Prev(j, i)` what row `j` gave in the turn before; in the first turn `i`, a `Ref` or a literal
-`Turn(r)`    the row of this turn of value `r`, which has the turns along its first axis. It has the
-             shape `values[r].shape[1:]`
-`Ref`        the same value in all turns
-literal      likewise
-============ ======================================================================================
+=========== ========================================================================================
+`carries`   `Carry(value, first, next)`: in the first turn body value `value` is `first`, a `Ref` or
+            a literal; in each later turn it is what `next` was in the turn before
+`reads`     `{i: Ref(r)}`: body value `i` is the part of this turn of value `r`, which has the turns
+            along its first axis. Its shape is `values[r].shape[1:]`
+`stacks`    `{i: r}`: value `r` has body value `i` of all turns along its first axis. It is an
+            ndarray of shape `(turns, *shape)`
+`finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
+=========== ========================================================================================
 
-`Row.value` describes what one turn gives. `stacks` says which rows are wanted of all turns: row
-`j`'s results together are the value `stacks[j]`, an ndarray of shape `(turns, *shape)`; `finals`
-says which are wanted of the last turn: value `finals[j]`, of the same description as the row's.
-The turns are in the order of computation. A row
-whose `fn` is an `Inner` is a loop itself (`loops.py`).
+Steps of the body may read values from outside, which are then the same in all turns. What is handed
+on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
+carries have one `next`. A loop in a loop is a step of its body.
 """
 
 from __future__ import annotations
@@ -141,43 +142,25 @@ class Instr(NamedTuple):
     """Whether it may give a view, but gave a copy when it was traced."""
 
 
-class Cur(NamedTuple):
-    """In a loop: what another row gave in this turn."""
+class Carry(NamedTuple):
+    """In a loop: a value that each turn hands to the next; see the module's docstring."""
 
-    row: int
-
-
-class Prev(NamedTuple):
-    """In a loop: what a row (often the same) gave in the turn before; `init` in the first turn."""
-
-    row: int
-    init: Any
-
-
-class Turn(NamedTuple):
-    """In a loop: this turn's row of a value that has the turns along its first axis."""
-
-    stack: Ref
-
-
-class Row(NamedTuple):
-    """One operation of a loop. `args` and `kw` are those of `Instr`, with the operands of a row."""
-
-    fn: Callable[..., Any]
-    name: str
-    args: tuple[Any, ...]
-    kw: tuple[tuple[str, Any], ...]
-    value: Value
-    line: int = 0
-    views: bool = False
+    value: int
+    """The number of the body value that a turn finds."""
+    first: Any
+    """What the first turn finds."""
+    next: int
+    """The number of the body value that a turn hands on."""
 
 
 @dataclass(slots=True)
 class Loop:
-    """A recurrence: rows that are performed in order, `turns` times; see the module's docstring."""
+    """A body that is performed `turns` times; see the module's docstring."""
 
     turns: int
-    rows: tuple[Row, ...]
+    body: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
+    carries: list[Carry] = field(default_factory=list[Carry])
+    reads: dict[int, Any] = field(default_factory=dict[int, Any])
     stacks: dict[int, int] = field(default_factory=dict[int, int])
     finals: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -185,6 +168,21 @@ class Loop:
     def outs(self) -> tuple[int, ...]:
         """The numbers of the values that it gives."""
         return (*self.stacks.values(), *self.finals.values())
+
+    @property
+    def found(self) -> set[int]:
+        """The numbers of the body values that are there when a turn begins."""
+        return {*self.reads, *(carry.value for carry in self.carries)}
+
+    @property
+    def handed_on(self) -> set[int]:
+        """The numbers of the body values that are needed when a turn ends."""
+        return {*self.stacks, *self.finals, *(carry.next for carry in self.carries)}
+
+    @property
+    def line(self) -> int:
+        """The first line of the user's code that is known of its steps; 0 if none is."""
+        return next((step.line for step in self.body if step.line), 0)
 
 
 class Guard(NamedTuple):
@@ -259,11 +257,7 @@ class Program:
 
     def length(self) -> int:
         """Count operations, those of a loop once."""
-        return sum(
-            len(step.rows) if isinstance(step, Loop) else 1
-            for block in self.blocks()
-            for step in block.body
-        )
+        return sum(isinstance(step, Instr) for body in self.bodies() for step in body)
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, each before its branches."""
@@ -273,10 +267,27 @@ class Program:
             yield block
             waiting.extend(reversed(block.branches.values()))
 
+    def bodies(self) -> Iterator[list[Instr | Loop]]:
+        """All straight-line code: the bodies of blocks, each before those of the loops in it."""
+        for block in self.blocks():
+            yield from bodies_of(block.body)
+
+
+def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
+    """Yield a body, and those of the loops in it."""
+    yield body
+    for step in body:
+        if isinstance(step, Loop):
+            yield from bodies_of(step.body)
+
 
 def _copied(block: Block) -> Block:
     branches = {found: _copied(branch) for found, branch in block.branches.items()}
-    return replace(block, body=[*block.body], branches=branches)
+    return replace(block, body=[changed(step, _same) for step in block.body], branches=branches)
+
+
+def _same(leaf: Any) -> Any:
+    return leaf
 
 
 # Operations ---------------------------------------------------------------------------------------
@@ -377,7 +388,7 @@ def array(nest: Any, dtype: Any, /) -> Any:
     return np.array(nest, dtype)
 
 
-def is_elementwise(instr: Instr | Row) -> bool:
+def is_elementwise(instr: Instr) -> bool:
     """Tell if an instruction computes each element of one output from those of its arguments."""
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
@@ -413,22 +424,20 @@ def _collect(nest: Any, found: list[int]) -> None:
         for bound in (nest.step, nest.stop, nest.start):
             if type_of(bound) not in LITERALS:
                 _collect(bound, found)
-    elif kind is Prev:
-        _collect(nest.init, found)
-    elif kind is Turn:
-        found.append(nest.stack.index)
-    elif isinstance(nest, (TUPLE, LIST)) and kind is not Cur:
+    elif isinstance(nest, (TUPLE, LIST)):
         for part in reversed(nest):
             _collect(part, found)
 
 
 def used(step: Instr | Loop) -> list[int]:
-    """The numbers of the values that an instruction or a loop reads."""
+    """The numbers of the values that an instruction, or a loop from outside, reads."""
     found: list[int] = []
     if isinstance(step, Loop):
-        for row in step.rows:
-            _collect(row.args, found)
-            _collect(row.kw, found)
+        _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
+        inside = step.found
+        for one in step.body:
+            found += [index for index in used(one) if index not in inside]
+            inside.update(given(one))
         return found
     _collect(step.args, found)
     if step.kw:
@@ -442,7 +451,7 @@ def given(step: Instr | Loop) -> tuple[int, ...]:
 
 
 def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a nest with every leaf changed; operands of loops are leaves too."""
+    """Return a nest with every leaf changed."""
     kind = type_of(nest)
     if kind is TUPLE or kind is LIST:
         return kind(
@@ -452,6 +461,21 @@ def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
         parts: Sequence[Any] = (nest.start, nest.stop, nest.step)
         return slice(*(mapped(part, change) for part in parts))
     return change(nest)
+
+
+def changed(step: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a step with every leaf changed that it reads, in the bodies of loops too."""
+    if isinstance(step, Loop):
+        return replace(
+            step,
+            body=[changed(one, change) for one in step.body],
+            carries=[carry._replace(first=change(carry.first)) for carry in step.carries],
+            reads={index: change(stack) for index, stack in step.reads.items()},
+            stacks=dict(step.stacks),
+            finals=dict(step.finals),
+        )
+    kw = mapped(step.kw, change) if step.kw else ()
+    return step._replace(args=mapped(step.args, change), kw=kw)
 
 
 # Running a program as it stands -------------------------------------------------------------------
@@ -481,49 +505,42 @@ def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
     known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
     known.update(zip(program.inputs, arguments, strict=True))
 
-    def read(leaf: Any) -> Any:
-        return known[leaf.index] if type(leaf) is Ref else leaf
-
     block = program.root
     while True:
-        for step in block.body:
-            if isinstance(step, Loop):
-                known.update(turned(step, read))
-            else:
-                keywords = {name: mapped(value, read) for name, value in step.kw}
-                known[step.out] = step.fn(*mapped(step.args, read), **keywords)
+        perform(block.body, known)
         if block.guard is None:
             assert block.result is not None
-            return tuple(map(read, block.result.leaves))
-        found = outcome(block.guard.kind, read(block.guard.value))
+            return tuple(_read(leaf, known) for leaf in block.result.leaves)
+        found = outcome(block.guard.kind, _read(block.guard.value, known))
         if found not in block.branches:
             raise Missed
         block = block.branches[found]
 
 
-def turned(loop: Loop, read: Callable[[Any], Any]) -> dict[int, Any]:
-    """Perform a loop whose leaves are read by `read`: the values that it gives, by number."""
-    turns: list[list[Any]] = []
-    for _ in range(loop.turns):
-        previous = turns[-1] if turns else None
-        turns.append(_one_turn(loop, len(turns), previous, read))
-    found = {out: np.stack([turn[j] for turn in turns]) for j, out in loop.stacks.items()}
-    return found | {out: turns[-1][j] for j, out in loop.finals.items()}
+def _read(leaf: Any, known: dict[int, Any]) -> Any:
+    return known[leaf.index] if type(leaf) is Ref else leaf
 
 
-def _one_turn(
-    loop: Loop, k: int, previous: list[Any] | None, read: Callable[[Any], Any]
-) -> list[Any]:
-    current: list[Any] = []
+def perform(body: Sequence[Instr | Loop], known: dict[int, Any]) -> None:
+    """Perform steps, and enter what they give."""
+    for step in body:
+        if isinstance(step, Loop):
+            _repeat(step, known)
+        else:
+            real = changed(step, lambda leaf: _read(leaf, known))
+            known[step.out] = step.fn(*real.args, **dict(real.kw))
 
-    def operand(leaf: Any) -> Any:
-        if type(leaf) is Cur:
-            return current[leaf.row]
-        if type(leaf) is Prev:
-            return read(leaf.init) if previous is None else previous[leaf.row]
-        return read(leaf.stack)[k] if type(leaf) is Turn else read(leaf)
 
-    for row in loop.rows:
-        keywords = {name: mapped(value, operand) for name, value in row.kw}
-        current.append(row.fn(*mapped(row.args, operand), **keywords))
-    return current
+def _repeat(loop: Loop, known: dict[int, Any]) -> None:
+    """Perform a loop, and enter what it gives."""
+    carried = [_read(carry.first, known) for carry in loop.carries]
+    turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
+    for turn in range(loop.turns):
+        known.update({index: known[stack.index][turn] for index, stack in loop.reads.items()})
+        known.update(zip((carry.value for carry in loop.carries), carried, strict=True))
+        perform(loop.body, known)
+        carried = [known[carry.next] for carry in loop.carries]
+        for index, found in turns.items():
+            found.append(known[index])
+    known.update({out: np.stack(turns[index]) for index, out in loop.stacks.items()})
+    known.update({out: known[index] for index, out in loop.finals.items()})

@@ -19,12 +19,11 @@ from gradwrap.compiler.ir.program import (
     Guard,
     Instr,
     Loop,
-    Prev,
     Program,
     Ref,
     Result,
-    Turn,
     Value,
+    changed,
     copy,
     full,
     given,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from gradwrap.compiler.tracing.trace import Traced
+    from gradwrap.compiler.tracing.run import Traced
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 
@@ -304,11 +303,8 @@ class _Walk:
             self.accesses.block += 1
             for step in block.body:
                 if isinstance(step, Loop):
-                    step.rows = tuple(
-                        row._replace(args=mapped(row.args, self.leaf), kw=mapped(row.kw, self.leaf))
-                        for row in step.rows
-                    )
-                    body.append(step)
+                    self.merge_reads(step)
+                    body.append(changed(step, self.leaf))
                     continue
                 kept = self.one(step, known)
                 body.extend(self.accesses.extra)
@@ -325,13 +321,20 @@ class _Walk:
             last = len(block.branches) == 1
             waiting.extend((b, known if last else dict(known)) for b in block.branches.values())
 
+    def merge_reads(self, loop: Loop) -> None:
+        """Let a loop, and the loops in it, read each stack once."""
+        known: dict[int, int] = {}
+        for index, stack in loop.reads.items():
+            first = known.setdefault(self.leaf(stack).index, index)
+            if first != index:
+                self.instead[index] = Ref(first)
+        loop.reads = {index: loop.reads[index] for index in known.values()}
+        for step in loop.body:
+            if isinstance(step, Loop):
+                self.merge_reads(step)
+
     def leaf(self, leaf: Any) -> Any:
-        kind: Any = type_of(leaf)
-        if kind is Ref:
-            return self.instead.get(leaf.index, leaf)
-        if kind is Prev:
-            return Prev(leaf.row, self.leaf(leaf.init))
-        return Turn(self.leaf(leaf.stack)) if kind is Turn else leaf
+        return self.instead.get(leaf.index, leaf) if type_of(leaf) is Ref else leaf
 
     def one(self, instr: Instr, known: dict[Any, int]) -> Instr | None:
         """The instruction as it stays; None if another value stands for its own."""
@@ -495,20 +498,37 @@ def remove_dead(program: Program) -> None:
             live.add(block.guard.value.index)
         if block.result is not None:
             live.update(refs(block.result.leaves))
-        body: list[Instr | Loop] = []
-        for step in reversed(block.body):
-            if isinstance(step, Loop):
-                step.stacks = {j: out for j, out in step.stacks.items() if out in live}
-                step.finals = {j: out for j, out in step.finals.items() if out in live}
-            if live.isdisjoint(given(step)):
-                continue
-            body.append(step)
-            live.difference_update(given(step))
-            live.update(used(step))
-        block.body = body[::-1]
-        needed[id(block)] = live
+        block.body, needed[id(block)] = _alive(block.body, live)
     live = needed[id(program.root)]
     program.constants = {i: c for i, c in program.constants.items() if i in live}
+
+
+def _alive(body: list[Instr | Loop], live: set[int]) -> tuple[list[Instr | Loop], set[int]]:
+    """Return the steps of a body that give what is needed after it, and what these need."""
+    live = set(live)
+    kept: list[Instr | Loop] = []
+    for step in reversed(body):
+        if live.isdisjoint(given(step)):
+            continue
+        kept.append(_alive_loop(step, live) if isinstance(step, Loop) else step)
+        live.difference_update(given(step))
+        live.update(used(kept[-1]))
+    return kept[::-1], live
+
+
+def _alive_loop(loop: Loop, live: set[int]) -> Loop:
+    """Return a loop with what its needed outputs need."""
+    made = Loop(loop.turns)
+    made.stacks = {index: out for index, out in loop.stacks.items() if out in live}
+    made.finals = {index: out for index, out in loop.finals.items() if out in live}
+    while True:
+        made.body, read = _alive(loop.body, made.handed_on)
+        carries = [carry for carry in loop.carries if carry.value in read]
+        if carries == made.carries:
+            break
+        made.carries = carries
+    made.reads = {index: stack for index, stack in loop.reads.items() if index in read}
+    return made
 
 
 # Who owns the outputs -----------------------------------------------------------------------------

@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.loops import NO_VALUE
 from gradwrap.compiler.ir.program import (
-    Cur,
+    Carry,
     Instr,
     Loop,
-    Prev,
     Ref,
-    Row,
-    Turn,
     Value,
+    changed,
     copy,
     getitem,
     is_elementwise,
-    mapped,
     scatter_add,
     setitem,
 )
 from gradwrap.compiler.rolling.for_all import for_all
+from gradwrap.compiler.rolling.nested import NO_VALUE, without_operations
 from gradwrap.compiler.rolling.segments import (
     NO_OPERATION,
     Decline,
@@ -187,8 +184,6 @@ class Emission(Stacking):
     def __init__(self, roller: Rewriting, segment: Segment) -> None:
         super().__init__(roller, segment)
         self.owner: dict[int, int] = {}
-        self.delayed: dict[tuple[int, int], int] = {}
-        """By row and distance: the row of a loop that hands on what that gave before."""
 
     def write(self) -> None:
         """Write all components."""
@@ -289,58 +284,67 @@ class Emission(Stacking):
         instr, operands = segment.rows[row], segment.operands[row]
         inner: Any = instr.fn
         loop: Loop = inner.loop
-        if not all(is_elementwise(one) or one.name == "copy" for one in loop.rows):
+        body = [one for one in loop.body if isinstance(one, Instr)]
+        if len(body) < len(loop.body) or not all(
+            is_elementwise(one) or one.name == "copy" for one in body
+        ):
             raise Decline("an inner loop does more than elementwise operations")
+        made = Loop(loop.turns)
+        names = {
+            index: self.roller.program.new(self.stack_value(self.values[index]))
+            for index in (*(carry.value for carry in loop.carries), *(one.out for one in body))
+        }
+        known: dict[tuple[int, int], Ref] = {}
 
         def operand(rank: int, leaf: Any) -> Any:
-            kind = type_of(leaf)
-            row: int = leaf.row if kind is Cur or kind is Prev else -1
-            if row >= 0:
-                if len(loop.rows[row].value.shape) != rank:
-                    raise Decline("an inner loop broadcasts what it computes")
-            if kind is Prev:
-                first = operands[-1 - leaf.init.index]
-                if self.row_value(first).shape != loop.rows[row].value.shape:
-                    raise Decline("a first value has another shape or dtype")
-                return Prev(row, self.stacked(first))
-            if kind is Turn:
-                stack = operands[-1 - leaf.stack.index]
-                same = self.same_in_all(stack)
-                return Turn(
-                    self._inner_turns(self.stacked(stack), rank) if same is None else same[0]
-                )
-            return (
-                self.aligned(operands[-1 - leaf.index], rank, operands, instr)
-                if kind is Ref
-                else leaf
-            )
+            if type_of(leaf) is not Ref:
+                return leaf
+            if leaf.index < 0:
+                return self.aligned(operands[-1 - leaf.index], rank, operands, instr)
+            if leaf.index not in names:
+                return read(leaf.index, rank)
+            if len(self.values[leaf.index].shape) != rank:
+                raise Decline("an inner loop broadcasts what it computes")
+            return names[leaf.index]
 
-        rows: list[Row] = []
-        for one in loop.rows:
-            change = partial(operand, len(one.value.shape))
-            args, kw = mapped(one.args, change), mapped(one.kw, change)
-            rows.append(one._replace(args=args, kw=kw, value=self.stack_value(one.value)))
+        def read(index: int, rank: int) -> Ref:
+            if (index, rank) not in known:
+                stack = operands[-1 - loop.reads[index].index]
+                same = self.same_in_all(stack)
+                source = same[0] if same else self._inner_turns(self.stacked(stack), rank)
+                known[index, rank] = self.part_of(made, source)
+            return known[index, rank]
+
+        for carry in loop.carries:
+            first = operands[-1 - carry.first.index]
+            firsts = self.stacked(first)
+            if self.row_value(first).shape != self.values[carry.value].shape:
+                raise Decline("a first value has another shape or dtype")
+            before, following = names[carry.value].index, names[carry.next].index
+            made.carries.append(Carry(before, firsts, following))
+        for one in body:
+            renamed = changed(one, partial(operand, len(self.values[one.out].shape)))
+            made.body.append(renamed._replace(out=names[one.out].index))
         taken = {segment.rows[one].args[1]: one for one in items}
-        stacks: dict[int, int] = {}
-        finals: dict[int, int] = {}
         moved: dict[int, Ref] = {}
-        for of_turn, out in loop.stacks.items():
+        for index, out in loop.stacks.items():
             if out in taken:
-                shape = (loop.turns, *rows[of_turn].value.shape)
-                made = self.roller.program.new(rows[of_turn].value._replace(shape=shape))
-                stacks[of_turn] = made.index
-                moved[taken[out]] = made
-        for of_turn, out in loop.finals.items():
+                value = self.values[names[index].index]
+                moved[taken[out]] = self.roller.program.new(
+                    value._replace(shape=(loop.turns, *value.shape))
+                )
+                made.stacks[names[index].index] = moved[taken[out]].index
+        for index, out in loop.finals.items():
             if out in taken:
-                made = self.roller.program.new(rows[of_turn].value)
-                finals[of_turn] = made.index
-                segment.stacks[taken[out]] = made
-        self.roller.body.append(Loop(loop.turns, tuple(rows), stacks, finals))
-        for place, made in moved.items():
+                final = self.roller.program.new(self.values[names[index].index])
+                made.finals[names[index].index] = final.index
+                segment.stacks[taken[out]] = final
+        self.roller.body.append(made)
+        for place, stack in moved.items():
             shape = (turns, *segment.values[place].shape)
             value = Value(shape, segment.values[place].dtype, is_ndarray=True, order="?")
             segment.stacks[place] = self.emit(
-                np.moveaxis, "moveaxis", (made, 0, 1), value, views=True
+                np.moveaxis, "moveaxis", (stack, 0, 1), value, views=True
             )
 
     def _inner_turns(self, stack: Ref, rank: int) -> Ref:
@@ -545,42 +549,60 @@ class Emission(Stacking):
 
     def _loop(self, members: list[int]) -> None:
         """Write a component as a loop."""
-        segment = self.segment
-        delays = self._delays(members)
-        numbers = {row: number for number, row in enumerate(members, len(delays))}
-        self.delayed = {key: number for number, key in enumerate(delays)}
-        rows: list[Row] = []
-        for (row, distance), first in delays.items():
-            source = numbers[row] if distance == 1 else self.delayed[row, distance - 1]
-            before = Prev(source, self.roller.plain(first))
-            rows.append(Row(copy, "copy", (before,), (), segment.values[row]))
+        segment, new = self.segment, self.roller.program.new
+        loop = Loop(self.turns)
+        made = {row: new(segment.values[row]) for row in members}
+        before = self._carried(loop, members, made)
+        body: list[Instr | Loop] = []
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
-            leaves = [self._loop_operand(op, numbers, operands, instr) for op in operands]
+            leaves: list[Any] = []
+            for operand in operands:
+                if type(operand) is Rel and operand.row in made:
+                    distance = operand.distance
+                    leaves.append(before[operand.row, distance] if distance else made[operand.row])
+                    continue
+                same = self.same_in_all(operand)
+                if same is not None:
+                    leaves.append(same[0])
+                elif type(operand) is Num:
+                    leaves.append(self.part_of(loop, self.numbers(operand, operands, instr)))
+                else:
+                    leaves.append(self.part_of(loop, self.stacked(operand)))
             args, kw = with_leaves((instr.args, instr.kw), iter(leaves))
-            value = segment.values[row]
-            rows.append(Row(instr.fn, instr.name, args, kw, value, instr.line, instr.views))
-        stacks: dict[int, int] = {}
-        finals: dict[int, int] = {}
+            body.append(instr._replace(args=args, kw=kw, out=made[row].index, copied=False))
+        loop.body += without_operations(body)
         for row in members:
             value = segment.values[row]
             all_turns, last = (False, False) if value.is_tuple else self._needs(row)
             if all_turns:
-                made = self.roller.program.new(self.stack_value(value))
-                stacks[numbers[row]] = made.index
-                segment.stacks[row] = made
+                segment.stacks[row] = new(self.stack_value(value))
+                loop.stacks[made[row].index] = segment.stacks[row].index
             elif last:
-                made = self.roller.program.new(value)
-                finals[numbers[row]] = made.index
-                segment.finals[row] = made
-        self.roller.body.append(Loop(self.turns, tuple(rows), stacks, finals))
+                segment.finals[row] = new(value)
+                loop.finals[made[row].index] = segment.finals[row].index
+        self.roller.body.append(loop)
 
-    def _delays(self, members: list[int]) -> dict[tuple[int, int], Any]:
-        """By row and number of turns: what a row gave so long ago, in the first turn."""
+    def part_of(self, loop: Loop, stack: Ref) -> Ref:
+        """Return the body value that is the part of a stack for the turn."""
+        for index, known in loop.reads.items():
+            if known == stack:
+                return Ref(index)
+        value = self.values[stack.index]
+        shape = value.shape[1:]
+        order = "?" if shape and value.order != "C" else "C"
+        part = self.roller.program.new(Value(shape, value.dtype, bool(shape), order=order))
+        loop.reads[part.index] = stack
+        return part
+
+    def _carried(
+        self, loop: Loop, members: list[int], made: dict[int, Ref]
+    ) -> dict[tuple[int, int], Ref]:
+        """Enter what a loop carries. By row and distance: the value of so many turns before."""
         longest: dict[int, tuple[Any, ...]] = {}
         for row in members:
             for operand in self.segment.operands[row]:
-                if type(operand) is not Rel or operand.row not in members or not operand.distance:
+                if type(operand) is not Rel or operand.row not in made or not operand.distance:
                     continue
                 if operand.distance > LATEST:
                     raise Late(operand.distance)
@@ -593,29 +615,14 @@ class Emission(Stacking):
                 if long[len(long) - len(short) :] != short:
                     raise Decline("two first values of one row")
                 longest[operand.row] = long
-        return {
-            (row, distance): firsts[-distance]
-            for row, firsts in longest.items()
-            for distance in range(1, len(firsts))
-        }
-
-    def _loop_operand(
-        self,
-        operand: Any,
-        numbers: dict[int, int],
-        others: list[Any],
-        instr: Instr,
-    ) -> Any:
-        if type(operand) is Rel and operand.row in numbers:
-            if operand.distance == 0:
-                return Cur(numbers[operand.row])
-            source = numbers[operand.row]
-            if operand.distance > 1:
-                source = self.delayed[operand.row, operand.distance - 1]
-            return Prev(source, self.roller.plain(operand.inits[0]))
-        same = self.same_in_all(operand)
-        if same is not None:
-            return same[0]
-        if type(operand) is Num:
-            return Turn(self.numbers(operand, others, instr))
-        return Turn(self.stacked(operand))
+        found: dict[tuple[int, int], Ref] = {}
+        for row, firsts in longest.items():
+            value, following = self.segment.values[row], made[row]
+            for distance, first in enumerate(reversed(firsts), 1):
+                found[row, distance] = before = self.roller.program.new(value)
+                carry = Carry(before.index, self.roller.plain(first), following.index)
+                loop.carries.append(carry)
+                if distance < len(firsts):
+                    following = self.roller.program.new(value)
+                    loop.body.append(Instr(copy, "copy", (before,), (), following.index))
+        return found

@@ -19,26 +19,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.loops import Inner, is_numeric, with_operations, without_operations
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Block,
     Guard,
     Instr,
     Loop,
-    Prev,
     Program,
     Ref,
     Result,
-    Turn,
     Value,
-    mapped,
+    changed,
     refs,
     used,
 )
 from gradwrap.compiler.passes.forwarding import KEYED, token
 from gradwrap.compiler.passes.passes import remove_dead
 from gradwrap.compiler.rolling.fission import Emission
+from gradwrap.compiler.rolling.nested import (
+    Nested,
+    is_numeric,
+    with_operations,
+    without_operations,
+)
 from gradwrap.compiler.rolling.segments import (
     Decline,
     Gat,
@@ -172,25 +175,10 @@ class Roller(Rewriting):
             self.uses.setdefault(index, []).append(-1)
 
     def _straight(self, step: Instr | Loop) -> None:
-        """Keep a step as it is, with what it reads where that is now."""
+        """Append a step, with its operands renamed."""
         if not self.place.keys().isdisjoint(used(step)):
-            if isinstance(step, Instr):
-                args = mapped(step.args, self.plain)
-                kw = mapped(step.kw, self.plain) if step.kw else ()
-                step = step._replace(args=args, kw=kw)
-            else:
-                step.rows = tuple(
-                    row._replace(args=mapped(row.args, self._outer), kw=mapped(row.kw, self._outer))
-                    for row in step.rows
-                )
+            step = changed(step, self.plain)
         self.body.append(step)
-
-    def _outer(self, leaf: Any) -> Any:
-        """The operand of a loop, with what it reads where that is now."""
-        kind = type_of(leaf)
-        if kind is Turn:
-            return Turn(self.plain(leaf.stack))
-        return Prev(leaf.row, self.plain(leaf.init)) if kind is Prev else self.plain(leaf)
 
     # Periods --------------------------------------------------------------------------------------
 
@@ -235,9 +223,9 @@ class Roller(Rewriting):
 
     def _code(self, instr: Instr) -> int:
         """A small number for an operation with the shapes and dtypes of what it works on."""
-        numeric = isinstance(instr.fn, (UFUNC, Inner)) or instr.name in ("pow", "where")
+        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.name in ("pow", "where")
         keyed = instr.name in KEYED
-        name: Any = instr.fn.key if isinstance(instr.fn, Inner) else instr.name
+        name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
         parts: list[Any] = [name, self._kind(self.values[instr.out])]
         for number, arg in enumerate(instr.args):
             in_key = keyed and number == 1
@@ -301,7 +289,7 @@ class Roller(Rewriting):
         segment.rows = self.instrs[start : start + period]
         segment.values = [self.values[row.out] for row in segment.rows]
         for row, value in zip(segment.rows, segment.values, strict=True):
-            if isinstance(row.fn, Inner):
+            if isinstance(row.fn, Nested):
                 continue
             if value.is_tuple or (value.is_ndarray and not value.shape):
                 raise Decline(f"{row.name} gives no plain array or number")
@@ -366,7 +354,7 @@ class Roller(Rewriting):
 
 def _counted(rows: Sequence[Instr]) -> str:
     """Say how many operations and loops there are."""
-    inner = sum(isinstance(row.fn, Inner) for row in rows)
+    inner = sum(isinstance(row.fn, Nested) for row in rows)
     count = sum(row.name != "item" for row in rows) - inner
     text = f"{count} operations"
     return text if not inner else f"{text} and {inner} loop{'s' if inner > 1 else ''}"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.loops import Inner, is_numeric
 from gradwrap.compiler.ir.program import Instr, Ref, Value, array, getitem, refs
 from gradwrap.compiler.passes.forwarding import KEYED, NUMBER
+from gradwrap.compiler.rolling.nested import Nested, is_numeric
 from gradwrap.compiler.rolling.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE
 
@@ -144,7 +144,7 @@ class Stacking:
     def numbers(self, operand: Num, others: Sequence[Any], line: Instr) -> Ref:
         """Return numbers as an array, of the dtype that they have in the operation."""
         mine = next((n for n, other in enumerate(others) if other is operand), 0)
-        if isinstance(line.fn, Inner):
+        if isinstance(line.fn, Nested):
             return self.constant(np.array(operand.numbers, line.fn.dtypes[mine]))
         if line.name in KEYED and 0 < mine < len(others) - (line.name != "getitem"):
             return self.constant(np.array(self.places(operand).places))

@@ -131,13 +131,13 @@ class Place:
         return now is self.value
 
     def test(self, number: int) -> str:
-        """The test that it still holds that, as text; `P` is the holder and `V` the value."""
+        """The test that it still holds that, as text; `P` is the holder and `W` the value."""
         if self.kind == "cell":
-            return f"P{number}.cell_contents is V{number}"
+            return f"P{number}.cell_contents is W{number}"
         if self.kind == "variable":
-            return f"P{number}.get({self.key!r}) is V{number}"
+            return f"P{number}.get({self.key!r}) is W{number}"
         if self.kind == "shape":
-            return f"P{number}.shape == V{number}[0] and P{number}.dtype == V{number}[1]"
+            return f"P{number}.shape == W{number}[0] and P{number}.dtype == W{number}[1]"
         return f"H{number}()"
 
 

@@ -42,7 +42,7 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
 
 
 class Library:
-    """The library whose arrays a trace is made of, as the tracer sees it; this class, NumPy."""
+    """The library whose arrays a trace is made of, as the tracer sees it; by default NumPy."""
 
     name: str = "numpy"
     kind: type[Any] = NDARRAY
@@ -51,6 +51,8 @@ class Library:
     """The backend of the tracers of its arrays."""
     namespace: Any
     """Their namespace."""
+    otherwise: dict[Any, Callable[..., Any]]
+    """What performs the functions of NumPy's that are no operations."""
     tracers: tuple[type[Any], type[Any]]
     """The classes of tracers of arrays, and of numbers."""
 
@@ -86,9 +88,6 @@ class Library:
         return (of_arrays if isinstance(value, NDARRAY) else of_numbers)(value, index, tape)
 
 
-NUMPY: Library = Library()
-
-
 class Recorded:
     """A real array or number, and its number in the program."""
 
@@ -105,7 +104,7 @@ class Recorded:
 class Tape:
     """The program that is being written."""
 
-    def __init__(self, library: Library = NUMPY) -> None:
+    def __init__(self, library: Library) -> None:
         self.library: Library = library
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []

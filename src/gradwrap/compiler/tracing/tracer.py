@@ -26,7 +26,6 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.compiler.tracing.tape import (
     LIBRARIES,
-    Library,
     Recorded,
     Unhandled,
     frame_of,
@@ -55,9 +54,6 @@ METHODS = frozenset(
 )
 """The methods of arrays that write to nothing and return arrays."""
 NO_VALUE: Any = getattr(np, "_NoValue", None)
-OTHERWISE: dict[Any, Callable[..., Any]] = {}
-"""What performs functions that are no operations themselves: new arrays, and those that consist of
-others. `tracing.py` enters them."""
 
 
 def _path_of(function: Any) -> str:
@@ -192,7 +188,7 @@ class Tracer(Recorded):
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
-        make = OTHERWISE.get(function)
+        make = tape.library.otherwise.get(function)
         if make is not None:
             return make(*args, **kwargs)
         path = _path_of(function)
@@ -347,6 +343,3 @@ def _is_public(ufunc: Any) -> bool:
         return True
     special: Any = sys.modules.get("scipy.special")
     return getattr(special, name, None) is ufunc
-
-
-Library.tracers = (ArrayTracer, Tracer)

@@ -19,6 +19,7 @@ from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
+from gradwrap.core.library.placing import placed_rule
 from gradwrap.core.library.scatter import scatter_add_generic
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import Meta
@@ -214,9 +215,16 @@ class Backend:
         whole.__dict__["__getattr__"] = find
         return whole
 
+    placed: Callable[[Any, Any], Any] | None = None
+    """A function of a cotangent and of the argument's `meta`, which puts it where that argument is.
+
+    Every formula's result goes through it: Dask gives a cotangent the chunks of its argument.
+    """
+
     def rule_of(self, op: Op) -> Rule | None:
         """The rule by which an operation on its arrays is recorded."""
-        return op.rule_for(self.name)
+        rule = op.rule_for(self.name)
+        return rule if rule is None or self.placed is None else placed_rule(rule, self.placed)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         """The function of an operation that is written in terms of others."""
@@ -314,56 +322,14 @@ class Backend:
         return array
 
 
-_factories: dict[str, Callable[[Any, type], Backend]] = {}
+factories: dict[str, Callable[[Any, type], Backend]] = {}
+"""The functions that make the backend of a library, by its name."""
 namespaces: dict[str, Callable[[], Any]] = {}
 """Functions that make the namespace of a library, by the module of its arrays."""
 by_type: dict[type, Backend] = {}
 # By identity, since the namespaces of wrappers are equal; each with its key, so that it lives on
 by_namespace: dict[int, tuple[Any, Backend]] = {}
 lock: threading.RLock = threading.RLock()
-
-
-def register_backend(library: str, factory: Callable[[Any, type], Backend]) -> None:
-    """Name the factory that describes an array library where it differs from the standard.
-
-    A library that follows the standard needs none. Call it before the first array of the library
-    is met.
-
-    Parameters
-    ----------
-    library
-        The name of the library: that of its top-level module.
-    factory
-        Called with the library's namespace and the type of the array, when the first array is met.
-        It returns a `Backend`, usually of a class derived from it.
-
-    Raises
-    ------
-    ValueError
-        Arrays of the library are known already, by another description.
-
-    Examples
-    --------
-    >>> import gradwrap as gw
-    >>> class MyBackend(gw.Backend):
-    ...     def __init__(self, xp, kind):
-    ...         super().__init__("mylib", xp, frozenset({kind}))
-    ...     def owns_buffer(self, array):
-    ...         return array.base is None
-    >>> gw.register_backend("mylib", MyBackend)
-    """
-    with lock:
-        if any(backend.name == library for backend in by_type.values()):
-            raise ValueError(
-                f"arrays of {library} are known already. Fix: call register_backend before the "
-                "first array of the library is given to gradwrap."
-            )
-        _factories[library] = factory
-
-
-def registered() -> frozenset[str]:
-    """The names of the libraries that have a backend of their own."""
-    return frozenset(_factories)
 
 
 def find_backend(kind: type) -> Backend | None:
@@ -434,7 +400,7 @@ def _enter(xp: Any, kind: type) -> Backend:
         known = by_namespace.get(id(xp))
         backend = None if known is None else known[1]
         if backend is None:
-            factory = _factories.get(library)
+            factory = factories.get(library)
             if factory is None:
                 backend = Backend(library, xp, frozenset({kind}))
             else:

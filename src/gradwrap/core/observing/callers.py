@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.library.backend import registered
+from gradwrap.core.library.registration import registered
 from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:

@@ -44,9 +44,12 @@ _lock = threading.Lock()
 _changes = 0
 
 
-def register(rules: Iterable[Rule], backend: str = GENERIC) -> None:
-    """Enter rules into the table, under their names; the module that does it is their chapter."""
-    chapter = sys._getframe(1).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+def register(rules: Iterable[Rule], backend: str = GENERIC, *, depth: int = 1) -> None:
+    """Enter rules into the table, under their names; the module that does it is their chapter.
+
+    That is the caller's, or that of a caller `depth` calls further out.
+    """
+    chapter = sys._getframe(depth).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     with _lock:
         for rule in rules:
             rule.chapter = chapter

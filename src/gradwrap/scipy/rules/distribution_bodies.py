@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import native
-from gradwrap.rules.incomplete import legendre
-from gradwrap.rules.integrals import kolmogorov_slope
+from gradwrap.rules.special.incomplete import legendre
+from gradwrap.rules.special.integrals import kolmogorov_slope
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
-from gradwrap.rules.incomplete import half_line
+from gradwrap.rules.special.incomplete import half_line
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula

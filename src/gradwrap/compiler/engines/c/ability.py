@@ -21,7 +21,6 @@ from gradwrap.compiler.engines.c.operations import (
     TYPES,
     elementwise,
 )
-from gradwrap.compiler.ir.loops import Described, LoopBody, one_turn
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, refs
 
 if TYPE_CHECKING:
@@ -60,15 +59,13 @@ class Ability:
         return self._takes(step, values, values[step.out], in_loop=False)
 
     def _takes_loop(self, loop: Loop, values: Any) -> bool:
-        body = one_turn(loop, values)
-        if loop.turns < 1 or not can_begin(loop, body, values):
+        if loop.turns < 1 or not can_begin(loop, values):
             return False
-        described = Described(values, body.values)
         return all(
-            self._takes_loop(step, described)
+            self._takes_loop(step, values)
             if isinstance(step, Loop)
-            else self._takes(step, described, described[step.out], in_loop=True)
-            for step in body.steps
+            else self._takes(step, values, values[step.out], in_loop=True)
+            for step in loop.body
         )
 
     def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
@@ -155,13 +152,13 @@ class Ability:
         return size <= (SMALL_PRODUCT if in_loop or self.is_long else SMALLER_PRODUCT)
 
 
-def can_begin(loop: Loop, body: LoopBody, values: Any) -> bool:
+def can_begin(loop: Loop, values: Any) -> bool:
     """Tell if the values before the first turn are described as those of later turns are."""
-    for row, (_, init) in body.previous.items():
-        value = loop.rows[row].value
-        if type(init) is not Ref:
-            if value.shape or not isinstance(init, (int, float, NUMBER)):
+    for carry in loop.carries:
+        value, first = values[carry.value], carry.first
+        if type(first) is not Ref:
+            if value.shape or not isinstance(first, (int, float, NUMBER)):
                 return False
-        elif values[init.index].shape != value.shape or values[init.index].dtype != value.dtype:
+        elif values[first.index].shape != value.shape or values[first.index].dtype != value.dtype:
             return False
     return True

@@ -19,7 +19,7 @@ from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradwrap.compiler.ir.loops import Described
+    from gradwrap.compiler.ir.program import Value
 
 SHELF = np.dtype(np.uint8)
 """The dtype of arrays with what one kernel leaves to others."""
@@ -68,13 +68,13 @@ class Frame(ABC):
         self,
         name: str,
         steps: Sequence[Instr | Loop],
-        values: Described,
+        values: Sequence[Value],
         outputs: Sequence[int],
         shelves: dict[int, Shelved],
         shelved: Sequence[int],
     ) -> None:
         self.name = name
-        self.values: Described = values
+        self.values: Sequence[Value] = values
         self.outputs: list[int] = list(outputs)
         self.shelves: dict[int, Shelved] = shelves
         """Where values are that one kernel leaves to others."""
@@ -91,6 +91,7 @@ class Frame(ABC):
         """By value: the pointer to where it is wanted in the end."""
         self.taken_homes: set[str] = set()
         self.count: int = 0
+        self._temporaries = 0
         self.dying_here: frozenset[int] = frozenset()
         """Values from outside of a loop's body that end in it."""
         self.targets: dict[int, Arr] = {}
@@ -185,6 +186,11 @@ class Frame(ABC):
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
+
+    def temporary(self) -> int:
+        """Return a number for what is no value of the program."""
+        self._temporaries += 1
+        return -1 - self._temporaries  # -1 is the root of what may not be written to
 
     def new(self, index: int) -> Arr:
         """Return room for a value: where it is wanted in the end, else in the workspace."""

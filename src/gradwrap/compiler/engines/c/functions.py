@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.engines.c.operations import LONG, TYPES, Elementwise
-from gradwrap.compiler.ir.loops import numbers
 from gradwrap.compiler.ir.program import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.compiler.engines.c.addresses import Arr
 
 CALL = re.compile(r"(?!__)[a-z]\w*\(")
@@ -71,8 +72,10 @@ static void sum_in(double *total, double part) {
 """A sum that keeps what rounding loses, for the sums of blocks."""
 
 
-def merged(exports: list[Export], statements: list[Statement]) -> list[Export]:
-    """Add up what is added to the same place."""
+def merged(
+    exports: list[Export], statements: list[Statement], temporary: Callable[[], int]
+) -> list[Export]:
+    """Add up what is added to the same place; `temporary` numbers new statements."""
     made: list[Export] = []
     for export in exports:
         same = [e for e in made if e.is_part and e.operator == "+=" and e.target == export.target]
@@ -80,7 +83,7 @@ def merged(exports: list[Export], statements: list[Statement]) -> list[Export]:
             made.append(export)
             continue
         before = same[0]
-        number = next(numbers)
+        number = temporary()
         dtype = export.target.dtype
         operands = (Ref(before.source), Ref(export.source))
         found = Elementwise("{0} + {1}", operands, (dtype, dtype), dtype)
@@ -89,13 +92,15 @@ def merged(exports: list[Export], statements: list[Statement]) -> list[Export]:
     return made
 
 
-def one_writer_each(exports: list[Export], strips: list[list[Statement]]) -> list[Export]:
+def one_writer_each(
+    exports: list[Export], strips: list[list[Statement]], temporary: Callable[[], int]
+) -> list[Export]:
     """Give every further write to an array a strip of its own: in one, they would overlap."""
     made: list[Export] = []
     roots: set[int] = set()
     for export in exports:
         if export.is_part and export.target.root in roots:
-            number = next(numbers)
+            number = temporary()
             dtype = next(s.dtype for strip in strips for s in strip if s.out == export.source)
             found = Elementwise("{0}", (Ref(export.source),), (dtype,), dtype)
             strips.append([Statement(number, found, dtype)])

@@ -63,7 +63,6 @@ from gradwrap.compiler.engines.c.operations import (
 )
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
-from gradwrap.compiler.ir.loops import Described, numbers, one_turn
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, refs, used
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ CACHED = 600_000
 class Kernel(Frame):
     """Writes the function of a stretch of a program."""
 
-    values: Described
+    values: Sequence[Value]
     lines: list[str]
     depth: int
     count: int
@@ -114,7 +113,7 @@ class Kernel(Frame):
         """Arrays of zeros that are to be cleared where they are first added to."""
         self.notes: list[str] = []
         """What `.explain()` says of loops that were found in its text."""
-        super().__init__(name, steps, Described(values, {}), outputs, shelves or {}, shelved)
+        super().__init__(name, steps, values, outputs, shelves or {}, shelved)
         self.in_turns = self._repeats(steps)
         made = {index for step in steps for index in given(step)}
         wanted = {index for index in outputs if index in made} | {*shelved}
@@ -406,8 +405,8 @@ class Kernel(Frame):
         if isinstance(source, Arr) and len(source.shape) > len(target.shape):
             extra = len(source.shape) - len(target.shape)
             source = source._replace(shape=source.shape[extra:], strides=source.strides[extra:])
-        number = next(numbers)
-        other = next(numbers)
+        number = self.temporary()
+        other = self.temporary()
         self.where[other] = source
         found = Elementwise("{0}", (Ref(other),), (source.dtype,), source.dtype)
         statement = Statement(number, found, target.dtype)
@@ -444,7 +443,7 @@ class Kernel(Frame):
             if instr.out in needed:
                 room = self.new(instr.out)
                 exports.append(Export(instr.out, room, "="))
-        self._nest(unit.shape, statements, merged(exports, statements))
+        self._nest(unit.shape, statements, merged(exports, statements, self.temporary))
         for export in exports:
             if export.operator == "=" and export.source in needed and not export.is_part:
                 self.where[export.source] = export.target
@@ -467,7 +466,7 @@ class Kernel(Frame):
             self.assign(room, source, "=")
         self.where[instr.out] = room
         if not any(statement.out == written.index for statement in statements):
-            number = next(numbers)
+            number = self.temporary()
             dtype = self.values[written.index].dtype
             found = Elementwise("{0}", (written,), (dtype,), dtype)
             statements.append(Statement(number, found, dtype))
@@ -497,7 +496,7 @@ class Kernel(Frame):
         is_in_cache = math.prod(shape) * arrays <= IN_CACHE or len(statements) > BUSY * arrays
         if extents[-1] >= LONG_ROW and is_in_cache:
             strips = with_calls_apart(strips)
-        exports = one_writer_each(exports, strips)
+        exports = one_writer_each(exports, strips, self.temporary)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
         if not along_one or any(
@@ -829,10 +828,7 @@ class Kernel(Frame):
 
     def _loop(self, loop: Loop) -> None:
         """Write a recurrence."""
-        body = one_turn(loop, self.values)
-        outer = self.values
-        self.values = Described(outer, body.values)
-        state = Carrying(self, loop, body)
+        state = Carrying(self, loop)
         state.before()
         counter = f"k{self.count}"
         self.count += 1
@@ -841,5 +837,4 @@ class Kernel(Frame):
         state.turn(counter)
         self.depth -= 1
         self.line("}")
-        self.values = outer
         state.after()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Row, Value
+from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -93,7 +93,7 @@ class Elementwise(NamedTuple):
     """The function of the C library that it calls."""
 
 
-def elementwise(instr: Instr | Row, values: Any, value: Value) -> Elementwise | None:
+def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
     """Return an instruction as an expression in C; None if it is to be left to NumPy."""
     if value.dtype not in TYPES or value.is_tuple or value.is_number:
         return None
@@ -138,7 +138,7 @@ def elementwise(instr: Instr | Row, values: Any, value: Value) -> Elementwise | 
     return Elementwise(found[0], instr.args, tuple(dtypes), result, found[1])
 
 
-def _is_whole(instr: Instr | Row, values: Any) -> bool:
+def _is_whole(instr: Instr, values: Any) -> bool:
     """Tell if an instruction takes the one element of an array without axes."""
     if instr.name != "getitem" or type(instr.args[0]) is not Ref:
         return False

@@ -22,12 +22,14 @@ from gradwrap.compiler.engines.cupy.engine import cupy_engine
 from gradwrap.compiler.engines.libraries import Compilable
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.compiler.tracing.backend import TraceBackend
+from gradwrap.compiler.tracing.namespace import OWN
 from gradwrap.compiler.tracing.tape import NUMERIC, Tape
-from gradwrap.compiler.tracing.trace import OWN, TraceBackend
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.backend import Backend, backend_of, find_backend, register_backend
+from gradwrap.core.library.backend import Backend, backend_of, find_backend
 from gradwrap.core.library.compat import module_like
+from gradwrap.core.library.registration import register_backend
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:

@@ -95,15 +95,14 @@ def _prepared(program: Program) -> Program:
     def key(whole: Any) -> Any:
         return tuple(map(part, whole)) if isinstance(whole, TUPLE) else part(whole)
 
+    def keyed(one: Instr) -> Instr:
+        has_key = one.name in KEYED
+        return one._replace(args=(one.args[0], key(one.args[1]), *one.args[2:])) if has_key else one
+
     def step(one: Instr | Loop) -> Instr | Loop:
         if isinstance(one, Loop):
-            rows = tuple(
-                row._replace(args=(row.args[0], key(row.args[1]), *row.args[2:]))
-                if row.name in KEYED
-                else row
-                for row in one.rows
-            )
-            return replace(one, rows=rows)
+            body = [keyed(i) if isinstance(i, Instr) else step(i) for i in one.body]
+            return replace(one, body=body)
         if is_elementwise(one) and not (refs(one.args) or one.kw):  # of numbers, on the host
             value = values[one.out]
             args = (value.shape, one.fn(*one.args), value.dtype)
@@ -111,10 +110,7 @@ def _prepared(program: Program) -> Program:
         chosen = _chosen(one, values)
         if chosen is not None:
             return chosen
-        if one.name in KEYED:
-            args = (one.args[0], key(one.args[1]), *one.args[2:])
-            return one._replace(args=args, views=one.name == "getitem")
-        return one
+        return keyed(one)._replace(views=one.name == "getitem") if one.name in KEYED else one
 
     numbers = {  # a number in NumPy, which is a view here
         one.out
@@ -263,9 +259,7 @@ class _Writer(Writer):
         return None
 
     def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
-        is_mask = (
-            type_of(key) is Ref and key.index >= 0 and self.values[key.index].dtype.kind == "b"
-        )
+        is_mask = type_of(key) is Ref and self.values[key.index].dtype.kind == "b"
         if how == "scatter_add" and is_mask and self.values[key.index].shape:
             self.scope["add_masked"] = cupy_calls.add_masked
             return f"add_masked({name}, {self.text(key, state)}, {self._nest(value, state)})"
@@ -300,7 +294,7 @@ class _Writer(Writer):
         text = self._nest(nest, state)
         if type_of(nest) is not Ref:
             return f"cp.full((), {text}, {self._literal(dtype)})"
-        same = nest.index < 0 or self.values[nest.index].dtype == dtype
+        same = self.values[nest.index].dtype == dtype
         return text if same else f"{text}.astype({self._literal(dtype)})"
 
     def _function(self, instr: Instr) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.compiler.engines.c.ability import can_begin
 from gradwrap.compiler.engines.cupy.operations import TYPES, converted, elementwise, literal
 from gradwrap.compiler.engines.groups import scheduled
-from gradwrap.compiler.ir.loops import Described, one_turn
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, item, used
 
 if TYPE_CHECKING:
@@ -139,59 +138,59 @@ class Kernels:
 
     def _loop(self, loop: Loop) -> list[Step] | None:
         """Make a kernel of a loop in which all turns of an element need that element alone."""
-        body = one_turn(loop, self.values)
-        if len(loop.rows) > MOST_OPERATIONS or not can_begin(loop, body, self.values):
+        values = self.values
+        instrs = [one for one in loop.body if isinstance(one, Instr)]
+        if len(instrs) > MOST_OPERATIONS or not can_begin(loop, values):
             return None
-        described: Any = Described(self.values, body.values)
-        shapes = {described[number].shape for number in (*body.rows, *body.turns.values())}
-        instrs = [one for one in body.steps if isinstance(one, Instr)]
-        steps = [elementwise(one, described, described[one.out]) for one in instrs]
-        if len(shapes) != 1 or None in steps or len(steps) < len(loop.rows):
+        shapes = {values[index].shape for index in (*(one.out for one in instrs), *loop.reads)}
+        steps = [elementwise(one, values, values[one.out]) for one in instrs]
+        if len(shapes) != 1 or None in steps or len(steps) < len(loop.body):
             return None
         (shape,) = shapes
         name = f"loop{len(self.texts)}"
-        text = _Text(described)
+        text = _Text(values)
         at = f"[k * {math.prod(shape)} + i]"
-        for stack, number in body.turns.items():
-            text.known[number] = f"{text.argument(Ref(stack), raw=True)}{at}"
+        rows = {one.out: row for row, one in enumerate(instrs)}
+        for index, stack in loop.reads.items():
+            text.known[index] = f"{text.argument(stack, raw=True)}{at}"
         before: list[str] = []
-        for row, (number, init) in body.previous.items():
-            dtype = described[number].dtype
-            before.append(f"{TYPES[dtype]} p{row} = {text.operand(init, dtype)};")
-            text.known[number] = f"p{row}"
+        moves: list[str] = []
+        for carry in loop.carries:
+            dtype, row = values[carry.value].dtype, rows[carry.next]
+            before.append(f"{TYPES[dtype]} p{row} = {text.operand(carry.first, dtype)};")
+            text.known[carry.value] = f"p{row}"
+            moves.append(f"p{row} = t{row};")
         lines: list[str] = []
         for row, (one, found) in enumerate(zip(instrs, steps, strict=True)):
             assert found is not None
-            value = described[one.out]
+            value = values[one.out]
             lines.append(f"const {TYPES[value.dtype]} t{row} = {text.expression(found, value)};")
             text.known[one.out] = f"t{row}"
-        lines += [f"y{row}{at} = t{row};" for row in loop.stacks]
-        ends = sorted(
-            {*loop.finals} or {0}
-        )  # one output at least tells how many elements there are
+        stacks = {rows[index]: out for index, out in loop.stacks.items()}
+        finals = {rows[index]: out for index, out in loop.finals.items()}
+        lines += [f"y{row}{at} = t{row};" for row in stacks]
+        ends = sorted(finals or {0})  # one output at least tells how many elements there are
         lines += [f"if (k == {loop.turns - 1}) z{row} = t{row};" for row in ends]
-        lines += [f"p{row} = t{row};" for row in body.previous]
+        lines += moves
         turns = f"for (long long k = 0; k < {loop.turns}; ++k) {{"
         lines = [*before, turns, *(f"    {line}" for line in lines), "}"]
-        written = {f"z{row}": (shape, described[body.rows[row]].dtype, "") for row in ends}
-        for row, out in loop.stacks.items():
+        written = {f"z{row}": (shape, values[instrs[row].out].dtype, "") for row in ends}
+        for row, out in stacks.items():
             written[f"y{row}"] = (self.values[out].shape, self.values[out].dtype, "raw ")
         outputs = [f"{raw}{dtype.name} {word}" for word, (_, dtype, raw) in written.items()]
         kernel = _kernel_text(text.parameters, outputs, lines, f"gradwrap_{name}")
         names = [word.split()[-1] for word in text.parameters]
-        results = [*(f"y{row}" for row in loop.stacks), *(f"z{row}" for row in loop.finals)]
+        results = [*(f"y{row}" for row in stacks), *(f"z{row}" for row in finals)]
         definition = [f"{name}_kernel = {kernel}", "", "", f"def {name}({', '.join(names)}):"]
         for word, (of, dtype, _) in written.items():
             definition.append(f'    {word} = cp.empty({of!r}, "{dtype.name}")')
         definition.append(f"    {name}_kernel({', '.join([*names, *written])})")
         definition.append(f"    return {', '.join(results)}")
         self.texts.append("\n".join(definition))
-        first = next((row.line for row in loop.rows if row.line), 0)
-        where = f"line {first}" if first else "a backward pass"
-        self.notes.append(f"{name}: {loop.turns} turns of {len(loop.rows)} operations, {where}")
+        where = f"line {loop.line}" if loop.line else "a backward pass"
+        self.notes.append(f"{name}: {loop.turns} turns of {len(instrs)} operations, {where}")
         function = self._define(self.texts[-1], name)
-        outs = [*loop.stacks.values(), *loop.finals.values()]
-        return self._calls(function, name, tuple(text.leaves), outs)
+        return self._calls(function, name, tuple(text.leaves), loop.outs)
 
 
 class _Text:

@@ -133,7 +133,7 @@ class SourceText:
                 return False
             if type(part) is Ref:
                 value = self.values[part.index]
-                if part.index < 0 or (value.shape and value.dtype.kind != "b"):
+                if value.shape and value.dtype.kind != "b":
                     return False
         return True
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
-from gradwrap.compiler.ir.loops import Described, one_turn
 from gradwrap.compiler.ir.program import (
     Block,
     Instr,
@@ -33,7 +32,6 @@ from gradwrap.compiler.passes.products import SHARED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradwrap.compiler.ir.loops import LoopBody
     from gradwrap.compiler.passes.passes import Roots
 
 WORKSPACE = 1 << 28
@@ -487,19 +485,14 @@ class Writer(SourceText):
     def _loop(self, loop: Loop, state: State, depth: int) -> None:
         """Write a recurrence."""
         self._loops += 1
-        first = next((row.line for row in loop.rows if row.line), 0)
-        where = f"line {first}" if first else "a backward pass"
+        where = f"line {loop.line}" if loop.line else "a backward pass"
         self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
-        body = one_turn(loop, self.values)
-        outer = self.values
-        self.values = Described(outer, body.values)
         self.loops = (*self.loops, self._loops)
-        _LoopText(self, loop, body, state, f"r{self._loops}_").write(depth)
+        _LoopText(self, loop, state, f"r{self._loops}_").write(depth)
         self.loops = self.loops[:-1]
         for out in loop.outs:
             if out in self.stores:
                 self.line(depth, f"{self.stores[out]}{state.names[out]}")
-        self.values = outer
 
     def stack(self, out: int, state: State, *, flat: bool = False) -> tuple[str, str]:
         """The name of the array for all turns of a row, and the line that makes it, or "".
@@ -556,112 +549,105 @@ def _first_additions(chain: list[Instr]) -> int:
 class _LoopText:
     """The lines of one recurrence."""
 
-    def __init__(
-        self, writer: Writer, loop: Loop, body: LoopBody, state: State, prefix: str
-    ) -> None:
+    def __init__(self, writer: Writer, loop: Loop, state: State, prefix: str) -> None:
         self.writer = writer
         self.loop = loop
-        self.body = body
         self.state = state
         self.prefix = prefix
-        self.current: list[str] = [f"{prefix}{j}" for j in range(len(loop.rows))]
+        outs = [out for step in loop.body for out in given(step)]
+        self.current: dict[int, str] = {out: f"{prefix}{j}" for j, out in enumerate(outs)}
+        """By body value that a step gives: its name."""
         self.made: dict[int, Instr] = {
-            step.out: step for step in body.steps if isinstance(step, Instr)
+            step.out: step for step in loop.body if isinstance(step, Instr)
         }
-        self.kept: set[int] = {*body.previous, *loop.stacks, *loop.finals}
-        """The rows that are needed at the end of a turn."""
+        self.carried: set[int] = {carry.next for carry in loop.carries}
         self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
         self.pairs: list[str] = []
         """Names of buffers that are used in every other turn, as `a` and `b`."""
 
     def write(self, depth: int) -> None:
         """Write the loop."""
-        writer, loop, body, state = self.writer, self.loop, self.body, self.state
-        roots = writer.roots
-        inside = {*body.rows, *body.turns.values()}
-        for number in (*body.turns.values(), *(n for n, _ in body.previous.values())):
-            roots[number] = frozenset({number})
-            inside.add(number)
-        enter_roots(body.steps, writer.values, roots)
-        for row in {*body.previous, *loop.finals}:
-            writer.handed_out |= roots[body.rows[row]]
-        for number, name in zip(body.rows, self.current, strict=True):
-            writer.fixed[number] = name
+        writer, loop, state = self.writer, self.loop, self.state
+        inside = {*self.current, *loop.found}
+        writer.roots.update({index: frozenset({index}) for index in loop.found})
+        enter_roots(loop.body, writer.values, writer.roots)
+        for index in {*self.carried, *loop.finals}:
+            writer.handed_out |= writer.roots[index]
+        writer.fixed.update(self.current)
         stacks = self._stacks(depth)
         self._begin(depth)
         writer.line(depth, self._head(stacks))
-        live = {i for step in body.steps for i in used(step) if i not in inside}
-        live.update(body.rows[row] for row in self.kept)
-        writer.steps(body.steps, live, state, depth + 1)
-        lasts = {out: self._last(row, depth + 1) for row, out in loop.finals.items()}
+        live = {i for step in loop.body for i in used(step)} - inside | loop.handed_on
+        writer.steps(loop.body, live, state, depth + 1)
+        lasts = {out: self._last(index, depth + 1) for index, out in loop.finals.items()}
         self._carry_on(depth + 1)
         state.names.update(lasts)
-        for number in inside:
-            state.names.pop(number, None)
-            state.buffers.pop(number, None)
+        for index in inside:
+            state.names.pop(index, None)
+            state.buffers.pop(index, None)
             for known in (writer.fixed, writer.stores, writer.targets):
-                known.pop(number, None)
+                known.pop(index, None)
 
     def _stacks(self, depth: int) -> dict[str, str]:
         """Write the stacks; return the names of rows that a turn writes to, and their stacks."""
-        writer, body = self.writer, self.body
+        writer = self.writer
         rows: dict[str, str] = {}
-        for j, out in self.loop.stacks.items():
+        for index, out in self.loop.stacks.items():
             name, line = writer.stack(out, self.state)
             if line:
                 writer.line(depth, line)
-            number = body.rows[j]
-            if self._takes_buffer(number) or (number not in self.made and self._is_stack(number)):
-                writer.targets[number] = f"{self.current[j]}o"
-                rows[f"{self.current[j]}o"] = name
+            if self._takes_buffer(index) or self._is_stack(index):
+                row = writer.targets[index] = f"{self.current[index]}o"
+                rows[row] = name
             else:
-                writer.stores[number] = f"{name}[{self.counter}] = "
+                writer.stores[index] = f"{name}[{self.counter}] = "
         return rows
 
-    def _is_stack(self, number: int) -> bool:
+    def _is_stack(self, index: int) -> bool:
         """Tell if a value is one that an inner loop gives of all its turns."""
         return any(
-            number in step.stacks.values() for step in self.body.steps if isinstance(step, Loop)
+            index in step.stacks.values() for step in self.loop.body if isinstance(step, Loop)
         )
 
-    def _takes_buffer(self, number: int) -> bool:
-        instr, value = self.made.get(number), self.writer.values[number]
+    def _takes_buffer(self, index: int) -> bool:
+        instr, value = self.made.get(index), self.writer.values[index]
         is_array = value.is_ndarray and bool(value.shape) and value.order == "C"
         return instr is not None and is_array and self.writer.takes_out(instr)
 
     def _begin(self, depth: int) -> None:
         """Write what the first turn finds."""
-        writer, body, state = self.writer, self.body, self.state
-        for j, (number, init) in sorted(body.previous.items()):
-            name = f"{self.current[j]}p"
-            text = writer.text(init, state)
-            if self._is_own(j):
+        writer, loop, state = self.writer, self.loop, self.state
+        for carry in loop.carries:
+            name = f"{self.current[carry.next]}p"
+            text = writer.text(carry.first, state)
+            if self._is_own(carry.next):
                 text = f'{text}.copy("K")'
-                state.buffers[number] = Buffer(name, None, {number}, kept=False, loops=writer.loops)
+                state.buffers[carry.value] = Buffer(
+                    name, None, {carry.value}, kept=False, loops=writer.loops
+                )
             writer.line(depth, f"{name} = {text}")
-            state.names[number] = name
-        for j in sorted({*body.previous, *self.loop.finals} - self.loop.stacks.keys()):
-            number, name = body.rows[j], self.current[j]
-            if self._takes_buffer(number):
-                made = writer.new_array("empty", self.loop.rows[j].value)
-                writer.targets[number] = f"{name}a"
-                for one in ("a", "b") if j in body.previous else ("a",):
+            state.names[carry.value] = name
+        for index in sorted({*self.carried, *loop.finals} - loop.stacks.keys()):
+            name = self.current[index]
+            if self._takes_buffer(index):
+                made = writer.new_array("empty", writer.values[index])
+                writer.targets[index] = f"{name}a"
+                for one in ("a", "b") if index in self.carried else ("a",):
                     writer.line(depth, f"{name}{one} = {made}")
-                if j in body.previous:
+                if index in self.carried:
                     self.pairs.append(name)
-        for place, number in enumerate(body.turns.values()):
-            state.names[number] = f"{self.prefix}v{place}"
+        for place, index in enumerate(loop.reads):
+            state.names[index] = f"{self.prefix}v{place}"
 
-    def _is_own(self, j: int) -> bool:
-        """Tell if nobody else sees what a row carries on, so that a turn may write to it."""
-        number = self.body.rows[j]
-        instr = self.made.get(number)
+    def _is_own(self, index: int) -> bool:
+        """Tell if nobody else sees what is carried on, so that a turn may write to it."""
+        instr = self.made.get(index)
         return instr is not None and instr.name in ("setitem", "scatter_add")
 
     def _head(self, stacks: dict[str, str]) -> str:
         """The line that begins the loop."""
-        names = [self.state.names[number] for number in self.body.turns.values()]
-        sources = [self.state.names[index] for index in self.body.turns]
+        names = [self.state.names[index] for index in self.loop.reads]
+        sources = [self.state.names[stack.index] for stack in self.loop.reads.values()]
         names += stacks
         sources += stacks.values()
         counter = self.counter
@@ -679,19 +665,19 @@ class _LoopText:
 
     def _moves(self) -> list[tuple[str, str]]:
         """What the next turn finds: its names, and what is bound to them."""
-        found = [(f"{self.current[j]}p", self.body.rows[j]) for j in sorted(self.body.previous)]
         names = self.state.names
-        return [(name, names[number]) for name, number in found if name != names[number]]
+        found = [(f"{self.current[index]}p", names[index]) for index in sorted(self.carried)]
+        return [(target, name) for target, name in found if target != name]
 
-    def _last(self, row: int, depth: int) -> str:
-        """The name of what a row gives in the last turn; it may lie where the next turn's lies."""
-        name = self.state.names[self.body.rows[row]]
+    def _last(self, index: int, depth: int) -> str:
+        """The name of what the last turn gives; it may lie where the next turn's lies."""
+        name = self.state.names[index]
         if name not in {target for target, _ in self._moves()}:
             return name
-        if row in self.body.previous:
-            return f"{self.current[row]}p"
-        self.writer.line(depth, f"{self.current[row]} = {name}")
-        return self.current[row]
+        if index in self.carried:
+            return f"{self.current[index]}p"
+        self.writer.line(depth, f"{self.current[index]} = {name}")
+        return self.current[index]
 
     def _carry_on(self, depth: int) -> None:
         """Write what the next turn finds."""

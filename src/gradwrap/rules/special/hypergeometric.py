@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.table.registry import register
-from gradwrap.rules.incomplete import as_floats, column, constants
-from gradwrap.rules.special import INNER, POSITIVE, special
+from gradwrap.rules.special.incomplete import as_floats, column, constants
+from gradwrap.rules.special.rows import INNER, POSITIVE, special
 
 PLACES = [float(k) for k in range(220)]
 REACH = 80.0  # of the power series, up to which its terms are enough
@@ -234,10 +234,7 @@ RULES = [
         samples=WITH_PARAMETER,
     ),
     special(
-        "eval_hermite",
-        "n x",
-        lambda xp, g, n, x: g * (2.0 * _hermite(xp, n, x)),
-        samples=DEGREES,
+        "eval_hermite", "n x", lambda xp, g, n, x: g * (2.0 * _hermite(xp, n, x)), samples=DEGREES
     ),
     special(
         "eval_hermitenorm",

@@ -1,4 +1,4 @@
-"""Elliptic integrals and functions, DLMF 19 and 22, cited as in `special.py`.
+"""Elliptic integrals and functions, DLMF 19 and 22.
 
 The usual formulas for the derivatives in the parameter m divide by m. Near m = 0 the integrand's
 derivative is integrated instead, and complete integrals are hypergeometric functions.
@@ -10,9 +10,8 @@ import math
 from typing import Any
 
 from gradwrap.core.table.registry import register
-from gradwrap.rules.incomplete import as_floats, column, constants, legendre
-from gradwrap.rules.integrals import combined, several, spread
-from gradwrap.rules.special import special
+from gradwrap.rules.special.incomplete import as_floats, column, constants, legendre
+from gradwrap.rules.special.rows import several, special
 
 BELOW_ONE = (0.1, 0.9)
 
@@ -122,10 +121,8 @@ RULES = [
         "ellipj",
         "u m",
         4,
-        lambda xp, g, m, out: combined(g, _by_argument(xp, m, out)),
-        lambda xp, t, m, out: spread(t, _by_argument(xp, m, out)),
-        lambda xp, g, m, out: combined(g, _by_parameter(xp, m, out)),
-        lambda xp, t, m, out: spread(t, _by_parameter(xp, m, out)),
+        _by_argument,
+        _by_parameter,
         domain=(0.05, 0.9),
         samples=("x(3), x(3)", "x(2, 1), x(1, 3)", "0.6, x(3)", "x(3), 0.3"),
     ),

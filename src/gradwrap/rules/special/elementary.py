@@ -1,8 +1,4 @@
-"""Functions of SciPy's that are elementary, and inverses of such, cited as in `special.py`.
-
-The derivative of an inverse follows from the function: if F(a, x) = y, then dx/dy = 1/F_x and
-dx/da = -F_a/F_x.
-"""
+"""Elementary functions of SciPy, and inverses of elementary functions."""
 
 from __future__ import annotations
 
@@ -11,9 +7,18 @@ from typing import Any
 
 from gradwrap.core.table.kinds import elementwise
 from gradwrap.core.table.registry import register
-from gradwrap.rules.elliptic import hypergeometric
-from gradwrap.rules.incomplete import as_floats
-from gradwrap.rules.special import INNER, POSITIVE, TERMS, near_zero, power_series, special
+from gradwrap.rules.special.elliptic import hypergeometric
+from gradwrap.rules.special.gamma_and_error import normal_density
+from gradwrap.rules.special.incomplete import as_floats
+from gradwrap.rules.special.rows import (
+    INNER,
+    POSITIVE,
+    TERMS,
+    inverse,
+    near_zero,
+    power_series,
+    special,
+)
 
 DEGREE = math.pi / 180.0
 
@@ -65,15 +70,6 @@ def _root(xp: Any, delta: Any, r: Any) -> Any:
     return xp.hypot(xp.ones_like(r), r / delta)
 
 
-def _normal_density(xp: Any, x: Any) -> Any:
-    return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-
-
-def _log_ndtr_slope(xp: Any, x: Any) -> Any:
-    """Return the derivative of log_ndtr, DLMF 7.10.1."""
-    return math.sqrt(2 / math.pi) / xp.special.erfcx(x * -math.sqrt(0.5))
-
-
 def _tukey_density(xp: Any, p: Any, lmbda: Any) -> Any:
     """Return 1/Q'(p) of the quantile function Q(p) = (p**lmbda - (1 - p)**lmbda)/lmbda."""
     p, lmbda = as_floats(xp, p, lmbda)
@@ -117,24 +113,8 @@ RULES = [
         lambda xp, g, x, lmbda: g * _by_power(xp, _log1p(xp, x, lmbda), lmbda),
         domain=(0.5, 2.0),
     ),
-    special(
-        "inv_boxcox",
-        "y lmbda",
-        lambda xp, g, lmbda, out: g * _raised(xp, out, 1.0 - lmbda),
-        lambda xp, g, lmbda, out: (
-            -(g * _by_power(xp, xp.log(out), lmbda) * _raised(xp, out, 1.0 - lmbda))
-        ),
-        domain=(0.5, 2.0),
-    ),
-    special(
-        "inv_boxcox1p",
-        "y lmbda",
-        lambda xp, g, lmbda, out: g * _raised(xp, 1.0 + out, 1.0 - lmbda),
-        lambda xp, g, lmbda, out: (
-            -(g * _by_power(xp, xp.log1p(out), lmbda) * _raised(xp, 1.0 + out, 1.0 - lmbda))
-        ),
-        domain=(0.5, 2.0),
-    ),
+    inverse("inv_boxcox", "boxcox", of="x", domain=(0.5, 2.0)),
+    inverse("inv_boxcox1p", "boxcox1p", of="x", domain=(0.5, 2.0)),
     special(
         "powm1",
         "x y",
@@ -199,11 +179,11 @@ RULES = [
         domain=(0.5, 2.0),
     ),
     # inverses of the normal distribution function
-    special("ndtri_exp", "y", lambda xp, g, out: g / _log_ndtr_slope(xp, out), domain=(-3.0, -0.2)),
+    inverse("ndtri_exp", "log_ndtr", of="x", domain=(-3.0, -0.2)),
     special(
         "nrdtrimn",
         "p std x",
-        lambda xp, g, std, x, out: -(g * std / _normal_density(xp, (x - out) / std)),
+        lambda xp, g, std, x, out: -(g * std / normal_density(xp, (x - out) / std)),
         lambda xp, g, std, x, out: g * (out - x) / std,
         lambda xp, g: g,
         domain=INNER,
@@ -213,7 +193,7 @@ RULES = [
         "nrdtrisd",
         "mn p x",
         lambda xp, g, mn, x, out: g * out / (mn - x),
-        lambda xp, g, mn, x, out: g * out * out / ((mn - x) * _normal_density(xp, (x - mn) / out)),
+        lambda xp, g, mn, x, out: g * out * out / ((mn - x) * normal_density(xp, (x - mn) / out)),
         lambda xp, g, mn, x, out: g * out / (x - mn),
         domain=(0.6, 0.9),
         samples=("x(3) - 2.0, x(3), x(3)", "x(2, 1) - 2.0, x(3), 1.5"),

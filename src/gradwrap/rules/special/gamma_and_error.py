@@ -1,64 +1,29 @@
-"""Special functions, under SciPy's names; CuPy, JAX and PyTorch have functions of their own.
-
-Numbers such as DLMF 10.6.3 are equations of the NIST Digital Library of Mathematical Functions,
-https://dlmf.nist.gov, the source of the derivatives. Formulas call no function that CuPy lacks,
-unless CuPy lacks the row's own function too.
-"""
+"""The gamma and error functions and their relatives; exponentials, logarithms and entropies."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwrap.core.library.compat import device
-from gradwrap.core.table.kinds import elementwise, nondifferentiable
+from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.rules.incomplete import as_floats, column, constants
+from gradwrap.rules.special.incomplete import as_floats, column, constants
+from gradwrap.rules.special.rows import (
+    POSITIVE,
+    TERMS,
+    complement,
+    inverse,
+    near_zero,
+    power_series,
+    special,
+)
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
-
-TERMS = 18  # of a power series for |x| < 1: more than double precision needs, also for derivatives
 OVER_FACTORIALS = [1 / math.factorial(k + 1) for k in range(TERMS)]
 FAR_TERMS = [(-0.5) ** k * math.prod(range(1, 2 * k + 2, 2)) for k in range(8)]
 NEAR = [float(k) for k in range(16)]  # the terms of a zeta function that are summed one by one
 BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000]
 # of even order, over the factorial of the order
-POSITIVE = (0.5, 3.0)
-INNER = (0.2, 0.8)
-ORDERS: dict[
-    int, tuple[str, ...]
-] = {  # the samples where the arguments before the last, of two or three, are orders
-    2: ("1.5, x(3)", "i(1, 2, 3), x(2, 3)", "2.5, x()", "1.5, x(0)"),
-    3: ("1.5, 2.0, x(3)", "i(1, 2, 3), 0.7, x(2, 3)", "2.5, 1.5, x()"),
-}
-ALONG_Q = ("1.5, x(3)", "2.5, x(2, 3)", "3.7, x()", "1.5, x(0)")
-
-
-def special(
-    name: str, params: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
-) -> Rule:
-    """Build the row of a function of real numbers, with the formulas of its last arguments.
-
-    The arguments before them are orders. A function of several arguments is not `same`, because
-    SciPy returns float64 for a float32 array and a number.
-    """
-    count = len(params.split())
-    orders = (None,) * (count - len(formulas))
-    if orders and "samples" not in options:
-        options["samples"] = ORDERS[count]
-    options |= {"same": count == 1, "only_real": True}
-    return elementwise(f"special.{name}", params, *orders, *formulas, **options)
-
-
-def power_series(x: Any, coefficients: list[float]) -> Any:
-    """Evaluate a polynomial in x, whose coefficients are given lowest power first."""
-    total = 0.0 * x + coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        total = total * x + coefficient
-    return total
 
 
 def _like(xp: Any, value: Any, x: Any) -> Any:
@@ -66,12 +31,6 @@ def _like(xp: Any, value: Any, x: Any) -> Any:
     if not hasattr(value, "dtype"):
         return xp.full((), value, dtype=x.dtype, device=device(x))  # copies nothing to a GPU
     return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
-
-
-def near_zero(xp: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Return the mask |x| < 1, x with 0 outside of the mask, and x with 1 inside of it."""
-    near = xp.abs(x) < 1.0
-    return near, xp.where(near, x, 0.0), xp.where(near, 1.0, x)
 
 
 def _exprel_slope(xp: Any, x: Any, out: Any) -> Any:
@@ -89,7 +48,7 @@ def _erfcx_slope(xp: Any, x: Any, out: Any) -> Any:
     return xp.where(far, series, 2 * xp.where(far, 0.0, x) * out - 2 / math.sqrt(math.pi))
 
 
-def _normal_density(xp: Any, x: Any) -> Any:
+def normal_density(xp: Any, x: Any) -> Any:
     """Return the density of the standard normal distribution."""
     return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
@@ -141,7 +100,7 @@ def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
 RULES = [
     # error functions and the normal distribution: DLMF 7.10.1 and 7.10.2
     special("erf", "x", lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(-x * x))),
-    special("erfc", "x", lambda xp, g, x: g * (-2 / math.sqrt(math.pi) * xp.exp(-x * x))),
+    complement("erfc", "erf"),
     special("erfcx", "x", lambda xp, g, x, out: g * _erfcx_slope(xp, x, out)),
     special(
         "erfinv",
@@ -155,8 +114,8 @@ RULES = [
         lambda xp, g, out: g * (-math.sqrt(math.pi) / 2 * xp.exp(out * out)),
         domain=(0.3, 1.7),
     ),
-    special("ndtr", "x", lambda xp, g, x: g * _normal_density(xp, x)),
-    special("ndtri", "x", lambda xp, g, out: g / _normal_density(xp, out), domain=(0.1, 0.9)),
+    special("ndtr", "x", lambda xp, g, x: g * normal_density(xp, x)),
+    inverse("ndtri", "ndtr", of="x", domain=(0.1, 0.9)),
     special(
         "log_ndtr",
         "x",

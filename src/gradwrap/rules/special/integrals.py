@@ -1,59 +1,27 @@
 """Special functions that are integrals: exponential, trigonometric, of Fresnel, Dawson, Owen ...
 
-Their derivatives are the integrands. Numbers of equations are those of DLMF, as in `special.py`.
+Their derivatives are the integrands. Numbers of equations are those of DLMF.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradwrap.core.table.kinds import elementwise, general
+from gradwrap.core.table.kinds import elementwise
 from gradwrap.core.table.registry import register
-from gradwrap.rules.special import POSITIVE, near_zero, power_series, special
+from gradwrap.rules.special.gamma_and_error import normal_density
+from gradwrap.rules.special.rows import (
+    INTEGER_ORDERS,
+    POSITIVE,
+    inverse,
+    near_zero,
+    power_series,
+    several,
+    special,
+)
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from gradwrap.core.table.rule import FormulaFunction, Rule, RuleOptions
-
-ONE_ARGUMENT = ("x(3)", "x(2, 3)", "x()", "x(0)")
 SPENCE = [1 / (k + 1) for k in range(40)]
-
-
-def several(
-    name: str,
-    params: str,
-    count: int,
-    *formulas: FormulaFunction | None,
-    **options: Unpack[RuleOptions],
-) -> Rule:
-    """Build the row of an elementwise function of real numbers that has several outputs.
-
-    For each argument there are a formula of the cotangent and one of the tangents.
-    """
-    options.setdefault("samples", ONE_ARGUMENT)
-    options |= {"outputs": count, "batch": "align", "only_real": True, "jvp": formulas[1::2]}
-    signature = ", ".join(params.split()) + ", /"
-    return general(f"special.{name}", signature, *formulas[::2], **options)
-
-
-def combined(g: Any, slopes: tuple[Any, ...]) -> Any:
-    """Return the cotangent of an argument from those of the outputs and their derivatives.
-
-    In a pass that is recorded, an output that is not used has None.
-    """
-    total: Any = None
-    for cotangent, slope in zip(g, slopes, strict=True):
-        if cotangent is not None:
-            product = cotangent * slope
-            total = product if total is None else total + product
-    return total
-
-
-def spread(t: Any, slopes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the tangents of the outputs from that of an argument and their derivatives."""
-    return tuple(t * slope for slope in slopes)
 
 
 def _sine_over(xp: Any, x: Any) -> Any:
@@ -127,10 +95,6 @@ def _spence_slope(xp: Any, x: Any) -> Any:
     return xp.where(near, -series, xp.log(away) / (1.0 - away))
 
 
-def _normal_density(xp: Any, x: Any) -> Any:
-    return xp.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-
-
 def _faddeeva(xp: Any, x: Any, sigma: Any, gamma: Any) -> Any:
     """Return the imaginary part of w((x + i gamma)/(sigma sqrt(2))) over sigma sqrt(2 pi)."""
     point = (x + 1j * gamma) / (sigma * math.sqrt(2))
@@ -182,7 +146,7 @@ RULES = [
         "n x",
         lambda xp, g, n, x: -(g * _exponential_integral(xp, n, x)),
         domain=POSITIVE,
-        samples=("2, x(3)", "i(0, 1, 3), x(2, 3)", "1, x()"),
+        samples=INTEGER_ORDERS,
     ),
     special("dawsn", "x", lambda xp, g, x, out: g * (1.0 - 2.0 * x * out)),  # DLMF 7.10.4
     special("erfi", "x", lambda xp, g, x: g * (2 / math.sqrt(math.pi) * xp.exp(x * x))),
@@ -193,67 +157,18 @@ RULES = [
         same=False,
     ),
     special("spence", "x", lambda xp, g, x: g * _spence_slope(xp, x), domain=POSITIVE),
-    several(
-        "sici",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _sici(xp, x)),
-        lambda xp, t, x: spread(t, _sici(xp, x)),
-        domain=POSITIVE,
-    ),
-    several(
-        "shichi",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _shichi(xp, x)),
-        lambda xp, t, x: spread(t, _shichi(xp, x)),
-        domain=POSITIVE,
-    ),
-    several(
-        "fresnel",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _fresnel(xp, x)),
-        lambda xp, t, x: spread(t, _fresnel(xp, x)),
-    ),
-    several(
-        "it2j0y0",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _bessel_over(xp, x)),
-        lambda xp, t, x: spread(t, _bessel_over(xp, x)),
-        domain=POSITIVE,
-    ),
-    several(
-        "it2i0k0",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _modified_over(xp, x)),
-        lambda xp, t, x: spread(t, _modified_over(xp, x)),
-        domain=POSITIVE,
-    ),
-    several(
-        "itj0y0",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _bessel(xp, x)),
-        lambda xp, t, x: spread(t, _bessel(xp, x)),
-        domain=POSITIVE,
-    ),
-    several(
-        "iti0k0",
-        "x",
-        2,
-        lambda xp, g, x: combined(g, _modified(xp, x)),
-        lambda xp, t, x: spread(t, _modified(xp, x)),
-        domain=POSITIVE,
-    ),
+    several("sici", "x", 2, _sici, domain=POSITIVE),
+    several("shichi", "x", 2, _shichi, domain=POSITIVE),
+    several("fresnel", "x", 2, _fresnel),
+    several("it2j0y0", "x", 2, _bessel_over, domain=POSITIVE),
+    several("it2i0k0", "x", 2, _modified_over, domain=POSITIVE),
+    several("itj0y0", "x", 2, _bessel, domain=POSITIVE),
+    several("iti0k0", "x", 2, _modified, domain=POSITIVE),
     several(
         "itairy",
         "x",
         4,
-        lambda xp, g, x: combined(g, _airy(xp, x)),
-        lambda xp, t, x: spread(t, _airy(xp, x)),
+        _airy,
         domain=(0.2, 1.0),  # SciPy's values are less exact further out
     ),
     special(
@@ -278,7 +193,7 @@ RULES = [
         "owens_t",
         "h a",
         lambda xp, g, h, a: (
-            g * (-0.5 * _normal_density(xp, h) * xp.special.erf(a * h * math.sqrt(0.5)))
+            g * (-0.5 * normal_density(xp, h) * xp.special.erf(a * h * math.sqrt(0.5)))
         ),
         lambda xp, g, h, a: (
             g * (xp.exp(-0.5 * h * h * (1.0 + a * a)) / (2 * math.pi * (1.0 + a * a)))
@@ -294,6 +209,6 @@ RULES = [
         samples=("x(3), x(3), x(3)", "x(2, 1), x(3), x(2, 3)", "x(3), 2.0, 0.7", "x(), x(), 0.7"),
     ),
     special("kolmogorov", "x", lambda xp, g, x: g * kolmogorov_slope(xp, x), domain=(0.3, 2.0)),
-    special("kolmogi", "p", lambda xp, g, out: g / kolmogorov_slope(xp, out), domain=(0.1, 0.9)),
+    inverse("kolmogi", "kolmogorov", of="x", domain=(0.1, 0.9)),
 ]
 register(RULES)

@@ -7,15 +7,24 @@ of the others there is no rule.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.table.kinds import elementwise
 from gradwrap.core.table.registry import register
-from gradwrap.rules.incomplete import as_floats, column, constants, legendre
-from gradwrap.rules.integrals import combined, several, spread
-from gradwrap.rules.special import ORDERS, POSITIVE, TERMS, near_zero, power_series, special
+from gradwrap.rules.special.incomplete import as_floats, column, constants, legendre
+from gradwrap.rules.special.rows import (
+    INTEGER_ORDERS,
+    ORDERS,
+    POSITIVE,
+    TERMS,
+    near_zero,
+    power_series,
+    several,
+    special,
+)
 
-INTEGER_ORDERS = ("2, x(3)", "i(0, 1, 3), x(2, 3)", "1, x()")
+if TYPE_CHECKING:
+    from gradwrap.core.table.rule import FormulaFunction, Rule
+
 # of the trapezoidal rule, half a step from the ends
 NODES = [(i + 0.5) / 160 for i in range(160)]
 POWERS = [float(k) for k in range(70)]
@@ -92,21 +101,51 @@ def _first_kind_by_order(xp: Any, v: Any, x: Any, *, scaled: bool) -> Any:
     return found if scaled else xp.exp(x) * found
 
 
-def _spherical(xp: Any, kind: Any, n: Any, x: Any, sign: float) -> Any:
+def _apart(kind: Any, v: Any, x: Any) -> Any:
+    """Return half the difference of a function of the orders below and above, DLMF 10.6.1."""
+    return 0.5 * (kind(v - 1, x) - kind(v + 1, x))
+
+
+def _mean(kind: Any, v: Any, x: Any) -> Any:
+    """Return the mean of a function of the orders below and above, DLMF 10.29.1."""
+    return 0.5 * (kind(v - 1, x) + kind(v + 1, x))
+
+
+def _of_degree(name: str, formula: FormulaFunction) -> Rule:
+    """Build the row of a spherical function, or of its slope."""
+    path = f"_ufuncs._spherical_{name}"
+    return special(path, "n x", formula, domain=POSITIVE, samples=INTEGER_ORDERS)
+
+
+def _spherical(xp: Any, name: str, n: Any, x: Any, sign: float) -> Any:
     """Return the derivative of a spherical Bessel function, DLMF 10.51.2 and 10.51.5.
 
     It is (n f(n - 1, x) + sign (n + 1) f(n + 1, x)) / (2 n + 1).
     """
-    n = xp.asarray(n)
+    n, kind = xp.asarray(n), getattr(xp.special._ufuncs, f"_spherical_{name}")
     below, above = kind(xp.where(n > 0, n - 1, 0), x), kind(n + 1, x)
     (n, x) = as_floats(xp, n, x)
     return (n * below + sign * (n + 1.0) * above) / (2.0 * n + 1.0)
 
 
-def _spherical_second(xp: Any, n: Any, x: Any, value: Any, slope: Any, sign: float) -> Any:
+def _spherical_slope(xp: Any, name: str, n: Any, x: Any, slope: Any, sign: float) -> Any:
     """Return the second derivative of a spherical Bessel function, DLMF 10.47.1 and 10.47.2."""
+    value = getattr(xp.special._ufuncs, f"_spherical_{name}")(n, x)
     n, x = as_floats(xp, n, x)
     return -2.0 * slope / x - (sign - n * (n + 1.0) / (x * x)) * value
+
+
+def _kelvin_over(xp: Any, x: Any, out: Any, first: int) -> Any:
+    """Return out/x for the slope of bei (`first` 1) or ber (2), by DLMF 10.65.1 near 0.
+
+    So every derivative is right at 0.
+    """
+    near, small, large = near_zero(xp, x)
+    degrees = [first + 2 * k for k in range(6)]
+    terms = [0.5 * (-1) ** (m // 2) * m / math.factorial(m) ** 2 for m in degrees]
+    half = 0.25 * small * small
+    series = power_series(half * half, terms) * half ** (first - 1)
+    return xp.where(near, series, out / large)
 
 
 def _struve_term(xp: Any, v: Any, x: Any) -> Any:
@@ -115,7 +154,7 @@ def _struve_term(xp: Any, v: Any, x: Any) -> Any:
     return (0.5 * x) ** v * xp.special.rgamma(v + 1.5) / math.sqrt(math.pi)
 
 
-def _airy(x: Any, out: Any) -> tuple[Any, ...]:
+def _airy(xp: Any, x: Any, out: Any) -> tuple[Any, ...]:
     """Return the derivatives of Ai, Ai', Bi and Bi', DLMF 9.2.1."""
     return out[1], x * out[0], out[3], x * out[2]
 
@@ -131,12 +170,12 @@ def _scaled_airy(xp: Any, x: Any, out: Any) -> tuple[Any, ...]:
     )
 
 
-def _of_parabola(v: Any, x: Any, out: Any) -> tuple[Any, ...]:
+def _of_parabola(xp: Any, v: Any, x: Any, out: Any) -> tuple[Any, ...]:
     """Return the derivatives of a parabolic cylinder function and of its slope, DLMF 12.2.4."""
     return out[1], (0.25 * x * x - v - 0.5) * out[0]
 
 
-def _of_hyperbola(a: Any, x: Any, out: Any) -> tuple[Any, ...]:
+def _of_hyperbola(xp: Any, a: Any, x: Any, out: Any) -> tuple[Any, ...]:
     """Return the derivatives of W(a, x) and of its slope, DLMF 12.14.1."""
     return out[1], (a - 0.25 * x * x) * out[0]
 
@@ -147,18 +186,8 @@ RULES = [
     special("j1", "x", lambda xp, g, x, out: g * (xp.special.j0(x) - _over_x(xp, x, out, -1.0))),
     special("y0", "x", lambda xp, g, x: -(g * xp.special.y1(x)), domain=POSITIVE),
     special("y1", "x", lambda xp, g, x, out: g * (xp.special.y0(x) - out / x), domain=POSITIVE),
-    special(
-        "jv",
-        "v x",
-        lambda xp, g, v, x: g * (0.5 * (xp.special.jv(v - 1, x) - xp.special.jv(v + 1, x))),
-        domain=POSITIVE,
-    ),
-    special(
-        "yv",
-        "v x",
-        lambda xp, g, v, x: g * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
-        domain=POSITIVE,
-    ),
+    special("jv", "v x", lambda xp, g, v, x: g * _apart(xp.special.jv, v, x), domain=POSITIVE),
+    special("yv", "v x", lambda xp, g, v, x: g * _apart(xp.special.yv, v, x), domain=POSITIVE),
     # modified Bessel functions: DLMF 10.29.1 to 10.29.3
     special("i0", "x", lambda xp, g, x: g * xp.special.i1(x)),
     special("i1", "x", lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0))),
@@ -185,46 +214,32 @@ RULES = [
         "iv",
         "v x",
         lambda xp, g, v, x: g * _first_kind_by_order(xp, v, x, scaled=False),
-        lambda xp, g, v, x: g * (0.5 * (xp.special.iv(v - 1, x) + xp.special.iv(v + 1, x))),
+        lambda xp, g, v, x: g * _mean(xp.special.iv, v, x),
         domain=POSITIVE,
     ),
     special(
         "ive",
         "v x",
         lambda xp, g, v, x: g * _first_kind_by_order(xp, v, x, scaled=True),
-        lambda xp, g, v, x, out: (
-            g * (0.5 * (xp.special.ive(v - 1, x) + xp.special.ive(v + 1, x)) - xp.sign(x) * out)
-        ),
+        lambda xp, g, v, x, out: g * (_mean(xp.special.ive, v, x) - xp.sign(x) * out),
         domain=POSITIVE,
     ),
     special(
         "kv",
         "v x",
         lambda xp, g, v, x: g * _second_kind_by_order(xp, v, x, scaled=False),
-        lambda xp, g, v, x: g * (-0.5 * (xp.special.kv(v - 1, x) + xp.special.kv(v + 1, x))),
+        lambda xp, g, v, x: -(g * _mean(xp.special.kv, v, x)),
         domain=POSITIVE,
     ),
     special(
         "kve",
         "v z",
         lambda xp, g, v, z: g * _second_kind_by_order(xp, v, z, scaled=True),
-        lambda xp, g, v, z, out: (
-            g * (out - 0.5 * (xp.special.kve(v - 1, z) + xp.special.kve(v + 1, z)))
-        ),
+        lambda xp, g, v, z, out: g * (out - _mean(xp.special.kve, v, z)),
         domain=POSITIVE,
     ),
-    special(
-        "jve",
-        "v z",
-        lambda xp, g, v, z: g * (0.5 * (xp.special.jve(v - 1, z) - xp.special.jve(v + 1, z))),
-        domain=POSITIVE,
-    ),
-    special(
-        "yve",
-        "v z",
-        lambda xp, g, v, z: g * (0.5 * (xp.special.yve(v - 1, z) - xp.special.yve(v + 1, z))),
-        domain=POSITIVE,
-    ),
+    special("jve", "v z", lambda xp, g, v, z: g * _apart(xp.special.jve, v, z), domain=POSITIVE),
+    special("yve", "v z", lambda xp, g, v, z: g * _apart(xp.special.yve, v, z), domain=POSITIVE),
     special(
         "kn",
         "n x",
@@ -240,189 +255,66 @@ RULES = [
         samples=INTEGER_ORDERS,
     ),
     # Hankel functions, of complex values
-    elementwise(
-        "special.hankel1",
-        "v z",
-        None,
-        lambda xp, g, v, z: (
-            g * (0.5 * (xp.special.hankel1(v - 1, z) - xp.special.hankel1(v + 1, z)))
-        ),
-        same=False,
-        only_real=True,
-        domain=POSITIVE,
-        samples=ORDERS[2],
+    special(
+        "hankel1", "v z", lambda xp, g, v, z: g * _apart(xp.special.hankel1, v, z), domain=POSITIVE
     ),
-    elementwise(
-        "special.hankel2",
-        "v z",
-        None,
-        lambda xp, g, v, z: (
-            g * (0.5 * (xp.special.hankel2(v - 1, z) - xp.special.hankel2(v + 1, z)))
-        ),
-        same=False,
-        only_real=True,
-        domain=POSITIVE,
-        samples=ORDERS[2],
+    special(
+        "hankel2", "v z", lambda xp, g, v, z: g * _apart(xp.special.hankel2, v, z), domain=POSITIVE
     ),
-    elementwise(
-        "special.hankel1e",
+    special(
+        "hankel1e",
         "v z",
-        None,
-        lambda xp, g, v, z, out: (
-            g * (0.5 * (xp.special.hankel1e(v - 1, z) - xp.special.hankel1e(v + 1, z)) - 1j * out)
-        ),
-        same=False,
-        only_real=True,
+        lambda xp, g, v, z, out: g * (_apart(xp.special.hankel1e, v, z) - 1j * out),
         domain=POSITIVE,
-        samples=ORDERS[2],
     ),
-    elementwise(
-        "special.hankel2e",
+    special(
+        "hankel2e",
         "v z",
-        None,
-        lambda xp, g, v, z, out: (
-            g * (0.5 * (xp.special.hankel2e(v - 1, z) - xp.special.hankel2e(v + 1, z)) + 1j * out)
-        ),
-        same=False,
-        only_real=True,
+        lambda xp, g, v, z, out: g * (_apart(xp.special.hankel2e, v, z) + 1j * out),
         domain=POSITIVE,
-        samples=ORDERS[2],
     ),
     # spherical ones, which SciPy's public functions call by these names
+    _of_degree("jn", lambda xp, g, n, x: g * _spherical(xp, "jn", n, x, -1.0)),
+    _of_degree("yn", lambda xp, g, n, x: g * _spherical(xp, "yn", n, x, -1.0)),
+    _of_degree("in", lambda xp, g, n, x: g * _spherical(xp, "in", n, x, 1.0)),
+    _of_degree("kn", lambda xp, g, n, x: -(g * _spherical(xp, "kn", n, x, 1.0))),
+    _of_degree("jn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "jn", n, x, out, 1.0)),
+    _of_degree("yn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "yn", n, x, out, 1.0)),
+    _of_degree("in_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "in", n, x, out, -1.0)),
+    _of_degree("kn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "kn", n, x, out, -1.0)),
+    # Kelvin functions, of which w = ber + 1j bei solves w'' = 1j w - w'/x, DLMF 10.61.3
+    special("ber", "x", lambda xp, g, x: g * xp.special.berp(x)),
+    special("bei", "x", lambda xp, g, x: g * xp.special.beip(x)),
     special(
-        "_ufuncs._spherical_jn",
-        "n x",
-        lambda xp, g, n, x: g * _spherical(xp, xp.special._ufuncs._spherical_jn, n, x, -1.0),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
+        "berp", "x", lambda xp, g, x, out: -(g * (xp.special.bei(x) + _kelvin_over(xp, x, out, 2)))
     ),
     special(
-        "_ufuncs._spherical_yn",
-        "n x",
-        lambda xp, g, n, x: g * _spherical(xp, xp.special._ufuncs._spherical_yn, n, x, -1.0),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
+        "beip", "x", lambda xp, g, x, out: g * (xp.special.ber(x) - _kelvin_over(xp, x, out, 1))
     ),
+    special("ker", "x", lambda xp, g, x: g * xp.special.kerp(x), domain=POSITIVE),
+    special("kei", "x", lambda xp, g, x: g * xp.special.keip(x), domain=POSITIVE),
     special(
-        "_ufuncs._spherical_in",
-        "n x",
-        lambda xp, g, n, x: g * _spherical(xp, xp.special._ufuncs._spherical_in, n, x, 1.0),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
+        "kerp", "x", lambda xp, g, x, out: -(g * (xp.special.kei(x) + out / x)), domain=POSITIVE
     ),
-    special(
-        "_ufuncs._spherical_kn",
-        "n x",
-        lambda xp, g, n, x: -(g * _spherical(xp, xp.special._ufuncs._spherical_kn, n, x, 1.0)),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
-    ),
-    special(
-        "_ufuncs._spherical_jn_d",
-        "n x",
-        lambda xp, g, n, x, out: (
-            g * _spherical_second(xp, n, x, xp.special._ufuncs._spherical_jn(n, x), out, 1.0)
-        ),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
-    ),
-    special(
-        "_ufuncs._spherical_yn_d",
-        "n x",
-        lambda xp, g, n, x, out: (
-            g * _spherical_second(xp, n, x, xp.special._ufuncs._spherical_yn(n, x), out, 1.0)
-        ),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
-    ),
-    special(
-        "_ufuncs._spherical_in_d",
-        "n x",
-        lambda xp, g, n, x, out: (
-            g * _spherical_second(xp, n, x, xp.special._ufuncs._spherical_in(n, x), out, -1.0)
-        ),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
-    ),
-    special(
-        "_ufuncs._spherical_kn_d",
-        "n x",
-        lambda xp, g, n, x, out: (
-            g * _spherical_second(xp, n, x, xp.special._ufuncs._spherical_kn(n, x), out, -1.0)
-        ),
-        domain=POSITIVE,
-        samples=INTEGER_ORDERS,
-    ),
+    special("keip", "x", lambda xp, g, x, out: g * (xp.special.ker(x) - out / x), domain=POSITIVE),
     # Struve functions
     special(
         "struve",
         "v x",
-        lambda xp, g, v, x: (
-            g
-            * (
-                0.5 * (xp.special.struve(v - 1, x) - xp.special.struve(v + 1, x))
-                + 0.5 * _struve_term(xp, v, x)
-            )
-        ),
+        lambda xp, g, v, x: g * (_apart(xp.special.struve, v, x) + 0.5 * _struve_term(xp, v, x)),
         domain=POSITIVE,
     ),
     special(
         "modstruve",
         "v x",
-        lambda xp, g, v, x: (
-            g
-            * (
-                0.5 * (xp.special.modstruve(v - 1, x) + xp.special.modstruve(v + 1, x))
-                + 0.5 * _struve_term(xp, v, x)
-            )
-        ),
+        lambda xp, g, v, x: g * (_mean(xp.special.modstruve, v, x) + 0.5 * _struve_term(xp, v, x)),
         domain=POSITIVE,
     ),
     # Airy and parabolic cylinder functions
-    several(
-        "airy",
-        "x",
-        4,
-        lambda xp, g, x, out: combined(g, _airy(x, out)),
-        lambda xp, t, x, out: spread(t, _airy(x, out)),
-    ),
-    several(
-        "airye",
-        "x",
-        4,
-        lambda xp, g, x, out: combined(g, _scaled_airy(xp, x, out)),
-        lambda xp, t, x, out: spread(t, _scaled_airy(xp, x, out)),
-        domain=POSITIVE,
-    ),
-    several(
-        "pbdv",
-        "v x",
-        2,
-        None,
-        None,
-        lambda xp, g, v, x, out: combined(g, _of_parabola(v, x, out)),
-        lambda xp, t, v, x, out: spread(t, _of_parabola(v, x, out)),
-        samples=ORDERS[2],
-    ),
-    several(
-        "pbvv",
-        "v x",
-        2,
-        None,
-        None,
-        lambda xp, g, v, x, out: combined(g, _of_parabola(v, x, out)),
-        lambda xp, t, v, x, out: spread(t, _of_parabola(v, x, out)),
-        samples=ORDERS[2],
-    ),
-    several(
-        "pbwa",
-        "a x",
-        2,
-        None,
-        None,
-        lambda xp, g, a, x, out: combined(g, _of_hyperbola(a, x, out)),
-        lambda xp, t, a, x, out: spread(t, _of_hyperbola(a, x, out)),
-        samples=ORDERS[2],
-    ),
+    several("airy", "x", 4, _airy),
+    several("airye", "x", 4, _scaled_airy, domain=POSITIVE),
+    several("pbdv", "v x", 2, None, _of_parabola, samples=ORDERS[2]),
+    several("pbvv", "v x", 2, None, _of_parabola, samples=ORDERS[2]),
+    several("pbwa", "a x", 2, None, _of_hyperbola, samples=ORDERS[2]),
 ]
 register(RULES)

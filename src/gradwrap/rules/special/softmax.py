@@ -22,7 +22,7 @@ def logsumexp(
     xp: Any,
     x: Any,
     /,
-    axis: Any = None,
+    axis: int | tuple[int, ...] | None = None,
     b: Any = None,
     keepdims: bool = False,
     return_sign: bool = False,
@@ -41,7 +41,7 @@ def logsumexp(
 
 
 @composite("special.softmax")
-def softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
+def softmax(xp: Any, x: Any, /, axis: int | tuple[int, ...] | None = None) -> Any:
     """Divide `exp(x)` by its sum along axes, without overflow."""
     x = xp.asarray(x)
     terms = xp.exp(x - _largest(xp, x, axis))
@@ -49,7 +49,7 @@ def softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
 
 
 @composite("special.log_softmax")
-def log_softmax(xp: Any, x: Any, /, axis: Any = None) -> Any:
+def log_softmax(xp: Any, x: Any, /, axis: int | tuple[int, ...] | None = None) -> Any:
     """Return the logarithm of `softmax`, finite even where that underflows to 0."""
     x = xp.asarray(x)
     lower = x - _largest(xp, x, axis)

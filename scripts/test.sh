@@ -1,0 +1,13 @@
+#!/bin/sh
+# Run a sample of the tests on all cores: each operation, each way to call it, each engine.
+# `sh scripts/test.sh --rest` runs all other tests; plain `pytest` runs everything.
+# Without a shell: make an environment, `pip install -e ".[test]"`, `pytest -n auto --sample`.
+set -eu
+cd "$(dirname "$0")/.."
+if [ ! -x .venv/bin/pytest ]; then
+  echo "installing what the tests need (some 20 s) ..."
+  python3 -m venv .venv
+  .venv/bin/python -m pip install -q -e ".[test]"
+fi
+[ $# -gt 0 ] || set -- --sample
+exec .venv/bin/python -m pytest -n auto "$@"

@@ -1,0 +1,85 @@
+"""Dask refuses tracked values where it would take them for constants of its graph.
+
+Dask takes an object that it does not know for a constant, and a tracked value would lose its
+gradient. So a tracked value is refused wherever Dask looks at such an object: to name a task after
+its arguments, or to find what they depend on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INSTEAD = (
+    "take it from gradwrap.dask.array in place of dask.array, from the array's own namespace, "
+    "xp = x.__array_namespace__(), or from NumPy: np.add(a, x) for dask.array.add(a, x)."
+)
+
+
+def enter_delayed(module: Any) -> None:
+    """Refuse tracked values among the arguments of delayed functions."""
+    native = module.unpack_collections
+
+    @functools.wraps(native)
+    def unpack_collections(expr: Any, *args: Any, **options: Any) -> Any:
+        _check(expr, "A delayed function of Dask")
+        return native(expr, *args, **options)
+
+    module.unpack_collections = unpack_collections
+
+
+def enter_tokens(module: Any) -> None:
+    """Refuse tracked values, and functions that hold them, where Dask names tasks after them."""
+    normalize: Any = module.normalize_token
+    native: Callable[[Any], Any] = normalize.dispatch(FunctionType)
+
+    def named(function: Any) -> Any:
+        _check(function, "A function that Dask applies to chunks")
+        return native(function)
+
+    def named_by_data(wrapper: Any) -> Any:
+        return normalize(wrapper._untracked_data("A function of dask.array", INSTEAD))  # noqa: SLF001  as a plain array
+
+    normalize.register(FunctionType, named)
+    normalize.register(AnyWrapper, named_by_data)
+
+
+def _check(value: Any, what: str) -> None:
+    if type_of(value) is FunctionType:
+        for held in _held(value):
+            inside = _held(held) if type_of(held) is FunctionType else [held]
+            if any(isinstance(one, AnyWrapper) and is_recorded(one) for one in inside):
+                raise TrackedValueError(
+                    f"{what}, {value.__qualname__}, uses a tracked value that is not among its "
+                    "arguments, and would drop its gradient. Fix: pass it as an argument, of "
+                    "gradwrap.dask.array.map_blocks(f, x, w) for instance."
+                )
+    elif isinstance(value, AnyWrapper) and is_recorded(value):
+        raise TrackedValueError(
+            "dask.array or dask.delayed would take a tracked value for a constant, and drop its "
+            "gradient. Fix: take the function from gradwrap.dask.array in place of dask.array: its "
+            "map_blocks(f, x, w) differentiates f on the workers; or .detach() the value if its "
+            "gradient is not wanted."
+        )
+
+
+def _held(function: Any) -> list[Any]:
+    """The objects that a function encloses, and the global ones that it names."""
+    found = [
+        function.__globals__[name]
+        for name in function.__code__.co_names
+        if name in function.__globals__
+    ]
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it is empty
+            found.append(cell.cell_contents)
+    return found

@@ -1,0 +1,99 @@
+"""Comparing what a program gives with what the function gives: bit by bit, or up to rounding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.engines.libraries import on_host
+from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.ir.program import NDARRAY, Missed, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NUMBER: type[Any] = np.generic
+
+
+def made(
+    engine: Callable[[Program], Executable],
+    program: Program,
+    given: Sequence[Any],
+    wanted: Sequence[Any],
+    precisions: Sequence[float],
+) -> tuple[Executable | None, str]:
+    """Compile a program and run it: what an engine has made, or None and what is wrong with it."""
+    try:
+        executable = engine(program)
+        problem = _problem(executable, given, wanted, precisions)
+    except Unsupported as error:
+        return None, str(error)
+    return (None if problem else executable), problem
+
+
+def _problem(
+    executable: Executable,
+    given: Sequence[Any],
+    wanted: Sequence[Any],
+    precisions: Sequence[float],
+) -> str:
+    """Say how a program's results differ from those of its trace; "" if they do not."""
+    try:
+        found = executable.call(*given)
+        return mismatch(wanted, found, None if executable.exact else precisions)
+    except Missed:
+        return "it is rounded otherwise, and takes another branch"
+    except Exception as error:  # noqa: BLE001  there is another engine
+        return f"{type(error).__name__}: {error}"
+
+
+TOLERANCE = 1 << 14
+"""How many units in the last place of its largest element an output may differ by."""
+
+
+def mismatch(
+    wanted: Sequence[Any], found: Sequence[Any], precisions: Sequence[float] | None
+) -> str:
+    """Say how the leaves of results differ; "" if they do not by more than rounding.
+
+    What is computed of single precision is rounded as that is, also where it is double in the end.
+    Without the precisions, results are compared bit by bit.
+    """
+    if len(wanted) != len(found):
+        return f"{len(found)} outputs in place of {len(wanted)}"
+    for number, (a, b) in enumerate(zip(wanted, found, strict=True)):
+        if type(a) is not type(b):
+            return f"a {type(b).__name__} in place of a {type(a).__name__}, output {number}"
+        a, b = on_host(a), on_host(b)  # noqa: PLW2901  the same results
+        if not isinstance(a, (NDARRAY, NUMBER)):
+            if a != b and (a == a or b == b):  # noqa: PLR0124  NaN is not itself
+                return f"{b!r} in place of {a!r}, output {number}"
+            continue
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"{b.dtype}{b.shape} in place of {a.dtype}{a.shape}, output {number}"
+        if np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"):
+            continue
+        distance = ulps(a, b)
+        allowed = 0.0
+        if precisions is not None and a.dtype.kind in "fc":
+            allowed = TOLERANCE * max(1.0, precisions[number] / float(np.finfo(a.dtype).eps))
+        if not distance <= allowed:
+            return f"other values, {distance:.3g} ulp away, output {number}"
+    return ""
+
+
+def ulps(a: Any, b: Any) -> float:
+    """The largest difference, in units in the last place of the largest element."""
+    if a.dtype.kind not in "fc":
+        return 0.0 if np.array_equal(a, b) else float("inf")
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if np.all(same):
+        return 0.0
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.all(finite | same):
+        return float("inf")
+    with np.errstate(all="ignore"):
+        scale = np.max(np.abs(np.where(finite, a, 0)))
+        unit = np.spacing(scale.real.astype(np.abs(a).dtype))
+        return float(np.max(np.abs(np.where(finite, a - b, 0))) / unit)

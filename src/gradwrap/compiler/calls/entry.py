@@ -1,0 +1,289 @@
+"""What is known for one signature: its traces, its program, and why calls run eagerly."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.calls.compare import made, mismatch
+from gradwrap.compiler.calls.quick import Quick, quick_call
+from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
+from gradwrap.compiler.ir.program import Constant, Program
+from gradwrap.compiler.passes.passes import (
+    constants_of,
+    difference,
+    own_outputs,
+    precisions_of,
+    program_of,
+    sharing,
+    simplified,
+)
+from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.tracing.run import Traced, trace
+from gradwrap.compiler.tracing.tape import Unhandled, shares
+from gradwrap.core.values.tree import TreeDef, flatten
+from gradwrap.errors import CompileWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.compiler.calls.signatures import Call, Signature
+    from gradwrap.compiler.engines.libraries import Compilable
+    from gradwrap.compiler.tracing.surroundings import Surroundings
+
+MOST_BRANCHES = 16
+LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
+"""The note on a program that is longer with its loops than its engine is to be given."""
+
+
+class Target:
+    """A function to compile, and the engine to compile it for."""
+
+    def __init__(
+        self, function: Callable[..., Any], engine: str, make: Callable[[Program], Executable]
+    ) -> None:
+        self.function: Callable[..., Any] = function
+        self.engine: str = engine
+        self.make: Callable[[Program], Executable] = make
+        self.told: set[str] = set()
+        """The warnings about the engine so far."""
+        self.current: threading.local = threading.local()
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether this thread is tracing the function."""
+        return getattr(self.current, "is_traced", False)
+
+
+class Entry:
+    """What is known for one signature of a function."""
+
+    def __init__(
+        self, key: Signature, target: Target, names: tuple[str, ...], library: Compilable
+    ) -> None:
+        self.key = key
+        self.target = target
+        self.names = names
+        self.library = library
+        self.reason = ""
+        """Why calls run eagerly; "" if they do not."""
+        self.traces: list[Traced] = []
+        self.constants: list[dict[int, Constant]] = []
+        self.precisions: list[float] = []
+        """By output the precision of the coarsest number that it is computed of."""
+        self.program: Program | None = None
+        self.executable: Executable | None = None
+        self.tree: TreeDef | None = None
+        self.notes: list[str] = []
+        self.surroundings: Surroundings | None = None
+        self.quick: Quick | None = None
+        self.rebound = 0
+        """How often the surroundings have changed."""
+        self.own_changes = 0
+        """How often the function has changed them itself, call after call."""
+        self.is_new = True
+        """Whether no call has returned yet."""
+
+    def changed(self) -> str:
+        """Return the name of something that has changed around the function; "" if nothing has."""
+        return "" if self.surroundings is None else self.surroundings.changed()
+
+    def quick_call(self) -> Quick:
+        """Return the quick call of the program."""
+        if self.quick is None:
+            assert self.executable is not None
+            assert self.tree is not None
+            self.quick = quick_call(
+                self.key, self.library, self.executable, self.tree, self.surroundings
+            )
+        return self.quick
+
+    def differing(self, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any]) -> str:
+        """Say how the results of the program differ from those of the function."""
+        if tree != self.tree:
+            return "another structure"
+        return mismatch(wanted, found, self.precisions)
+
+    def give_up(self, reason: str) -> None:
+        """Run calls eagerly from now on, and warn."""
+        self.reason = reason
+        self.surroundings = None
+        self._restart()
+        name = getattr(self.target.function, "__name__", "the function")
+        warn(f"{name} runs eagerly on such arguments: {reason}.")
+
+    def _restart(self) -> None:
+        """Forget what was traced."""
+        self.program = self.executable = self.tree = None
+        self.traces, self.constants, self.precisions = [], [], []
+
+    # Tracing --------------------------------------------------------------------------------------
+
+    def traced(self, call: Call) -> Any:
+        """Trace a way through the function and compile it; return what the function gives."""
+        surroundings = self.surroundings
+        assert surroundings is not None
+        found, problem = self._attempted(call)
+        wanted = self.target.function(*call.args, **call.kwargs)  # an error leaves the entry new
+        leaves, tree = flatten(wanted)
+        problem = problem or _defect(self.differing(leaves, tree, found))
+        if problem and surroundings.replaces:
+            surroundings.compare_contents()
+            self._restart()
+            found, problem = self._attempted(call)
+            problem = problem or _defect(self.differing(leaves, tree, found))
+        changed = "" if problem else surroundings.changed()
+        self.own_changes = self.own_changes + 1 if changed else 0
+        if self.own_changes > 1:
+            problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
+        self.is_new = False
+        if problem:
+            self.give_up(problem)
+        return wanted
+
+    def _attempted(self, call: Call) -> tuple[tuple[Any, ...], str]:
+        """Trace and run the program; return what it gives, and why there is none if so."""
+        assert self.surroundings is not None
+        restore = self.surroundings.keep_random()
+        collects = gc.isenabled()
+        gc.disable()  # it would walk through the trace again and again
+        try:
+            self.target.current.is_traced = True
+            with call.library.current():
+                self._extend(call)
+            assert self.executable is not None
+            return self.executable.call(*call.inputs), ""
+        except (Unhandled, Unsupported) as error:
+            return (), str(error)
+        except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
+            return (), f"tracing it raised {type(error).__name__}: {error}"
+        finally:
+            self.target.current.is_traced = False
+            restore()
+            if collects:
+                gc.enable()
+
+    def _extend(self, call: Call) -> None:
+        """Trace a way through the function, and write the program anew."""
+        strange = call.library.strange(call.leaves)
+        if strange:
+            raise Unhandled(strange)
+        one, other = self._trace(call), self._trace(call)
+        differing = difference(one, other)
+        if differing:
+            raise Unhandled(
+                f"two runs on the same arguments differ in {differing}: it depends on random "
+                "numbers, on the time, or on what it changes itself. Fix: pass what changes as an "
+                "argument"
+            )
+        if self.tree is not None and self.tree != one.tree:
+            raise Unhandled("its result has another structure in another branch")
+        self.tree = one.tree
+        self.traces.append(one)
+        precisions = precisions_of(one)
+        self.precisions = [*map(max, precisions, self.precisions or precisions)]
+        self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
+        self.program, self.executable, self.notes = self._built(call.inputs)
+
+    def _trace(self, call: Call) -> Traced:
+        return trace(
+            self.target.function,
+            call.leaves,
+            call.treedef,
+            call.given,
+            self.surroundings,
+            call.library,
+        )
+
+    def _named(
+        self, constants: dict[int, Constant], readers: dict[int, str | None], fixed: Sequence[Any]
+    ) -> dict[int, Constant]:
+        """Give constants the names of the variables that hold them, and freeze static arguments.
+
+        Raises
+        ------
+        Unhandled
+            One of them is in no variable that is watched: it could be replaced by another.
+        """
+        surroundings = self.surroundings
+        assert surroundings is not None
+        found: dict[int, Constant] = {}
+        for index, constant in constants.items():
+            found[index] = constant
+            if constant.by_reference and any(shares(constant.array, one) for one in fixed):
+                found[index] = Constant(self.library.copied(constant.array), False, "")
+            elif constant.by_reference:
+                name = surroundings.name_of(constant.array)
+                reader = readers[index]
+                if name is None and (reader is None or not surroundings.is_users(reader)):
+                    name = ""
+                if name is None:
+                    raise Unhandled(
+                        f"it uses an array of {constant.array.shape} elements that was not made in "
+                        "it, and is in no variable that it names. Fix: pass it as an argument"
+                    )
+                found[index] = constant._replace(name=name)
+        return found
+
+    # Building -------------------------------------------------------------------------------------
+
+    def _built(self, given: Sequence[Any]) -> tuple[Program, Executable, list[str]]:
+        """The program of all traces, rolled if that gives what the trace gave; its executable."""
+        target = self.target
+        wanted = self.traces[-1].results
+        notes: list[str] = []
+        own = self.library.engine
+        chosen = self.library.chosen(target.engine, target.make)
+        most = MOST_LEFT.get(target.engine) if chosen != own else None
+        program, is_rolled = self._simplified(roll=True, most=most)
+        executable, problem = made(chosen, program, given, wanted, self.precisions)
+        if executable is None and not is_rolled:
+            program, _ = self._simplified(roll=True)
+            executable, problem = made(chosen, program, given, wanted, self.precisions)
+        if executable is None and chosen != own:
+            if problem not in target.told:
+                target.told.add(problem)
+                name = getattr(target.function, "__name__", target.function)
+                warn(
+                    f"the engine {target.engine!r} cannot take {name}: {problem}. "
+                    f"The {self.library.name} engine is used."
+                )
+            notes.append(f"engine {target.engine!r}: {problem}")
+            executable, problem = made(own, program, given, wanted, self.precisions)
+        if executable is not None:
+            return program, executable, notes
+        program, _ = self._simplified(roll=False)
+        notes.append(f"loops were not rolled: that gave {problem}")
+        return program, own(program, plainly=True), notes
+
+    def _simplified(self, *, roll: bool, most: int | None = None) -> tuple[Program, bool]:
+        """The program of all traces, and whether it is rolled: not if longer than `most` then."""
+        program = program_of(self.traces, self.constants, self.names)
+        program.quiet = tuple(sorted({kind for trace in self.traces for kind in trace.quiet}))
+        before = sharing(program, traced=True)
+        if roll:
+            simplified(program, merge_keys=False)
+            straight = program.copy()
+            rolled(program)
+            if most is not None and program.length() > most:
+                program, roll = straight, False
+                program.notes.append(LEFT)
+        simplified(program, merge_keys=True)
+        own_outputs(program, before)
+        return program, roll
+
+
+def _defect(problem: str) -> str:
+    return problem and f"its program gives {problem}. This is a defect of gradwrap"
+
+
+def warn(text: str) -> None:
+    """Warn the code that has called a compiled function."""
+    level = 1
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("gradwrap."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"gradwrap.compile: {text}", CompileWarning, stacklevel=level)

@@ -1,0 +1,139 @@
+"""Quick calls: a written function for each signature, which takes the calls that are like it.
+
+A quick call compares its arguments with one signature, and what the function has found around
+itself with what that was. If all is the same, it calls the program. If not, it returns `ELSEWHERE`,
+and the next quick call is tried. Arguments in containers are flattened once, for all quick calls.
+The text is the same for signatures of the same kinds of leaves: it is compiled once.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.calls.signatures import BY_VALUE, Identity, leaf_key, repeated
+from gradwrap.core.values.tree import unflatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import CodeType
+
+    from gradwrap.compiler.calls.signatures import Signature
+    from gradwrap.compiler.engines.libraries import Compilable
+    from gradwrap.compiler.engines.register import Executable
+    from gradwrap.compiler.tracing.surroundings import Surroundings
+    from gradwrap.core.values.tree import TreeDef
+
+NUMBER: type[Any] = np.generic
+ELSEWHERE: Any = object()
+"""The result of a quick call whose signature is another."""
+
+
+class Quick(NamedTuple):
+    """The quick call of one signature."""
+
+    call: Callable[..., Any]
+    """It takes the positional and the named arguments, as a tuple and a dictionary. If there are
+    containers among them, it takes their leaves, their structure and `orders` of it instead."""
+    is_flat: bool
+    """Whether there are no containers."""
+
+
+def quick_call(
+    key: Signature,
+    library: Compilable,
+    executable: Executable,
+    tree: TreeDef,
+    surroundings: Surroundings | None,
+) -> Quick:
+    """Write the quick call of a signature."""
+    scope: dict[str, Any] = {
+        "ndarray": np.ndarray,
+        "ELSEWHERE": ELSEWHERE,
+        "call": executable.call,
+        "unflatten": functools.partial(unflatten, tree),
+        "TREE": key.treedef,
+        "ORDERS": key.orders,
+        "repeated": repeated,
+        "SAME": key.same,
+        "leaf_key": leaf_key,
+    }
+    tests: list[str] = []
+    given: list[str] = []
+    arrays: list[str] = []
+    for number, known in enumerate(key.leaves):
+        name = f"a{number}"
+        if known[0] != "array":
+            tests.append(_leaf_test(number, known, scope))
+            continue
+        _, kind, shape, dtype, strides, place = known
+        scope |= {f"T{number}": kind, f"S{number}": shape, f"D{number}": dtype}
+        given.append(name)
+        tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
+        if not issubclass(kind, NUMBER):
+            arrays.append(f"id({name})")
+            tests += library.place_test(name, place)
+            tests += [f"{name}.shape == S{number}", f"{name}.dtype is D{number}"]
+            scope[f"L{number}"] = strides
+            is_row = strides is None
+            tests.append(f"{name}.flags.c_contiguous" if is_row else f"{name}.strides == L{number}")
+    args, kwargs = unflatten(key.treedef, list(range(len(key.leaves))))
+    is_flat = all(type(one) is int for one in (*args, *kwargs.values()))
+    if not is_flat:
+        tests += ["tree == TREE", "order == ORDERS"]
+    if key.same:
+        tests.append(f"repeated(({', '.join(given)},)) == SAME")
+    elif len(arrays) > 1 and surroundings and surroundings.tells_same:
+        tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
+    for number, place in enumerate(surroundings.places if surroundings else ()):
+        scope[f"P{number}"], scope[f"W{number}"] = place.holder, place.value
+        scope[f"H{number}"] = place.holds
+        tests.append(place.test(number))
+    result = f"call({', '.join(given)})"
+    if is_flat:
+        scope["NAMES"] = key.orders[0]
+        named = "tuple(kwargs) != NAMES" if kwargs else "kwargs"
+        lines = [
+            "def quick(args, kwargs):",
+            f"    if len(args) != {len(args)} or {named}: return ELSEWHERE",
+            _unpacked(args, "args"),
+            *(f"    a{number} = kwargs[{name!r}]" for name, number in kwargs.items()),
+        ]
+    else:
+        lines = [
+            "def quick(leaves, tree, order):",
+            f"    if len(leaves) != {len(key.leaves)}: return ELSEWHERE",
+            _unpacked(range(len(key.leaves)), "leaves"),
+        ]
+    lines += [
+        f"    if {' and '.join(tests) or 'True'}:",
+        f"        return {result}[0]" if tree.is_lone else f"        return unflatten({result})",
+        "    return ELSEWHERE",
+    ]
+    exec(_code("\n".join(lines)), scope)  # noqa: S102  written here
+    return Quick(scope["quick"], is_flat)
+
+
+def _leaf_test(number: int, known: Any, scope: dict[str, Any]) -> str:
+    """Return the test, as text, that a leaf that is no input is what the signature has."""
+    kind, value = known[0], known[-1]
+    if isinstance(value, Identity):
+        scope[f"V{number}"] = value.value
+        return f"a{number} is V{number}"
+    if kind in BY_VALUE:
+        scope |= {f"T{number}": kind, f"V{number}": value}
+        return f"type(a{number}) is T{number} and a{number} == V{number}"
+    scope[f"K{number}"] = known
+    return f"leaf_key(a{number}) == K{number}"
+
+
+def _unpacked(numbers: Iterable[int], of: str) -> str:
+    names = "".join(f"a{number}, " for number in numbers)
+    return f"    {names}= {of}" if names else ""
+
+
+@functools.lru_cache(maxsize=256)
+def _code(text: str) -> CodeType:
+    return compile(text, "<gradwrap.compile: a quick call>", "exec")

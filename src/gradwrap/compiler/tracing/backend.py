@@ -1,0 +1,173 @@
+"""The backend of tracers: NumPy as the core sees it during a trace.
+
+The core sees the tracers of NumPy's arrays as a library of their own, with NumPy's rules. So the
+rules, the engine, `vmap` and the code for writes run as they are, and what arrives at the tape is a
+flat sequence of NumPy's operations.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.backend import NumPyBackend
+from gradwrap.backends.numpy.buffers import lies_outside
+from gradwrap.backends.numpy.sums import summed
+from gradwrap.compiler.ir.program import NDARRAY, array, scatter_add
+from gradwrap.compiler.tracing.namespace import (
+    NAMESPACE,
+    OTHERWISE,
+    OWN,
+    as_tracer,
+    created,
+    current,
+    repeated,
+    stacked,
+)
+from gradwrap.compiler.tracing.tape import LIBRARIES, Library, frame_of, package_of
+from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
+from gradwrap.core.library.registration import serve
+from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+
+class TraceBackend(NumPyBackend):
+    """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
+
+    keeps_base = False
+
+    def class_attributes(self) -> dict[str, Any]:
+        return {**super().class_attributes(), "__class__": property(_shown_class, _change_class)}
+
+    def for_formulas(self, xp: Any) -> Any:
+        direct = super().for_formulas(xp)
+        direct.__dict__.update({**OWN, "sum": summed, "broadcast_to": repeated})
+        return direct
+
+    def native(self, path: str) -> Callable[..., Any] | None:
+        found = super().native(path)
+        return partial(stacked, found) if path == "stack" else found
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, Tracer) or super().is_array(value)
+
+    def asarray(self, value: Any, like: Any = None) -> Any:
+        if like is None or not isinstance(value, Tracer) or isinstance(value.value, NDARRAY):
+            return as_tracer(value)
+        return value.tape.record(array, "array", (value, value.dtype))  # without axes, as `like`
+
+    def concrete(self, array: Any) -> Any:
+        return _real(array)
+
+    def ones_like(self, array: Any) -> Any:
+        if array.ndim:
+            return created(array.shape, 1, array.dtype)
+        return array.dtype.type(1)
+
+    def copy(self, array: Any, order: Any = None) -> Any:
+        if not isinstance(array, Tracer):
+            return super().copy(array, order)
+        return array.copy("K" if order is None else order)
+
+    def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
+        tape = current.get()
+        if isinstance(array, Tracer) or tape is None or not isinstance(array, tape.library.kind):
+            return array
+        index = tape.constant(array).index
+        return tape.library.tracer(tape.constants[index], index, tape)
+
+    def owns_buffer(self, array: Any) -> bool:
+        return False
+
+    def may_be_view(self, array: Any, source: Any) -> bool:
+        mine, other = _real(array), _real(source)
+        if not isinstance(mine, NDARRAY) or not isinstance(other, NDARRAY):
+            return False
+        return mine is other or bool(np.may_share_memory(mine, other))
+
+    def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
+        """Write to every other one of the numbers that complex ones consist of."""
+        numbers = array.reshape(-1).view(array.value.real.dtype)
+        if np.ndim(value):
+            value = np.broadcast_to(value, array.shape).reshape(-1)
+        numbers[int(part == "imag") :: 2] = value
+        return numbers.view(array.dtype).reshape(array.shape)
+
+    def saved_part(self, view: Any, whole: Any) -> Any:
+        return view
+
+    def is_writeable(self, view: Any) -> bool:
+        real = _real(view)
+        return not isinstance(real, NDARRAY) or bool(real.flags.writeable)
+
+    def batch_first(self, array: Any, axis: int) -> Any:
+        if not axis and lies_outside(_real(array)):
+            return array
+        return np.ascontiguousarray(np.moveaxis(array, axis, 0))
+
+    def laid_out(self, array: Any, like: Any) -> Any:
+        if not isinstance(array, Tracer):
+            return super().laid_out(array, like)
+        if isinstance(_real(like), NDARRAY) and not like.ndim:
+            return self.asarray(array, like)
+        if like is None and not array.flags.c_contiguous:
+            return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
+        return array
+
+    def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
+        return matrix + self.diagonal_matrix(diagonal)
+
+    def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
+        if not isinstance(buffer, Tracer):
+            buffer = as_tracer(buffer, copy=True)
+        return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
+
+
+OWN_CLASS: Any = object.__dict__["__class__"]
+
+
+def _shown_class(wrapper: Any) -> type[Any]:
+    """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
+    frame: FrameType | None = frame_of(1)
+    while frame is not None and package_of(frame) == "abc":
+        frame = frame.f_back
+    is_users = frame is not None and package_of(frame) not in {*LIBRARIES, "optree", ""}
+    value = wrapper._value
+    if is_users and wrapper._node is None and isinstance(value, Tracer):
+        return type_of(value.value)
+    return type_of(wrapper)
+
+
+def _change_class(wrapper: Any, kind: type[Any]) -> None:
+    OWN_CLASS.__set__(wrapper, kind)
+
+
+def _real(value: Any) -> Any:
+    return value.value if isinstance(value, Tracer) else value
+
+
+def _made() -> TraceBackend:
+    """Describe the tracers of NumPy's arrays, and the arrays themselves among them."""
+    backend = TraceBackend(NAMESPACE, ArrayTracer)
+    types = frozenset({Tracer, ArrayTracer}) | NumPyBackend(np, NDARRAY).array_types
+    backend.array_types = backend.native_types = types
+    backend.plain_types = backend.plain_types | types
+    return backend
+
+
+class NumPyLibrary(Library):
+    """NumPy, as the tracer sees it."""
+
+    backend: Any = _made()
+    namespace: Any = NAMESPACE
+    otherwise = OTHERWISE
+    tracers = (ArrayTracer, Tracer)
+
+
+serve(NumPyLibrary.backend, (Tracer, ArrayTracer))
+NUMPY: Library = NumPyLibrary()

@@ -1,0 +1,187 @@
+"""One run of a function on arrays that write down what is done to them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import partial
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import zeros
+from gradwrap.compiler.tracing.backend import NUMPY
+from gradwrap.compiler.tracing.namespace import current, holds_tracer
+from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, in_line
+from gradwrap.compiler.tracing.tracer import Tracer
+from gradwrap.core.array.variable import variable_class
+from gradwrap.core.levels.levels import current_watch, differentiating
+from gradwrap.core.levels.modes import foreign_calls, new_arrays
+from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
+from gradwrap.core.library.buffers import PACKAGE
+from gradwrap.core.values.tree import TreeDef, flatten, unflatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from gradwrap.compiler.ir.program import Guard, Instr, Value
+    from gradwrap.compiler.tracing.surroundings import Surroundings
+
+
+def _is_found(path: str) -> bool:
+    """Tell if there is an object of a dotted name, which source can name."""
+    package, *names = path.split(".")
+    found: Any = sys.modules.get(package)
+    for name in names:
+        found = getattr(found, name, None)
+    return found is not None
+
+
+class Traced(NamedTuple):
+    """What one run has written down."""
+
+    instrs: list[Instr]
+    guards: list[tuple[int, Guard, Any]]
+    """Each with the number of instructions before it, and its outcome."""
+    values: list[Value]
+    inputs: tuple[int, ...]
+    constants: dict[int, Any]
+    """The arrays of the surroundings: copies of what they held at their use."""
+    originals: dict[int, Any]
+    """The array that each of them is a copy of, if it still has that content."""
+    readers: dict[int, str | None]
+    """The module that used each of them first; None if it was a rule."""
+    leaves: tuple[Any, ...]
+    tree: TreeDef
+    results: tuple[Any, ...]
+    """The leaves of the result, as this run gave them."""
+    quiet: frozenset[str]
+    """The kinds of floating point errors that NumPy was to ignore somewhere."""
+
+
+def is_transform(function: Any) -> bool:
+    """Tell if a function was made by a transform, which wraps its arguments itself."""
+    while isinstance(function, partial):
+        function = function.func
+    code: Any = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(f"{PACKAGE}/transforms/")
+
+
+@contextmanager
+def _tracing(tape: Tape) -> Generator[None]:
+    def enter(array: Any) -> Any:
+        """A new array of floats, which may be filled with tracked values."""
+        if type(array) is not tape.library.kind:
+            return array
+        if array.size and not in_line(array).view(np.uint8).any():
+            return tape.record(zeros, "zeros", (array.shape, array.dtype))
+        constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
+        return constant.__copy__()
+
+    def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """Call a function of another package, which is one operation where it is given tracers."""
+        if not holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
+            return function(*args, **kwargs)
+        return tape.record(function, name, args, kwargs)
+
+    token = current.set(tape)
+    outside = new_arrays.set(enter)
+    before = foreign_calls.set(perform)
+    try:
+        yield
+    finally:
+        foreign_calls.reset(before)
+        new_arrays.reset(outside)
+        current.reset(token)
+
+
+def trace(
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    treedef: TreeDef,
+    given: Sequence[bool] | None = None,
+    surroundings: Surroundings | None = None,
+    library: Library = NUMPY,
+) -> Traced:
+    """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
+
+    `given` tells which leaves are inputs: by default all that the library takes for inputs.
+
+    Raises
+    ------
+    Unhandled
+        The function does what cannot be compiled.
+    """
+    if current_watch() is not None:
+        raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
+    given = [*map(library.is_input, leaves)] if given is None else given
+    tape = Tape(library)
+    if surroundings is not None and surroundings.sets_errors:
+        tape.errors = {**np.geterr()}
+    backend = library.backend
+    wraps = not is_transform(function)
+    tracers: list[Tracer] = []
+    entered: Any = []
+    known: dict[int, Any] = {}
+    for leaf, is_given in zip(leaves, given, strict=True):
+        if not is_given:
+            entered.append(leaf)
+            continue
+        tracer = tape.new(leaf)
+        tracers.append(tracer)
+        made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
+        is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
+        entered.append(made if is_once else known.setdefault(id(leaf), made))
+    inputs = tuple(tracer.index for tracer in tracers)
+    if surroundings is not None and surroundings.replaces:
+        function, entered = surroundings.with_arrays(entered, tape.entered)
+    args, kwargs = unflatten(treedef, entered)
+    with _tracing(tape):
+        try:
+            with differentiating(wraps):
+                out = function(*args, **kwargs)
+            handed, tree = flatten(out)
+            found = tuple(_handed_out(leaf, tape) for leaf in handed)
+        except Exception as error:
+            if tape.refused:
+                raise Unhandled(tape.refused) from error
+            raise
+    if tape.refused:
+        raise Unhandled(tape.refused)
+    for tracer, index, leaf in zip(tracers, inputs, compress(leaves, given), strict=True):
+        if tracer.index != index or tracer.value is not leaf:
+            raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    if any(tracer.index != index for tracer, index in tape.around):
+        raise Unhandled("it writes to an array of its surroundings. Fix: write to a copy of it")
+    for wrapper in entered:
+        if isinstance(wrapper, AnyWrapper) and (
+            not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
+        ):
+            raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    return Traced(
+        tape.instrs,
+        tape.guards,
+        tape.values,
+        inputs,
+        tape.constants,
+        tape.originals(),
+        tape.readers,
+        tuple(leaf for leaf, _ in found),
+        tree,
+        tuple(real for _, real in found),
+        frozenset(tape.quiet),
+    )
+
+
+def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
+    """A leaf of the result, as the program has it, and what it is in this run."""
+    while isinstance(leaf, AnyWrapper):
+        leaf = leaf._value
+    if isinstance(leaf, Tracer) and leaf.tape is not tape:
+        raise tape.refuse("an array of another trace is returned")
+    if isinstance(leaf, (Tracer, tape.library.kind)):
+        return tape.recorded(leaf), tape.real(leaf)
+    if leaf is None or isinstance(leaf, (str, bytes, int, float, complex, bool, NUMBER, np.dtype)):
+        return leaf, leaf
+    raise tape.refuse(f"it returns a {type(leaf).__name__}")

@@ -1,0 +1,118 @@
+"""`minibatches`: the data of each step of a descent, drawn from arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.values.comparing import kind_of
+from gradwrap.core.values.tree import flatten_with_paths, map_leaves
+from gradwrap.errors import NotAnArrayError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def minibatches(
+    *data: Any,
+    size: int,
+    epochs: int | None = 1,
+    shuffle: bool = True,
+    drop_last: bool = False,
+    rng: np.random.Generator | int | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of arrays in batches, each epoch in a new order.
+
+    Parameters
+    ----------
+    data
+        Arrays of any library with as many rows, or containers of such arrays.
+    size
+        The number of rows of a batch. The last batch of an epoch has what is left.
+    epochs
+        How often all rows are used; None for endless batches.
+    shuffle
+        Whether each epoch has the rows in a random order.
+    drop_last
+        Leave out the last batch of an epoch if it is shorter than the others.
+    rng
+        NumPy's generator, or a seed for one. Two runs with one seed give the same batches.
+
+    Yields
+    ------
+    tuple
+        The rows of a batch, in a tuple with a part for each of `data`. Rows are copied, and stay
+        in their library, dtype and device.
+
+    Raises
+    ------
+    NotAnArrayError
+        There are no data, or a part of them is not an array with rows.
+    ValueError
+        The arrays have different numbers of rows, or `size` is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np, gradwrap as gw
+    >>> x = np.arange(5.0)
+    >>> for batch, labels in gw.optimize.minibatches(x, 10 * x, size=2, shuffle=False):
+    ...     print(batch, labels)
+    [0. 1.] [ 0. 10.]
+    [2. 3.] [20. 30.]
+    [4.] [40.]
+    """
+    count = _count(data)
+    if size < 1:
+        raise ValueError(f"size={size}. Fix: give the number of rows of a batch, 1 or more.")
+    return _batches(data, count, size, epochs, shuffle, drop_last, np.random.default_rng(rng))
+
+
+def _count(data: tuple[Any, ...]) -> int:
+    """The number of rows that all arrays have."""
+    counts: dict[str, int] = {}
+    for path, leaf in flatten_with_paths(data, "data")[0]:
+        if not is_array(leaf) or not leaf.shape:
+            raise NotAnArrayError(
+                f"{path} of minibatches is {kind_of(leaf)}, which has no rows. Fix: pass arrays "
+                "whose first axis counts the examples; give other arguments as args=."
+            )
+        counts[path] = leaf.shape[0]
+    if not counts:
+        raise NotAnArrayError("minibatches was given no data. Fix: minibatches(x, y, size=32).")
+    if len(set(counts.values())) > 1:
+        raise ValueError(
+            "the arrays have different numbers of rows: "
+            + ", ".join(f"{path} {rows}" for path, rows in counts.items())
+            + ". Fix: pass arrays with one row for each example."
+        )
+    return next(iter(counts.values()))
+
+
+def _batches(  # noqa: PLR0913  the options of minibatches
+    data: tuple[Any, ...],
+    count: int,
+    size: int,
+    epochs: int | None,
+    shuffle: bool,
+    drop_last: bool,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Any, ...]]:
+    epoch = 0
+    while epochs is None or epoch < epochs:
+        order = rng.permutation(count) if shuffle else np.arange(count)
+        for start in range(0, count - size + 1 if drop_last else count, size):
+            rows = order[start : start + size]
+            yield tuple(_rows_of(part, rows) for part in data)
+        epoch += 1
+
+
+def _rows_of(part: Any, rows: Any) -> Any:
+    """Some rows of the arrays of a container."""
+
+    def taken(array: Any) -> Any:
+        backend = backend_of(array)
+        return backend.xp.take(array, backend.asarray(rows, array), axis=0)
+
+    return map_leaves(taken, part)

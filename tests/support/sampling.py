@@ -1,0 +1,50 @@
+"""A sample of the tests: each function, and of its cases some of each row of the table."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FEW = 6
+"""The most cases of a function that are all in the sample."""
+EVERY = 4
+"""One case in so many is in the sample, where there are more."""
+ROW = re.compile(r"[-(:., ]")
+"""What ends the name of a row in the identifier of a case, as in `sin-float32-forward`."""
+
+
+def sampled(identifiers: Iterable[str]) -> set[str]:
+    """Return the identifiers of the tests that are in the sample.
+
+    Every function is in it, and every row for which a function has several cases. The choice
+    depends on the identifiers alone, so that all processes agree.
+    """
+    by_function: dict[str, list[str]] = defaultdict(list)
+    for identifier in identifiers:
+        by_function[identifier.partition("[")[0]].append(identifier)
+    return {
+        one
+        for cases in by_function.values()
+        for group in _groups(cases)
+        for one in sorted(group, key=_mixed)[: -(-len(group) // EVERY)]
+    }
+
+
+def _groups(cases: list[str]) -> Iterable[list[str]]:
+    """The cases of a function in groups, some of each of which are in the sample."""
+    if len(cases) <= FEW:
+        return [[case] for case in cases]
+    rows: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        rows[ROW.split(case.partition("[")[2])[0]].append(case)
+    return rows.values() if len(rows) <= len(cases) / 2 else [cases]
+
+
+def _mixed(identifier: str) -> int:
+    """A number by which identifiers are in no particular order, the same in each process."""
+    return zlib.crc32(identifier.encode())

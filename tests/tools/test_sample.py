@@ -1,0 +1,69 @@
+"""The sample of the tests that the README's command runs: each row, each door, each engine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradwrap.core.table.registry import ops
+from sampling import EVERY, FEW, sampled
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_few_cases_are_all_in_the_sample() -> None:
+    cases = {f"test_few.py::test_it[{number}]" for number in range(FEW)}
+    assert sampled({*cases, "test_few.py::test_alone"}) == {*cases, "test_few.py::test_alone"}
+
+
+def test_some_cases_of_each_row_are_in_the_sample() -> None:
+    cases = [f"t.py::test_it[{row}-{n}]" for row in ("sin", "cos", "sum") for n in range(20)]
+    found = sampled(cases)
+    for row in ("sin", "cos", "sum"):
+        assert sum(f"[{row}-" in one for one in found) == 20 / EVERY
+    assert sampled(reversed(cases)) == found
+
+
+def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
+    assert len(sampled([f"t.py::test_it[case{n}]" for n in range(40)])) == 40 / EVERY
+
+
+def collected(*options: str) -> set[str]:
+    """The identifiers of the tests that pytest would run."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *options], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+@pytest.mark.slow
+def test_each_row_and_room_and_engine_is_in_the_sample() -> None:
+    sample, everything = collected("--sample"), collected()
+    assert sample < everything
+
+    def rows(identifiers: set[str], file: str) -> set[str]:
+        return {
+            found[1] for one in identifiers if (found := re.match(rf"{file}::.*?\[(\w+)-", one))
+        }
+
+    for file in ("test_rules", "test_forward_rules", "test_vmap_rules"):
+        path = f"tests/table/{file}.py"
+        assert rows(sample, path) == rows(everything, path)
+    assert {op.name for op in ops()} & rows(sample, "tests/table/test_rules.py")
+
+    def rooms(identifiers: set[str]) -> set[str]:
+        return {"/".join(one.split("/")[:2]) for one in identifiers if one.startswith("tests/")}
+
+    assert rooms(sample) == rooms(everything)
+    doors = {one.partition("::")[0] for one in everything if one.startswith("tests/doors/")}
+    assert doors <= {one.partition("::")[0] for one in sample}
+    engines = {one for one in sample if one.startswith("tests/compiler/")}
+    assert {e for e in ("numpy", "c") if any(re.search(rf"[\[-]{e}[\]-]", i) for i in engines)} == {
+        "numpy",
+        "c",
+    }
