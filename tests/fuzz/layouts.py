@@ -180,8 +180,13 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def looped(f: Callable[[Any], Any], x: Any) -> Any:
-    """Return the results for one example after the other, each on memory of its own."""
-    return [np.stack(parts) for parts in zip(*map(f, x), strict=True)]
+    """Return the results for one example after the other.
+
+    Where examples do not lie one behind the other, `vmap` gives each as a dense copy.
+    """
+    is_apart = abs(x.strides[0]) == max(map(abs, x.strides))
+    results = [f(one if is_apart else one.copy("K")) for one in x]
+    return [np.stack(parts) for parts in zip(*results, strict=True)]
 
 
 def difference(program: Program, mode: str = "vmap") -> str:
@@ -203,11 +208,16 @@ def difference(program: Program, mode: str = "vmap") -> str:
     return ""
 
 
+def mode_of(program: Program, number: int) -> str:
+    """Choose a mode; `vjp` copies its argument, so that repeated examples are repeated no more."""
+    return tuple(MODES)[number % (2 if program[0] == "repeated" else 3)]
+
+
 def main() -> int:
     """Run the whole product, and print what differs."""
     failed = count = 0
     for count, program in enumerate(programs(), start=1):
-        words = difference(program, mode := tuple(MODES)[count % 3])
+        words = difference(program, mode := mode_of(program, count))
         if words:
             failed += 1
             print(f"{', '.join(program)} ({mode}): {words[:160]}")

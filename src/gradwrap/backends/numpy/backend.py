@@ -259,11 +259,9 @@ class NumPyBackend(Backend):
         moved = np.moveaxis(array, axis, 0) if axis else array
         if not moved.size or lies_outside(moved):
             return moved
-        # what is repeated within the examples remains repeated
-        once = moved[:, *(slice(None if step else 1) for step in moved.strides[1:])]
-        made = empty_in_order_of(once[0], once)
-        made[...] = once
-        return made if made.shape == moved.shape else np.broadcast_to(made, moved.shape)
+        made = empty_in_order_of(moved[0], moved)
+        made[...] = moved
+        return made
 
     def saved_part(self, view: Any, whole: Any) -> Any:
         small = view.nbytes <= COPIED or PARTS * view.nbytes <= whole.nbytes

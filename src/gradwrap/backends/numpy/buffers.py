@@ -8,7 +8,6 @@ read when it is first saved and when backward begins to need it; each further us
 
 from __future__ import annotations
 
-import math
 import weakref
 import zlib
 from functools import partial
@@ -181,46 +180,22 @@ def _bytes_of(array: Any) -> Any:
 def empty_in_order_of(like: Any, array: Any) -> Any:
     """An array as another one, in the memory order of `like`, its strides included if they can.
 
-    In front of the axes of `like` it may have those of a batch. Then gaps remain gaps, of another
-    length.
+    In front of the axes of `like` it may have those of a batch.
     """
     if array.ndim > like.ndim:
-        return _empty_examples(like, array.shape[: array.ndim - like.ndim], array.dtype)
+        batch = array.shape[: array.ndim - like.ndim]
+        steps = np.empty_like(like).strides
+        axes = sorted(range(like.ndim), key=lambda axis: -steps[axis])
+        made = np.empty((*batch, *(like.shape[axis] for axis in axes)), array.dtype)
+        back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
+        return made.transpose(*range(len(batch)), *back)
     made = np.empty_like(like, array.dtype)
-    if made.strides == like.strides:
-        return made
-    if any(step == 0 and n > 1 for step, n in zip(like.strides, like.shape, strict=True)):
-        return _empty_examples(like, (), array.dtype)
-    if array.dtype != like.dtype:
+    repeats = any(step == 0 and n > 1 for step, n in zip(like.strides, like.shape, strict=True))
+    if made.strides == like.strides or array.dtype != like.dtype or repeats:
         return made
     low, high = np.lib.array_utils.byte_bounds(like)
     start = like.__array_interface__["data"][0] - low
     return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
-
-
-def _empty_examples(like: Any, batch: tuple[int, ...], dtype: Any) -> Any:
-    """A batch of arrays, one behind the other, each with the order and the gaps of `like`.
-
-    Axes along which `like` is repeated are the outermost.
-    """
-    steps = [abs(step) for step in like.strides]
-    axes = sorted(range(like.ndim), key=lambda axis: -steps[axis] or -math.inf)
-    lengths = [like.shape[axis] for axis in axes] + [1]
-    dense = like.itemsize
-    for place in range(like.ndim - 1, -1, -1):  # from the innermost axis outwards
-        axis = axes[place]
-        if like.shape[axis] > 1:
-            lengths[place + 1] += steps[axis] > dense
-            dense = steps[axis] * like.shape[axis]
-    made: Any = np.empty((*batch, *lengths), dtype)
-    inside = [
-        slice(like.shape[axis])
-        if like.strides[axis] >= 0 or not like.shape[axis]
-        else slice(like.shape[axis] - 1, None, -1)
-        for axis in axes
-    ]
-    back = [axes.index(axis) + len(batch) for axis in range(like.ndim)]
-    return made[(..., *inside, 0)].transpose(*range(len(batch)), *back)
 
 
 def lies_outside(array: Any, axes: int = 1) -> bool:
