@@ -18,7 +18,6 @@ from gradwrap.core.levels.wrapper import (
     has_effect,
     is_at,
     is_derived,
-    layers,
     make_wrapper,
 )
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
@@ -63,9 +62,13 @@ class CustomRule(Protocol):
 
 def is_differentiated(leaves: Sequence[Any]) -> bool:
     """Tell if a transform that differentiates is among those that a call belongs to."""
-    return any(
-        has_effect(layer) and not layer._is_batched for leaf in leaves for layer in layers(leaf)
-    )
+    for leaf in leaves:
+        layer = leaf
+        while isinstance(layer, AnyWrapper):
+            if not layer._is_batched and has_effect(layer):
+                return True
+            layer = layer._value
+    return False
 
 
 def hides_tracked(value: Any) -> bool:
@@ -107,8 +110,9 @@ performs(perform, "call", name_of_first)
 
 def _uniform(inputs: list[Any]) -> list[Any]:
     """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, AnyWrapper) for one in inputs):
-        return [wrapped_untracked(one) for one in inputs]
+    for one in inputs:
+        if isinstance(one, AnyWrapper):
+            return [wrapped_untracked(one) for one in inputs]
     return inputs
 
 
