@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.library.labelled import labels_of, without_labels
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -101,7 +102,7 @@ def passes_through(leaf: Any) -> bool:
     """Tell if a leaf is no candidate for differentiation: a name, a flag, None, a function."""
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
-    return not hasattr(leaf, "dtype") and not is_array(leaf)
+    return not hasattr(leaf, "dtype") and not is_array(leaf) and labels_of(leaf) is None
 
 
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
@@ -120,6 +121,7 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
                 "differentiated. Fix: leave it out of argnums."
             )
         value = default_scalar(value)
+    value = without_labels(value)
     if not is_array(value):
         raise NotAnArrayError(
             f"{what} is {class_of(value)}, which cannot be differentiated. "
@@ -159,7 +161,10 @@ def _without_axes(gradient: Any, original: Any) -> Any:
 
 
 def as_original(gradient: Any, original: Any) -> Any:
-    """A gradient of the kind its argument was: array, array scalar, or number."""
+    """A gradient of the kind its argument was: array, labelled array, array scalar, or number."""
+    labels = labels_of(original)
+    if labels is not None:
+        return labels.relabelled(as_original(gradient, labels.data(original)), original)
     if isinstance(gradient, AnyWrapper):
         if not isinstance(original, AnyWrapper):
             gradient = stripped(gradient)
