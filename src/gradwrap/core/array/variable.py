@@ -320,7 +320,7 @@ class Variable(
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 
-    def clone(self) -> Self:
+    def clone(self, *, memory_format: Any = None) -> Self:
         """A copy that is part of the graph, whose elements lie in memory as they do here."""
         return self.copy("K")
 

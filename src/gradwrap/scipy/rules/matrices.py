@@ -22,9 +22,14 @@ def solved(a: Any, b: Any) -> Any:
     return np.linalg.solve(a, b[..., None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
 
 
-def eye_like(x: Any) -> Any:
-    """Return the identity of the size of a matrix."""
-    return np.eye(x.shape[-1])
+def multiplied(a: Any, b: Any) -> Any:
+    """Multiply a matrix, or several, with one column or several."""
+    return (a @ b[..., None])[..., 0] if b.ndim == a.ndim - 1 else a @ b
+
+
+def as_columns(*xs: Any) -> tuple[Any, ...]:
+    """Return vectors as matrices of one column, and matrices as they are."""
+    return tuple(x[:, None] if x.ndim == 1 else x for x in xs)
 
 
 def joined(rows: list[list[Any]]) -> Any:
