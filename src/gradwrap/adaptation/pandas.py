@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.labelled import Labelled, labelled
+from gradwrap.core.library.labelled import Labelled, attributes, labelled, unlabelled
+from gradwrap.core.observing.callers import advisers
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -30,9 +32,13 @@ def enter() -> None:
     """Let operations take the arrays of pandas' objects, and pandas' operators leave them to us."""
     variables: Any = Variable
     variables.__pandas_priority__ = PRIORITY
-    labelled[pd.Series] = Labelled(_data, _as_series)
-    labelled[pd.DataFrame] = Labelled(_data, _as_frame)
-    labelled[pd.Index] = Labelled(_data, lambda array, _: array)
+    labelled[pd.Series] = Labelled(_data, _as_series, lambda series: series.axes)
+    labelled[pd.DataFrame] = Labelled(_data, _as_frame, lambda frame: frame.axes)
+    labelled[pd.Index] = Labelled(_data, lambda array, _: array, lambda index: (index,))
+    attributes["values"] = lambda variable: variable
+    attributes["to_numpy"] = lambda variable: functools.partial(_to_numpy, variable)
+    advisers["pandas"] = _advice
+    remedies.append(_remedy)
     for kind in (pd.Series, pd.DataFrame):
         for name in ("dot", "__matmul__", "__rmatmul__"):
             setattr(kind, name, _product(getattr(kind, name), swapped=name == "__rmatmul__"))
@@ -72,6 +78,31 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
     def product(self: Any, other: Any) -> Any:
         if not isinstance(other, AnyWrapper):
             return native(self, other)
-        return other @ _data(self) if swapped else _data(self) @ other
+        mine, theirs = unlabelled((self, other))
+        return theirs @ mine if swapped else mine @ theirs
 
     return product
+
+
+def _to_numpy(variable: Any, dtype: Any = None, copy: bool = False) -> Any:
+    """The method of a `Series` or a `DataFrame` that the function was called with."""
+    return variable if dtype is None and not copy else variable.astype(dtype or variable.dtype)
+
+
+def _advice(_: Any) -> str:
+    return (
+        "pandas cannot hold tracked values: keep them in arrays, and take the numbers of a table "
+        "by .to_numpy(), as in df[['a', 'b']].to_numpy() @ w. Sums over groups are "
+        "np.bincount(pd.factorize(df['name'])[0], weights=x). Or pass .detach() if no gradient is "
+        "wanted."
+    )
+
+
+def _remedy(name: str) -> str:
+    """Say what to write for an attribute of pandas' objects that a wrapper does not have."""
+    if name.startswith("_") or not (hasattr(pd.Series, name) or hasattr(pd.DataFrame, name)):
+        return ""
+    return (
+        f". Fix: a tracked value has no labels. Compute what needs {name} of a Series or a "
+        "DataFrame outside of the function that is differentiated, and pass it .to_numpy()."
+    )

@@ -20,7 +20,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
-from gradwrap.core.library.labelled import labels_of, without_labels
+from gradwrap.core.library.labelled import labels_of, remember_labels, without_labels
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -107,6 +107,7 @@ def passes_through(leaf: Any) -> bool:
 
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
+    remember_labels(value, level)
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
     return make_wrapper(variable_class(backend), hold(backend, snapshot(value)), leaf)
@@ -164,7 +165,12 @@ def as_original(gradient: Any, original: Any) -> Any:
     """A gradient of the kind its argument was: array, labelled array, array scalar, or number."""
     labels = labels_of(original)
     if labels is not None:
-        return labels.relabelled(as_original(gradient, labels.data(original)), original)
+        found = as_original(gradient, labels.data(original))
+        if isinstance(found, AnyWrapper):
+            if found._node is not None:
+                remember_labels(original, found._node.meta.level)
+            return found
+        return labels.relabelled(found, original)
     if isinstance(gradient, AnyWrapper):
         if not isinstance(original, AnyWrapper):
             gradient = stripped(gradient)
