@@ -44,7 +44,8 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"array"},
     ),
     "compiler": (
-        *({"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"engines"}, {"calls"}, {"__main__"}),
+        *({"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}, {"calls"}),
+        {"__main__"},
     ),
 }
 """The same within two packages."""

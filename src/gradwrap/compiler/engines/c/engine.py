@@ -378,7 +378,10 @@ def c_engine(program: Program) -> Executable:
     """
     left, source, notes = with_kernels(program)
     made = numpy_engine(left)
-    text = f"{made.source}\n\n# The kernels:\n\n{_commented(source)}" if source else made.source
+
+    def text() -> str:
+        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
+
     return Executable(made.call, text, (*notes, *made.notes), exact=not source and made.exact)
 
 

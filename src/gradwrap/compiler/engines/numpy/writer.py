@@ -328,7 +328,7 @@ class Writer(SourceText):
             inner.names[index] = f"{prefix}{number}"
         outs: dict[int, str] = {}
         for index in chunk.outs:
-            name, line = self.stack(index, state, flat=True)
+            name, line = self.stack(index, state)
             if line:
                 self.line(depth, line)
             outs[index] = f"{name}p"
@@ -494,14 +494,9 @@ class Writer(SourceText):
             if out in self.stores:
                 self.line(depth, f"{self.stores[out]}{state.names[out]}")
 
-    def stack(self, out: int, state: State, *, flat: bool = False) -> tuple[str, str]:
-        """The name of the array for all turns of a row, and the line that makes it, or "".
-
-        If it is to be `flat`, its axes will be joined. What a function of NumPy has given may have
-        another memory order than was expected, so that it cannot take the place.
-        """
+    def stack(self, out: int, state: State) -> tuple[str, str]:
+        """The name of the array for all turns of a row, and the line that makes it, or ""."""
         value = self.values[out]
-        flat = flat and len(value.shape) > 1
         if out in self.targets:
             state.names[out] = self.targets[out]
             return self.targets[out], ""
@@ -510,8 +505,7 @@ class Writer(SourceText):
         found = state.free.get(key, [])
         buffer: Buffer | None = None
         for number in range(len(found) - 1, -1, -1):
-            is_known = found[number].kept or not flat
-            if is_known and (not stays or self.lasts(found[number])):
+            if not stays or self.lasts(found[number]):
                 buffer = found.pop(number)
                 break
         if buffer is None and not stays:
