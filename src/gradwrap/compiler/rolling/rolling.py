@@ -10,9 +10,9 @@ A Python loop, `s = x[0]`, then `s = np.sin(s) * np.exp(x[i])` for `i` from 1 to
 
 The operations, with the shapes and dtypes of their operands, repeat with a *period* of four. Such a
 stretch is a *segment*, here of ten turns of four *rows*. Then each operand of each row is described
-over all turns: `sin` reads what the row of `*` gave one turn before, at first `t1`; `x[i]` reads one
-value, at the places 1, 2, ... 10; `exp` and `*` read what other rows gave in the same turn. So the
-rows depend on each other as a graph, and its components, in order, become
+over all turns: `sin` reads what the row of `*` gave one turn before, at first `t1`; `x[i]` reads
+one value, at the places 1, 2, ... 10; `exp` and `*` read what other rows gave in the same turn. So
+the rows depend on each other as a graph, and its components, in order, become
 
     t42 = x[1:11]       no earlier turn is needed: one operation for all turns, whose result is a
     t43 = exp(t42)      *stack*, with the turns along its first axis
