@@ -20,6 +20,7 @@ from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, with_parts
+from gradwrap.scipy.table import is_permission
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
@@ -358,6 +359,7 @@ class Form:
         self.options = next(
             (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[1]), None
         )
+        self.permissions = [name for name in kinds if is_permission(name)]
         bound.apply_defaults()
         self.defaults: dict[str, Any] = {
             name: value for name, value in bound.arguments.items() if name not in kinds
@@ -369,7 +371,7 @@ class Form:
                 is_array=name in row.arrays,
                 is_group=name in row.groups or kind in VARIABLE_KINDS,
                 is_star=kind == VARIABLE_KINDS[1],
-                is_known=row.kind.takes(name) or name in row.neutral,
+                is_known=row.knows(name),
             )
             for name, kind in kinds.items()
         ]
@@ -381,7 +383,10 @@ class Form:
         if self.star is not None:
             given[self.star] = args[count:]
         if self.options is None:
-            return given | kwargs
+            given |= kwargs
+            for name in self.permissions:
+                given[name] = False
+            return given
         given |= {name: kwargs[name] for name in self.keywords}
         given[self.options] = {k: v for k, v in kwargs.items() if k not in given}
         return given
@@ -422,7 +427,7 @@ def _joined(value: Any) -> Any:
 
 def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
     """Refuse an option that the row does not know, or that is tracked."""
-    if row.kind.takes(name) or name in row.neutral:
+    if row.knows(name):
         if not row.kind.tracks_all and is_recorded(value):
             raise NoRuleError(
                 f"{row.name} has no derivative with respect to its argument {name}, which is "

@@ -48,6 +48,15 @@ class Kind:
         raise NotImplementedError
 
 
+NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")
+"""Options that never matter to a derivative."""
+
+
+def is_permission(option: str) -> bool:
+    """Tell if an option permits SciPy to overwrite an argument, of which no use is made."""
+    return option.startswith("overwrite_")
+
+
 class Row:
     """Describes one public function of SciPy."""
 
@@ -62,6 +71,7 @@ class Row:
         symmetric: str = "",
         byproducts: Sequence[Any] = (),
         note: str = "",
+        cores: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
         signature: str = "",
         original: Callable[..., Any] | None = None,
@@ -76,6 +86,13 @@ class Row:
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
+        self.cores = {
+            name: core.split(",") for name, _, core in (one.partition(":") for one in cores.split())
+        }
+        """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.
+
+        A vector has fewer, and is no stack. The parts of a pair have a comma between them.
+        """
         self.within = within
         """Where the function is defined: brings the arguments of a test there."""
         self.forms: dict[Any, Any] = {}
@@ -85,6 +102,11 @@ class Row:
         self.is_own: bool = original is not None
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
+
+    def knows(self, option: str) -> bool:
+        """Tell if the formulas know an option, or it does not matter to them."""
+        is_neutral = option in self.neutral or option in NEUTRAL or is_permission(option)
+        return is_neutral or self.kind.takes(option)
 
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"

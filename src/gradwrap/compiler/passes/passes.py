@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import needed_after, roots_of
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -39,11 +40,8 @@ from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
 
     from gradwrap.compiler.tracing.run import Traced
-
-    Roots: TypeAlias = dict[int, frozenset[int]]
 
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 FRESH = frozenset({"copy", "zeros", "full", "empty"})
@@ -509,14 +507,7 @@ def remove_dead(program: Program) -> None:
     """Remove what neither a result nor a guard needs."""
     needed: dict[int, set[int]] = {}
     for block in reversed(list(program.blocks())):
-        live: set[int] = set()
-        for branch in block.branches.values():
-            live |= needed.pop(id(branch))
-        if block.guard is not None:
-            live.add(block.guard.value.index)
-        if block.result is not None:
-            live.update(refs(block.result.leaves))
-        block.body, needed[id(block)] = _alive(block.body, live)
+        block.body, needed[id(block)] = _alive(block.body, needed_after(block, needed))
     live = needed[id(program.root)]
     program.constants = {i: c for i, c in program.constants.items() if i in live}
 
@@ -550,37 +541,6 @@ def _alive_loop(loop: Loop, live: set[int]) -> Loop:
 
 
 # Who owns the outputs -----------------------------------------------------------------------------
-
-
-def roots_of(program: Program, *, traced: bool = False) -> Roots:
-    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
-    roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
-    for block in program.blocks():
-        enter_roots(block.body, program.values, roots, traced=traced)
-    return roots
-
-
-def enter_roots(
-    steps: Iterable[Instr | Loop], values: Any, roots: Roots, *, traced: bool = False
-) -> None:
-    """Enter the roots of what steps give."""
-    for step in steps:
-        for out in given(step):
-            roots[out] = frozenset({out})
-        if isinstance(step, Instr) and step.views and not (traced and step.copied):
-            found = _roots_of_view(values, step, roots)
-            roots[step.out] = found or frozenset({step.out})
-
-
-def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
-    """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
-    nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
-    found: set[int] = set()
-    for index in refs(nest):
-        value = values[index]
-        if value.is_ndarray or value.is_tuple:
-            found |= roots[index]
-    return frozenset(found)
 
 
 def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[int]]]:
