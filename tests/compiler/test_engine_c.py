@@ -19,6 +19,7 @@ from gradwrap.compiler.engines.c import library as c_library
 from gradwrap.compiler.engines.c.engine import c_engine
 from gradwrap.compiler.engines.c.operations import EXPRESSIONS, FUNCTIONS, INFIX
 from gradwrap.compiler.engines.register import Unsupported
+from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import (
     Block,
     Carry,
@@ -29,7 +30,6 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Result,
     Value,
-    evaluated,
     getitem,
     scatter_add,
     setitem,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
-from gradwrap.compiler.ir.program import Instr, Loop, Program, evaluated
+from gradwrap.compiler.ir.evaluate import evaluated
+from gradwrap.compiler.ir.program import Instr, Loop, Program
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
-from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers, make_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, make_wrapper
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
@@ -55,9 +55,13 @@ class CustomRule(Protocol):
 
 def is_differentiated(leaves: Sequence[Any]) -> bool:
     """Tell if a transform that differentiates is among those that a call belongs to."""
-    return any(
-        has_effect(layer) and not layer._is_batched for leaf in leaves for layer in layers(leaf)
-    )
+    for leaf in leaves:
+        layer = leaf
+        while isinstance(layer, AnyWrapper):
+            if not layer._is_batched and has_effect(layer):
+                return True
+            layer = layer._value
+    return False
 
 
 def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
@@ -80,8 +84,9 @@ performs(perform, "call", name_of_first)
 
 def _uniform(inputs: list[Any]) -> list[Any]:
     """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, AnyWrapper) for one in inputs):
-        return [wrapped_untracked(one) for one in inputs]
+    for one in inputs:
+        if isinstance(one, AnyWrapper):
+            return [wrapped_untracked(one) for one in inputs]
     return inputs
 
 

@@ -10,16 +10,23 @@ will do is read, so that writes can go into its buffer.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import Block, Instr, Loop, Program, Ref, Value, mapped, refs, used
+from gradwrap.compiler.ir.analysis import uses
+from gradwrap.compiler.ir.program import (
+    Instr,
+    Loop,
+    Program,
+    Ref,
+    Value,
+    changed,
+    given,
+    refs,
+    used,
+)
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NUMBER: type[Any] = np.generic
 KEYED = frozenset({"getitem", "setitem", "scatter_add"})
@@ -247,23 +254,19 @@ def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
-    everywhere: Counter[int] = Counter()
-    steps = (step for block in program.blocks() for step in block.body)
+    steps = (step for body in program.bodies() for step in body)
     if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
         return
-    for block in program.blocks():
-        for step in block.body:
-            everywhere.update(used(step))
-        everywhere.update(_looked_at(block))
-    for block in program.blocks():
+    everywhere = uses(program)
+    for body in list(program.bodies()):
         readers: dict[int, list[Instr]] = {}
-        for step in block.body:
+        for step in body:
             if isinstance(step, Instr):
                 for index in used(step):
                     readers.setdefault(index, []).append(step)
         later: dict[int, set[tuple[int, ...]]] = {}
         instead: dict[int, Ref] = {}
-        for step in reversed(block.body):
+        for step in reversed(body):
             if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
                 continue
             target, key = step.args[:2]
@@ -281,14 +284,7 @@ def remove_overwritten(program: Program) -> None:
                 if _survives(readers[target.index], step, shape, covered):
                     later[target.index] = covered
         if instead:
-            _replace(block, instead)
-
-
-def _looked_at(block: Block) -> Iterator[int]:
-    if block.guard is not None:
-        yield block.guard.value.index
-    if block.result is not None:
-        yield from refs(block.result.leaves)
+            body[:] = _replaced(body, instead)
 
 
 def _survives(
@@ -312,20 +308,16 @@ def _survives(
     return sum(reader is write for reader in readers) == 1
 
 
-def _replace(block: Block, instead: dict[int, Ref]) -> None:
-    """Take writes out of a block: what was there before stands for them."""
+def _replaced(body: list[Instr | Loop], instead: dict[int, Ref]) -> list[Instr | Loop]:
+    """Return a body without some writes: what was there before stands for them."""
 
     def leaf(one: Any) -> Any:
         while type(one) is Ref and one.index in instead:
             one = instead[one.index]
         return one
 
-    body: list[Instr | Loop] = []
-    for step in block.body:
-        if isinstance(step, Instr):
-            if step.out not in instead:
-                reads = not instead.keys().isdisjoint(refs(step.args))
-                body.append(step._replace(args=mapped(step.args, leaf)) if reads else step)
-        else:
-            body.append(step)
-    block.body = body
+    return [
+        changed(step, leaf) if not instead.keys().isdisjoint(used(step)) else step
+        for step in body
+        if instead.keys().isdisjoint(given(step))
+    ]

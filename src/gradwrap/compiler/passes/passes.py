@@ -1,8 +1,8 @@
 """Programs made of traces, and the passes that make them shorter.
 
 `program_of` puts the traces of one signature together: they agree up to a guard, and go on in its
-branches. `simplified` replaces arrays of one number by the number, drops what changes nothing,
-merges equal instructions, and removes what nobody reads.
+branches. `substitute` replaces arrays of one number by the number, drops what changes nothing, and
+merges equal instructions. `remove_dead` removes what nobody reads.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import needed_after, roots_of
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -31,23 +32,21 @@ from gradwrap.compiler.ir.program import (
     mapped,
     refs,
     used,
+    zeros,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, Accesses, remove_overwritten, token
-from gradwrap.compiler.passes.signs import absorb_signs
+from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, Accesses, token
 from gradwrap.compiler.tracing.tape import Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterable, Sequence
 
     from gradwrap.compiler.tracing.run import Traced
-
-    Roots: TypeAlias = dict[int, frozenset[int]]
 
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 FRESH = frozenset({"copy", "zeros", "full", "empty"})
 """New arrays, which are never merged: a write may go into them."""
+NEW = frozenset({"zeros", "full"})
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 """The powers for which NumPy's `**` calls another ufunc."""
 MERGED = 1 << 16
@@ -253,21 +252,14 @@ def _enter(
 # Simplifying --------------------------------------------------------------------------------------
 
 
-def simplified(program: Program, *, merge_keys: bool) -> None:
-    """Make a program shorter, in place.
+def substitute(program: Program, *, merge_keys: bool) -> None:
+    """Replace values by equal ones: numbers, operands, earlier results, what was written.
 
     With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
     left for after the search for loops: to merge what one turn reads with what the next reads, or
     to drop one turn's factor, destroys their period.
     """
-    for index in program.constants:
-        program.values[index] = program.values[index]._replace(is_ndarray=True)
     _Walk(program, merge_keys).run()
-    remove_overwritten(program)
-    remove_dead(program)
-    if merge_keys:
-        absorb_signs(program)
-        remove_dead(program)
 
 
 def _equal_constants(program: Program) -> dict[int, Any]:
@@ -293,6 +285,8 @@ class _Walk:
         self.merge_keys = merge_keys
         self.instead: dict[int, Any] = _equal_constants(program)
         self.made: dict[int, Instr] = {}
+        self.numbers: dict[int, tuple[Any, Any]] = {}
+        """By array that holds one number throughout: the number, and the dtype."""
         self.accesses = Accesses(program, self.made, newest=merge_keys)
 
     def run(self) -> None:
@@ -311,6 +305,9 @@ class _Walk:
                 self.accesses.extra.clear()
                 if kept is not None:
                     self.made[kept.out] = kept
+                    if kept.name in NEW:
+                        number = kept.args[1] if kept.name == "full" else 0
+                        self.numbers[kept.out] = (number, kept.args[-1])
                     body.append(kept)
             block.body = body
             if block.guard is not None:
@@ -373,14 +370,19 @@ class _Walk:
         name, args = instr.name, instr.args
         value = self.values[instr.out]
         if name in ("broadcast_to", "reshape", ".reshape", ".copy", "copy", "ascontiguousarray"):
-            source = self.made.get(args[0].index) if type(args[0]) is Ref else None
-            if source is not None and source.name in ("full", "zeros") and value.is_ndarray:
-                arguments = (value.shape, *source.args[1:])
-                return Instr(source.fn, source.name, arguments, (), instr.out, line=instr.line)
+            number = self.numbers.get(args[0].index) if type(args[0]) is Ref else None
+            if number is not None and value.is_ndarray:
+                self.numbers[instr.out] = number
+                return self.filled(instr, *number) or instr
         if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
             base = self.values[args[0].index]
             quicker = POWERS.get(args[1])
-            if quicker and base.is_ndarray and base.dtype.kind == "f" and value == base:
+            if (
+                quicker
+                and base.is_ndarray
+                and base.dtype.kind == "f"
+                and _same_but_order(value, base)
+            ):
                 return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
         if not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
@@ -391,27 +393,39 @@ class _Walk:
             return instr
         return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 
+    def filled(self, instr: Instr, number: Any, dtype: Any) -> Instr | None:
+        """Return the instruction that makes the result, an array of one number; None if none can.
+
+        The new array lies in C's order.
+        """
+        value = self.values[instr.out]
+        if len(value.shape) < 2:
+            self.values[instr.out] = value._replace(order="C")
+        elif value.order != "C":
+            return None
+        fill: tuple[Any, ...] = (full, "full", (value.shape, number, dtype))
+        if type(number) is int and number == 0:
+            fill = (zeros, "zeros", (value.shape, dtype))
+        return Instr(*fill, (), instr.out, line=instr.line)
+
     def folded(self, instr: Instr) -> Instr | None:
         """The array of one number that an operation on such arrays and numbers gives, or None."""
         numbers: list[Any] = []
         value = self.values[instr.out]
         for arg in instr.args:
-            made = self.made.get(arg.index) if type(arg) is Ref else None
-            if made is None:
-                if type(arg) is Ref:
-                    return None
+            if type(arg) is not Ref:
                 numbers.append(arg)
                 continue
-            number: Any = made.args[1] if made.name == "full" else 0
-            if made.name not in ("full", "zeros") or type(number) is Ref:
+            number, dtype = self.numbers.get(arg.index, (arg, None))
+            if type(number) is Ref:
                 return None
-            numbers.append(np.full(1, number, made.args[-1]))
+            numbers.append(np.full(1, number, dtype))
         with np.errstate(all="ignore"):
             result = instr.fn(*numbers)
         if result.dtype != value.dtype or not np.all(np.isfinite(result)):
             return None
-        arguments = (value.shape, result[0], value.dtype)
-        return Instr(full, "full", arguments, (), instr.out, line=instr.line)
+        self.numbers[instr.out] = (result[0], value.dtype)
+        return self.filled(instr, result[0], value.dtype)
 
     def narrow(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put what was broadcast in the place of what it was broadcast to."""
@@ -429,16 +443,13 @@ class _Walk:
         """Put a number in the place of an array that holds it throughout."""
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
-            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
-            if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
+            known = self.numbers.get(args[mine].index) if type(args[mine]) is Ref else None
+            if known is None or type(known[0]) is Ref or type(args[other]) is not Ref:
                 continue
-            whole = self.described(args[other])
-            number: Any = made.args[1] if made.name == "full" else 0
-            if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
+            (number, dtype), whole = known, self.described(args[other])
+            if not whole.is_ndarray or whole.shape != value.shape or whole.order != value.order:
                 continue
-            if whole.order != value.order or whole.dtype.kind not in "fc":
-                continue
-            if made.args[-1] == whole.dtype:
+            if whole.dtype.kind in "fc" and dtype == whole.dtype:
                 found = _as_weak(number, whole.dtype)
                 if found is not None:
                     return (found, args[1]) if mine == 0 else (args[0], found)
@@ -470,6 +481,11 @@ class _Walk:
         return source if self.values[source.index] == self.values[instr.out] else None
 
 
+def _same_but_order(one: Value, other: Value) -> bool:
+    """Tell if two values have one description but for their memory orders."""
+    return one._replace(order=other.order) == other
+
+
 def _is_number(leaf: Any, number: int) -> bool:
     return isinstance(leaf, (int, float, NUMBER)) and not isinstance(leaf, bool) and leaf == number
 
@@ -491,14 +507,7 @@ def remove_dead(program: Program) -> None:
     """Remove what neither a result nor a guard needs."""
     needed: dict[int, set[int]] = {}
     for block in reversed(list(program.blocks())):
-        live: set[int] = set()
-        for branch in block.branches.values():
-            live |= needed.pop(id(branch))
-        if block.guard is not None:
-            live.add(block.guard.value.index)
-        if block.result is not None:
-            live.update(refs(block.result.leaves))
-        block.body, needed[id(block)] = _alive(block.body, live)
+        block.body, needed[id(block)] = _alive(block.body, needed_after(block, needed))
     live = needed[id(program.root)]
     program.constants = {i: c for i, c in program.constants.items() if i in live}
 
@@ -532,37 +541,6 @@ def _alive_loop(loop: Loop, live: set[int]) -> Loop:
 
 
 # Who owns the outputs -----------------------------------------------------------------------------
-
-
-def roots_of(program: Program, *, traced: bool = False) -> Roots:
-    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
-    roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
-    for block in program.blocks():
-        enter_roots(block.body, program.values, roots, traced=traced)
-    return roots
-
-
-def enter_roots(
-    steps: Iterable[Instr | Loop], values: Any, roots: Roots, *, traced: bool = False
-) -> None:
-    """Enter the roots of what steps give."""
-    for step in steps:
-        for out in given(step):
-            roots[out] = frozenset({out})
-        if isinstance(step, Instr) and step.views and not (traced and step.copied):
-            found = _roots_of_view(values, step, roots)
-            roots[step.out] = found or frozenset({step.out})
-
-
-def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
-    """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
-    nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
-    found: set[int] = set()
-    for index in refs(nest):
-        value = values[index]
-        if value.is_ndarray or value.is_tuple:
-            found |= roots[index]
-    return frozenset(found)
 
 
 def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[int]]]:
@@ -623,9 +601,3 @@ def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
             return True
         leaf = instr.args[0]
     return False
-
-
-def rewrite(program: Program, change: Callable[[Block], None]) -> None:
-    """Apply a change to every block."""
-    for block in list(program.blocks()):
-        change(block)

@@ -17,34 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.program import Instr, Ref, refs
+from gradwrap.compiler.ir.runtime import cosine, sine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.ir.program import Loop, Program, Value
-
-
-def sine(x: Any, out: Any) -> Any:
-    """Return the sine of `x`."""
-    np.multiply(x, 0.5, out)
-    np.tan(out, out)
-    square = np.square(out)
-    square += 1.0
-    out += out
-    return np.divide(out, square, out)
-
-
-def cosine(x: Any, sine: Any, out: Any) -> Any:
-    """Return the cosine of `x`, whose sine is known."""
-    np.tan(x, out)
-    size = np.absolute(out)
-    if size.min() > 1e-300:
-        np.divide(sine, out, out)
-    else:
-        np.divide(sine, out, out, where=~(size <= 1e-300))
-        out[size <= 1e-300] = 1.0
-    return np.clip(out, -1.0, 1.0, out)
-
 
 SHARED: dict[str, Callable[..., Any]] = {"sine": sine, "cosine": cosine}
 """Functions of an argument, of its sine in the case of the cosine, and of a buffer."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.evaluate import perform
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Instr,
@@ -19,7 +20,6 @@ from gradwrap.compiler.ir.program import (
     changed,
     item,
     mapped,
-    perform,
 )
 from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, token
 from gradwrap.core.values.dynamic import TUPLE, type_of

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Block,
@@ -113,6 +114,7 @@ class Roller(Rewriting):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        self.live: Liveness = liveness(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
         self.flat: list[list[Any]] = []
@@ -155,7 +157,7 @@ class Roller(Rewriting):
         if block.result is not None:
             leaves = tuple(map(self.plain, block.result.leaves))
             block.result = Result(leaves, block.result.tree)
-        for index in sorted(_live_into(block)):
+        for index in sorted(self.live.after[id(block)].difference(looked_at(block))):
             self.plain(Ref(index))
         block.body = without_operations(self.body)
 
@@ -166,12 +168,7 @@ class Roller(Rewriting):
         for at, instr in enumerate(self.instrs):
             for index in {*refs(instr.args), *refs(instr.kw)}:
                 self.uses.setdefault(index, []).append(at)
-        outside = _live_into(block)
-        if block.guard is not None:
-            outside.add(block.guard.value.index)
-        if block.result is not None:
-            outside.update(refs(block.result.leaves))
-        for index in outside:
+        for index in self.live.after[id(block)]:
             self.uses.setdefault(index, []).append(-1)
 
     def _straight(self, step: Instr | Loop) -> None:
@@ -367,19 +364,3 @@ def _shortest(codes: Any, period: int) -> int:
         for shorter in range(1, period + 1)
         if period % shorter == 0 and np.array_equal(codes[shorter:], codes[:-shorter])
     )
-
-
-def _live_into(block: Block) -> set[int]:
-    """The values that the branches of a block read, and do not make themselves."""
-    found: set[int] = set()
-    waiting = list(block.branches.values())
-    while waiting:
-        inner = waiting.pop()
-        for step in inner.body:
-            found.update(used(step))
-        if inner.guard is not None:
-            found.add(inner.guard.value.index)
-        if inner.result is not None:
-            found.update(refs(inner.result.leaves))
-        waiting.extend(inner.branches.values())
-    return found

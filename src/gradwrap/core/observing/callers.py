@@ -120,10 +120,13 @@ def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
     return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)
 
 
+drop_ins: list[Any] = []
+"""The modules that stand for NumPy. They enter themselves."""
+
+
 def _uses_drop_in(frame: FrameType) -> bool:
-    drop_in: Any = sys.modules.get("gradwrap.numpy")
     values = (*frame.f_globals.values(), *frame.f_locals.values())
-    return drop_in is not None and any(value is drop_in for value in values)
+    return any(value is drop_in for drop_in in drop_ins for value in values)
 
 
 def _is_store(code: CodeType, instruction: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.groups import scheduled
+from gradwrap.compiler.ir.analysis import last_readers
 from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
@@ -239,10 +240,7 @@ def _size(chunk: Chunk, steps: list[Instr]) -> int:
 
     Where they would be so short that the calls take longer than the memory, the pieces are long.
     """
-    last: dict[int, int] = {}
-    for number, step in enumerate(steps):
-        for index in used(step):
-            last[index] = number
+    last = last_readers(steps)
     alive = most = 0
     mine = {step.out for step in chunk.instrs} - set(chunk.outs)
     for number, step in enumerate(steps):
