@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.exceptions import AxisError
 
 from gradwrap.core.calls.batch import aligned, register_batching
+from gradwrap.core.levels.memory import is_fortran
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
@@ -130,6 +131,26 @@ def _einsum(xp: Any, op: Any, operands: list[Any], subscripts: str, batched: Seq
 def _broadcast_to(xp: Any, op: Any, x: Any, shape: tuple[int, ...]) -> Any:
     missing = (1,) * (len(shape) + 1 - x.ndim)
     return op(xp.reshape(x, (x.shape[0], *missing, *x.shape[1:])), (x.shape[0], *shape))
+
+
+def _reshape(xp: Any, op: Any, x: Any, shape: Any, copy: Any) -> Any:
+    """Reshape each example; of no examples, a length of -1 cannot be found from their number."""
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    if -1 in lengths and not x.shape[0]:
+        known = math.prod(n for n in lengths if n != -1)
+        found = math.prod(x.shape[1:]) // known if known else 0
+        lengths = tuple(found if n == -1 else n for n in lengths)
+    return op(x, (x.shape[0], *lengths), copy)
+
+
+def _copy(xp: Any, op: Any, x: Any, order: str) -> Any:
+    """Copy each example in its memory order."""
+    if order == "A":
+        order = "F" if len(x) and is_fortran(x[0]) else "C"
+    if order != "F":
+        return op(x, order)
+    turned = (0, *range(len(x.shape) - 1, 0, -1))
+    return xp.permute_dims(op(xp.permute_dims(x, turned), "C"), turned)
 
 
 def _tile(xp: Any, op: Any, x: Any, repetitions: Any) -> Any:
@@ -253,9 +274,7 @@ register_batching(
         "solve": _solve,
         "cross": _cross,
         "einsum": _einsum,
-        "reshape": lambda xp, op, x, shape, copy: op(
-            x, (x.shape[0], *((shape,) if isinstance(shape, int) else shape)), copy
-        ),
+        "reshape": _reshape,
         "permute_dims": lambda xp, op, x, axes: op(
             x, (0, *(a + 1 for a in as_axes(tuple(axes), x.ndim - 1)))
         ),
@@ -270,6 +289,7 @@ register_batching(
             x, _behind(source, x.ndim - 1), _behind(destination, x.ndim - 1)
         ),
         "broadcast_to": _broadcast_to,
+        "copy": _copy,
         "roll": _roll,
         "tile": _tile,
         "repeat": _repeat,

@@ -219,7 +219,7 @@ RULES = [
         native=lambda xp, x, order="K": backend_of(x).copy(x, order),
         samples=("x(3)", "x(2, 3), order='F'"),
         numpy="copy(a, order='K', subok=False)",
-        batch="last",
+        batch="copy",
     ),
     linear(
         "tril",

@@ -171,7 +171,7 @@ class _Entering:
             first = _checked_in_axis(leaf, one, path)
             self.starts.append(leaf)
             self._sizes.append((int(leaf.shape[first]), path))
-            data = backend_of(leaf).batch_first(leaf, first) if first else leaf
+            data = backend_of(leaf).batch_first(leaf, first)
             entered.append(batch_of(snapshot(data), self.level, self.fallback))
         return (
             entered[0] if treedef.is_lone else put(treedef, entered, "example", axes, self.mapped)

@@ -24,13 +24,13 @@ from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
+from gradwrap.core.levels.memory import lay_out
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
     innermost,
     is_scalar,
     is_whole_number,
-    lay_out,
     make_wrapper,
     native,
 )
@@ -258,6 +258,7 @@ class Variable(
         return self.copy("K")
 
     def __reduce__(self) -> Any:
+        self._check_pickling()
         if not self.is_leaf:
             raise TrackedValueError(
                 "Only leaves can be pickled; this array is the result of a recorded operation. "

@@ -175,21 +175,6 @@ def native(value: Any) -> Any:
     return value
 
 
-def lay_out(value: Any, like: Any) -> None:
-    """Give a value that nothing else holds the memory order of an array of its shape."""
-    while isinstance(value._value, AnyWrapper):
-        value = value._value
-    value._value = value._backend.laid_out(value._value, innermost(like))
-
-
-def one_array(value: Any) -> Any:
-    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
-    array = innermost(value)
-    batches = len(array.shape) - len(value.shape)
-    first = array[(0,) * batches + (...,)] if batches else array
-    return first[()] if batches and not first.shape and is_scalar(value) else first
-
-
 def is_scalar(wrapper: Any) -> bool:
     """Tell if a value is a number of its library, without views, that cannot be written to.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, one_array
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.rules.axes import as_axes
 

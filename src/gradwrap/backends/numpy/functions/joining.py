@@ -17,7 +17,8 @@ from gradwrap.backends.numpy.functions.table import (
     standard,
     untyped,
 )
-from gradwrap.core.levels.wrapper import innermost, is_recorded, one_array, unwrapped_key
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 from gradwrap.errors import NoRuleError
 

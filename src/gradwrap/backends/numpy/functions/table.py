@@ -19,13 +19,8 @@ from gradwrap.backends.numpy.functions.spelling import (
     named,
 )
 from gradwrap.core.array.writing.views import view_of
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    is_recorded,
-    lay_out,
-    unwrapped_key,
-)
+from gradwrap.core.levels.memory import is_fortran, lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -155,11 +150,10 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
 def in_order(found: Any, order: Any, a: Any = None) -> Any:
     """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
     if order == "A":
-        flags = getattr(innermost(a), "flags", None)
-        order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
-    like = innermost(a)
+        order = "F" if is_fortran(a) else "C"
     if not found.shape:
         return found
+    like = one_array(a) if isinstance(a, AnyWrapper) else a
     if view_of(found) is not None:
         found = found.copy("K")
     if order != "K":
