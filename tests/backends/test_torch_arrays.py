@@ -273,3 +273,32 @@ def test_repeated_indices_add_up() -> None:
         reference = x.clone().requires_grad_()
         f(reference).backward()
         np.testing.assert_array_equal(gw.grad(f)(x), reference.grad)
+
+
+@pytest.mark.parametrize(
+    ("shape", "right", "left"),
+    [
+        ((3, 3, 3), (3, 3), True),
+        ((2, 3, 3), (2, 3), True),
+        ((2, 3, 3), (3, 2), True),
+        ((3, 3), (3,), True),
+        ((3, 3), (3, 3), False),
+        ((2, 3, 3), (2, 4, 3), False),
+    ],
+)
+def test_solve_takes_a_batch_of_vectors_as_pytorch_does(
+    shape: tuple[int, ...], right: tuple[int, ...], left: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    a = torch.tensor(rng.normal(size=shape) + 3 * np.eye(3), requires_grad=True)
+    b = torch.tensor(rng.normal(size=right), requires_grad=True)
+
+    def total(a: Any, b: Any) -> Any:
+        return torch.sum(torch.linalg.solve(a, b, left=left) ** 3)
+
+    wanted = total(a, b)
+    wanted.backward()
+    value, found = gw.value_and_grad(total, (0, 1))(a.detach(), b.detach())
+    torch.testing.assert_close(value, wanted.detach())
+    torch.testing.assert_close(found[0], a.grad)
+    torch.testing.assert_close(found[1], b.grad)
