@@ -167,10 +167,18 @@ def _enter_xarray(_module: Any) -> None:
     import_module("gradwrap.adaptation.xarray_functions")
 
 
+# pandas -------------------------------------------------------------------------------------------
+
+
+def _enter_pandas(_module: Any) -> None:
+    import_module("gradwrap.adaptation.pandas").enter()
+
+
 _entered: list[Any] = []
 ENTRIES: dict[str, Callable[[Any], None]] = {
     "dask.delayed": functools.partial(_enter_dask, "enter_delayed"),
     "dask.tokenize": functools.partial(_enter_dask, "enter_tokens"),
+    "pandas": _enter_pandas,
     "scipy.fft": _enter_scipy_fft,
     "einops": _enter_einops,
     "sklearn.utils._array_api": _enter_sklearn,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
 from gradwrap.core.array.writing.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native, one_array
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native
 from gradwrap.errors import InPlaceError, TrackedAttributeError
 
 if TYPE_CHECKING:

@@ -169,25 +169,10 @@ def native(value: Any) -> Any:
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
                 "that may differ from example to example. "
-                "Fix: xp.where chooses for each example; or call this outside of vmap."
+                'Fix: xp.where chooses for each example; or vmap(..., fallback="loop").'
             )
         value = value._value
     return value
-
-
-def lay_out(value: Any, like: Any) -> None:
-    """Give a value that nothing else holds the memory order of an array of its shape."""
-    while isinstance(value._value, AnyWrapper):
-        value = value._value
-    value._value = value._backend.laid_out(value._value, innermost(like))
-
-
-def one_array(value: Any) -> Any:
-    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
-    array = innermost(value)
-    batches = len(array.shape) - len(value.shape)
-    first = array[(0,) * batches + (...,)] if batches else array
-    return first[()] if batches and not first.shape and is_scalar(value) else first
 
 
 def is_scalar(wrapper: Any) -> bool:

@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    lay_out,
-    layers,
-    make_wrapper,
-    one_array,
-    snapshot,
-)
+from gradwrap.core.levels.memory import lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.placing import placed_rule
@@ -283,8 +276,11 @@ class Backend:
         return False
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
-        return self.xp.moveaxis(array, axis, 0)
+        """Many arrays along an axis, moved in front.
+
+        In memory they lie one behind the other, so that each result of theirs is dense.
+        """
+        return self.xp.moveaxis(array, axis, 0) if axis else array
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
@@ -487,10 +483,16 @@ class WrappedBackend(Backend):
         return self.xp.copy(array, order=order or "K")
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        made = self.xp.copy(self.xp.moveaxis(array, axis, 0))
-        if made.size:
-            *_, lowest = layers(made)
-            lay_out(made, lowest._backend.copy(one_array(made)[0], "K"))
+        moved = self.xp.moveaxis(array, axis, 0) if axis else array
+        if not moved.size:
+            return moved
+        *_, lowest = layers(moved)
+        like = one_array(moved)
+        found = lowest._backend.batch_first(like, 0)
+        if found is like and not axis:
+            return array
+        made = self.xp.copy(moved)
+        lay_out(made, found[0])
         return made
 
     @property
