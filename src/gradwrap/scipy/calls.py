@@ -20,7 +20,6 @@ from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, with_parts
-from gradwrap.scipy.table import is_permission
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
@@ -359,7 +358,7 @@ class Form:
         self.options = next(
             (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[1]), None
         )
-        self.permissions = [name for name in kinds if is_permission(name)]
+        self.permissions = [name for name in kinds if name in row.permissions]
         bound.apply_defaults()
         self.defaults: dict[str, Any] = {
             name: value for name, value in bound.arguments.items() if name not in kinds
@@ -408,6 +407,14 @@ def form_of(row: Row, count: int, keywords: tuple[str, ...]) -> Form:
     if found is None:
         found = row.forms[count, keywords] = Form(row, count, keywords)
     return found
+
+
+def without_permissions(
+    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call that overwrites none of them: others may hold them."""
+    form = form_of(row, len(args), tuple(kwargs))
+    return form.placed(form.named(args, kwargs))
 
 
 PLAIN = frozenset({bool, int, float, str, type(None)})

@@ -47,6 +47,7 @@ from gradwrap.scipy.calls import (
     natively,
     part_of,
     refuse_recorded,
+    without_permissions,
     wrappers_in,
 )
 from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
@@ -77,7 +78,6 @@ class Derived(Kind):
     """A call whose value is SciPy's and whose derivative is a formula's."""
 
     tracks_all = False
-    wanted: frozenset[str] = frozenset()
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
@@ -662,6 +662,7 @@ class Refused(Kind):
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """SciPy's function, unless a variable is among the arguments."""
     answer = row.kind.answer
+    least = min(row.permissions.values(), default=None)
 
     @functools.wraps(original)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
@@ -672,6 +673,8 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
             for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
+        if least is not None and (kwargs or len(args) > least):
+            args, kwargs = without_permissions(row, args, kwargs)
         return called(original, row.name, *args, **kwargs)
 
     return dispatch

@@ -30,6 +30,8 @@ class Kind:
     name = ""
     tracks_all = False
     """Any argument may be tracked."""
+    wanted: frozenset[str] = frozenset()
+    """The parameters that formulas name."""
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Perform a call that has a variable among its arguments."""
@@ -50,11 +52,6 @@ class Kind:
 
 NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")
 """Options that never matter to a derivative."""
-
-
-def is_permission(option: str) -> bool:
-    """Tell if an option permits SciPy to overwrite an argument, of which no use is made."""
-    return option.startswith("overwrite_")
 
 
 class Row:
@@ -105,7 +102,7 @@ class Row:
 
     def knows(self, option: str) -> bool:
         """Tell if the formulas know an option, or it does not matter to them."""
-        is_neutral = option in self.neutral or option in NEUTRAL or is_permission(option)
+        is_neutral = option in self.neutral or option in NEUTRAL or option in self.permissions
         return is_neutral or self.kind.takes(option)
 
     def __repr__(self) -> str:
@@ -131,6 +128,22 @@ class Row:
     def signature(self) -> inspect.Signature:
         """The parameters of SciPy's function."""
         return inspect.signature(self.original)
+
+    @functools.cached_property
+    def permissions(self) -> dict[str, int]:
+        """The options that permit SciPy to overwrite an argument, with their places.
+
+        No use is made of them: the array may be one that a derivative needs.
+        """
+        try:
+            parameters = self.signature.parameters
+        except (TypeError, ValueError):  # a function in C
+            return {}
+        return {
+            name: place
+            for place, name in enumerate(parameters)
+            if name.startswith("overwrite_") and name not in self.kind.wanted
+        }
 
 
 _rows: dict[str, dict[str, Row]] = {}

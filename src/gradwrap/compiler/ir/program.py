@@ -66,9 +66,10 @@ what the loop declares:
 `finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
 =========== ========================================================================================
 
-Steps of the body may read values from outside, which are then the same in all turns. What is handed
-on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
-carries have one `next`. A loop in a loop is a step of its body.
+Steps of the body may read values from outside, which are then the same in all turns. A loop in a
+loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
+`first` that is a literal is a number. What is handed on (`next`, and the keys of `stacks` and
+`finals`) is given by a step of the body itself, and no two carries have one `next`.
 """
 
 from __future__ import annotations

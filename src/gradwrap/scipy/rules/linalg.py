@@ -709,11 +709,13 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
     return r if mode == "r" else (r, q)
 
 
-def _qr_multiply(a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, out: Any) -> Any:
-    if pivoting or conjugate:
+def _qr_multiply(
+    a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, overwrite_c: Any, out: Any
+) -> Any:
+    if pivoting or conjugate or overwrite_c:  # with which another shape of c is asked for
         raise NoRuleError(
-            "scipy.linalg.qr_multiply has no derivative with pivoting= or conjugate=. "
-            "Fix: leave them out."
+            "scipy.linalg.qr_multiply has no derivative with pivoting=, conjugate= or "
+            "overwrite_c=. Fix: leave it out."
         )
     q, r = _qr(a, "economic", False, out)
     return (q @ c if mode == "left" else c @ q), r

@@ -298,7 +298,7 @@ class Writer(SourceText):
             state.buffers[instr.out] = buffer
         else:
             text = self.text(target, state)
-            known = source >= 0 and self.values[source].is_ndarray
+            known = type(target) is Ref and self.values[source].is_ndarray
             made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
