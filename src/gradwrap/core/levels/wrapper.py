@@ -341,12 +341,26 @@ def is_simple_key(key: tuple[Any, ...]) -> bool:
     return True
 
 
+def _check_index(key: Any) -> None:
+    """Refuse tracked floats in an index, which NumPy would refuse without a remedy."""
+    for part in key if isinstance(key, TUPLE) else (key,):
+        if isinstance(part, AnyWrapper) and part._backend.is_float(native(part)):
+            raise IndexError(
+                f"an index must be whole numbers or bools, and this one has dtype {part.dtype}. "
+                "Fix: x[int(i.item())] for one index, x[i.astype(int)] for an array of them: no "
+                "gradient passes through an index."
+            )
+
+
 def key_with_batches(key: Any) -> Any:
     """An index without wrappers, except those of arrays that `vmap` maps over."""
     try:
-        return unwrapped_key(key)
+        plain = unwrapped_key(key)
     except BatchedValueError:
         pass
+    else:
+        _check_index(key)
+        return plain
     if isinstance(key, SEQUENCE):
         return type(key)(key_with_batches(part) for part in key)
     if isinstance(key, SLICE):
