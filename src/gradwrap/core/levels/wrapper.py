@@ -341,8 +341,9 @@ def is_simple_key(key: tuple[Any, ...]) -> bool:
     return True
 
 
-def _check_index(key: Any) -> None:
-    """Refuse tracked floats in an index, which NumPy would refuse without a remedy."""
+def unwrapped_index(key: Any) -> Any:
+    """An index without wrappers, which must not hold floats: NumPy's message has no remedy."""
+    plain = unwrapped_key(key)
     for part in key if isinstance(key, TUPLE) else (key,):
         if isinstance(part, AnyWrapper) and part._backend.is_float(native(part)):
             raise IndexError(
@@ -350,17 +351,15 @@ def _check_index(key: Any) -> None:
                 "Fix: x[int(i.item())] for one index, x[i.astype(int)] for an array of them: no "
                 "gradient passes through an index."
             )
+    return plain
 
 
 def key_with_batches(key: Any) -> Any:
     """An index without wrappers, except those of arrays that `vmap` maps over."""
     try:
-        plain = unwrapped_key(key)
+        return unwrapped_index(key)
     except BatchedValueError:
         pass
-    else:
-        _check_index(key)
-        return plain
     if isinstance(key, SEQUENCE):
         return type(key)(key_with_batches(part) for part in key)
     if isinstance(key, SLICE):
