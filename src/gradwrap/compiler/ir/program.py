@@ -249,6 +249,11 @@ class Program:
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
     quiet: tuple[str, ...] = ()
     """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+    shares: Sequence[Sequence[frozenset[int]]] = ()
+    """For each result, by leaf: the inputs, constants and earlier leaves (the first is -1) with
+    which the function's own result shares memory."""
+    exact: bool = True
+    """False once a pass has changed how a value is rounded."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""

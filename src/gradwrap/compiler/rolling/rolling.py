@@ -106,6 +106,7 @@ def rolled(program: Program) -> None:
         if not roller.found:
             break
         found.update(roller.found)
+        program.exact = False  # sums over turns are added up in another order
         remove_dead(program)
     lengths: dict[str, list[int]] = {}
     for (what, turns), count in found.items():
