@@ -30,8 +30,8 @@ from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
-from gradwrap.core.levels.wrapper import lay_out as _lay_out
-from gradwrap.core.levels.wrapper import one_array as _one_array
+from gradwrap.core.levels.memory import lay_out as _lay_out
+from gradwrap.core.levels.memory import one_array as _one_array
 from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError

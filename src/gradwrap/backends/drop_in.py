@@ -20,15 +20,9 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.modes import entered, is_traced
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    holds_wrapper,
-    innermost,
-    lay_out,
-    make_wrapper,
-    one_array,
-)
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves

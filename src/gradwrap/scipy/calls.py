@@ -358,6 +358,7 @@ class Form:
         self.options = next(
             (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[1]), None
         )
+        self.permissions = [name for name in kinds if name in row.permissions]
         bound.apply_defaults()
         self.defaults: dict[str, Any] = {
             name: value for name, value in bound.arguments.items() if name not in kinds
@@ -369,7 +370,7 @@ class Form:
                 is_array=name in row.arrays,
                 is_group=name in row.groups or kind in VARIABLE_KINDS,
                 is_star=kind == VARIABLE_KINDS[1],
-                is_known=row.kind.takes(name) or name in row.neutral,
+                is_known=row.knows(name),
             )
             for name, kind in kinds.items()
         ]
@@ -381,7 +382,10 @@ class Form:
         if self.star is not None:
             given[self.star] = args[count:]
         if self.options is None:
-            return given | kwargs
+            given |= kwargs
+            for name in self.permissions:
+                given[name] = False
+            return given
         given |= {name: kwargs[name] for name in self.keywords}
         given[self.options] = {k: v for k, v in kwargs.items() if k not in given}
         return given
@@ -405,6 +409,14 @@ def form_of(row: Row, count: int, keywords: tuple[str, ...]) -> Form:
     return found
 
 
+def without_permissions(
+    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call that overwrites none of them: others may hold them."""
+    form = form_of(row, len(args), tuple(kwargs))
+    return form.placed(form.named(args, kwargs))
+
+
 PLAIN = frozenset({bool, int, float, str, type(None)})
 """The types of options that are not tracked."""
 
@@ -422,7 +434,7 @@ def _joined(value: Any) -> Any:
 
 def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
     """Refuse an option that the row does not know, or that is tracked."""
-    if row.kind.takes(name) or name in row.neutral:
+    if row.knows(name):
         if not row.kind.tracks_all and is_recorded(value):
             raise NoRuleError(
                 f"{row.name} has no derivative with respect to its argument {name}, which is "

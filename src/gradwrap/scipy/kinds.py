@@ -34,7 +34,7 @@ from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.scipy.array_api import are_open, array_api_paths
@@ -47,9 +47,11 @@ from gradwrap.scipy.calls import (
     natively,
     part_of,
     refuse_recorded,
+    without_permissions,
     wrappers_in,
 )
 from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
+from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.custom_calls import (
@@ -63,6 +65,7 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from gradwrap.scipy.results import Path
     from gradwrap.transforms.custom_calls import Pull
 
 
@@ -75,11 +78,13 @@ class Derived(Kind):
     """A call whose value is SciPy's and whose derivative is a formula's."""
 
     tracks_all = False
-    wanted: frozenset[str] = frozenset()
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
-        return SciPyCall(row, self, args, kwargs).answer()
+        call = SciPyCall(row, self, args, kwargs)
+        if row.cores and is_stack(call.given, row.cores):
+            call.derivative = STACK
+        return call.answer()
 
     def takes(self, parameter: str) -> bool:
         """Tell if a formula names the parameter."""
@@ -178,6 +183,34 @@ class Formula(Derived):
         if "out" in self.wanted:
             out = part_of(call, [stop_gradient(one) for one in outs])
         return self.function(**call.words(leaves, self.wanted, out=out))
+
+
+class Stack(Formula):
+    """The derivative of a call on stacks of matrices: that of a call on each matrix."""
+
+    def __init__(self) -> None:
+        pass
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call the function of each matrix, and stack the results."""
+        given, cores = call.changed(leaves), call.row.cores
+        shape = stack_shape(given, cores)
+        one_matrix = dispatching(call.row, call.row.original)
+        results: list[Any] = []
+        for index in np.ndindex(shape):
+            args, kwargs = call.form.placed(one_of_stack(given, cores, shape, index))
+            result = one_matrix(*args, **kwargs)
+            is_bare = call.out_paths == [()] and isinstance(result, TUPLE)  # of `qr`, mode "r"
+            results.append(result[0] if is_bare else result)
+        parts: dict[Path, Any] = {}
+        for place, path in enumerate(call.out_paths):
+            if place not in call.byproducts:
+                each = [part_at(result, path) for result in results]
+                parts[path] = np.reshape(np.stack(each), (*shape, *np.shape(each[0])))
+        return with_parts(call.result, parts)
+
+
+STACK = Stack()
 
 
 def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
@@ -629,6 +662,7 @@ class Refused(Kind):
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """SciPy's function, unless a variable is among the arguments."""
     answer = row.kind.answer
+    least = min(row.permissions.values(), default=None)
 
     @functools.wraps(original)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
@@ -639,6 +673,8 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
             for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
+        if least is not None and (kwargs or len(args) > least):
+            args, kwargs = without_permissions(row, args, kwargs)
         return called(original, row.name, *args, **kwargs)
 
     return dispatch

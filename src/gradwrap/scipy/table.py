@@ -30,6 +30,8 @@ class Kind:
     name = ""
     tracks_all = False
     """Any argument may be tracked."""
+    wanted: frozenset[str] = frozenset()
+    """The parameters that formulas name."""
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Perform a call that has a variable among its arguments."""
@@ -48,6 +50,10 @@ class Kind:
         raise NotImplementedError
 
 
+NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")
+"""Options that never matter to a derivative."""
+
+
 class Row:
     """Describes one public function of SciPy."""
 
@@ -62,6 +68,7 @@ class Row:
         symmetric: str = "",
         byproducts: Sequence[Any] = (),
         note: str = "",
+        cores: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
         signature: str = "",
         original: Callable[..., Any] | None = None,
@@ -76,6 +83,13 @@ class Row:
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
+        self.cores = {
+            name: core.split(",") for name, _, core in (one.partition(":") for one in cores.split())
+        }
+        """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.
+
+        A vector has fewer, and is no stack. The parts of a pair have a comma between them.
+        """
         self.within = within
         """Where the function is defined: brings the arguments of a test there."""
         self.forms: dict[Any, Any] = {}
@@ -85,6 +99,11 @@ class Row:
         self.is_own: bool = original is not None
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
+
+    def knows(self, option: str) -> bool:
+        """Tell if the formulas know an option, or it does not matter to them."""
+        is_neutral = option in self.neutral or option in NEUTRAL or option in self.permissions
+        return is_neutral or self.kind.takes(option)
 
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"
@@ -109,6 +128,22 @@ class Row:
     def signature(self) -> inspect.Signature:
         """The parameters of SciPy's function."""
         return inspect.signature(self.original)
+
+    @functools.cached_property
+    def permissions(self) -> dict[str, int]:
+        """The options that permit SciPy to overwrite an argument, with their places.
+
+        No use is made of them: the array may be one that a derivative needs.
+        """
+        try:
+            parameters = self.signature.parameters
+        except (TypeError, ValueError):  # a function in C
+            return {}
+        return {
+            name: place
+            for place, name in enumerate(parameters)
+            if name.startswith("overwrite_") and name not in self.kind.wanted
+        }
 
 
 _rows: dict[str, dict[str, Row]] = {}

@@ -66,9 +66,10 @@ what the loop declares:
 `finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
 =========== ========================================================================================
 
-Steps of the body may read values from outside, which are then the same in all turns. What is handed
-on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
-carries have one `next`. A loop in a loop is a step of its body.
+Steps of the body may read values from outside, which are then the same in all turns. A loop in a
+loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
+`first` that is a literal is a number. What is handed on (`next`, and the keys of `stacks` and
+`finals`) is given by a step of the body itself, and no two carries have one `next`.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 
 UFUNC: type[Any] = np.ufunc
 NDARRAY: type[Any] = np.ndarray
+NUMBER: type[Any] = np.generic
 
 
 class Ref:
@@ -248,6 +250,11 @@ class Program:
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
     quiet: tuple[str, ...] = ()
     """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+    shares: Sequence[Sequence[frozenset[int]]] = ()
+    """For each result, by leaf: the inputs, constants and earlier leaves (the first is -1) with
+    which the function's own result shares memory."""
+    exact: bool = True
+    """False once a pass has changed how a value is rounded."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""
@@ -405,6 +412,10 @@ def is_elementwise(instr: Instr) -> bool:
     return instr.name == "pow" or (instr.name == "where" and len(instr.args) == 3)
 
 
+KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+"""Operations whose second argument is the key of an index."""
+FRESH = frozenset({"copy", "zeros", "full", "empty"})
+"""New arrays, which are never merged: a write may go into them."""
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
 LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
 
@@ -485,3 +496,21 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
         )
     kw = mapped(step.kw, change) if step.kw else ()
     return step._replace(args=mapped(step.args, change), kw=kw)
+
+
+def token(nest: Any) -> Any:
+    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    kind: Any = type_of(nest)
+    if kind is Ref:
+        return nest
+    if kind is TUPLE or kind is LIST:
+        return (kind, *map(token, nest))
+    if kind is SLICE:
+        return (kind, token(nest.start), token(nest.stop), token(nest.step))
+    if kind is float:
+        return (kind, nest.hex())
+    if kind is complex:
+        return (kind, nest.real.hex(), nest.imag.hex())
+    if isinstance(nest, NUMBER):
+        return (kind, nest.tobytes())
+    return (kind, nest)

@@ -114,20 +114,20 @@ def _cophenet(Z: Any, out: Any) -> Any:
 LINKS: Any = np.array([[0, 1, 0.3, 2], [2, 3, 0.5, 2], [4, 5, 0.9, 4]])
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 ROWS = [
-    formula("cluster.vq.whiten", _whiten, "obs", neutral="check_finite"),
-    formula("cluster.vq.vq", _vq, "obs code_book", neutral="check_finite"),
+    formula("cluster.vq.whiten", _whiten, "obs"),
+    formula("cluster.vq.vq", _vq, "obs code_book"),
     formula(
         "cluster.vq.kmeans",
         _kmeans,
         "obs",
-        neutral="k_or_guess iter thresh check_finite rng seed",
+        neutral="k_or_guess iter thresh rng seed",
         note="with the assignment held fixed",
     ),
     formula(
         "cluster.vq.kmeans2",
         _kmeans2,
         "data",
-        neutral="k iter thresh minit missing check_finite rng seed",
+        neutral="k iter thresh minit missing rng seed",
         note="with the assignment held fixed",
     ),
     formula("cluster.hierarchy.linkage", _linkage, "y", neutral="optimal_ordering"),

@@ -11,7 +11,6 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import AxisLinear, Constant, formula
 from gradwrap.scipy.table import Row, register
 
-NEUTRAL = "overwrite_x workers plan"
 SWAPPED: dict[Any, Any] = {
     None: "forward",
     "backward": "forward",
@@ -171,11 +170,11 @@ COMPLEX_ONES = (
 
 ROWS = [
     *(
-        formula(f"fft.{name}", _numpys(name), "x", neutral=NEUTRAL)
+        formula(f"fft.{name}", _numpys(name), "x", neutral="plan")
         for name in (*COMPLEX_ONES, "ihfft", "rfft", "rfft2", "rfftn")
     ),
     *(
-        formula(f"fft.{name}", function, "x", neutral=NEUTRAL)
+        formula(f"fft.{name}", function, "x", neutral="plan")
         for name, function in (
             *(("hfft2", _hfftn), ("hfftn", _hfftn)),
             *(("ihfft2", _ihfftn), ("ihfftn", _ihfftn)),
@@ -186,7 +185,7 @@ ROWS = [
             f"fft.{name}",
             AxisLinear(adjoint=make(name.removeprefix("i"))),
             arrays="x",
-            neutral=NEUTRAL,
+            neutral="plan",
         )
         for name, make in (
             *(("dct", _real_adjoint), ("dst", _real_adjoint)),
@@ -194,7 +193,7 @@ ROWS = [
         )
     ),
     *(
-        formula(f"fft.{name}", _over_axes(name), "x", neutral=NEUTRAL)
+        formula(f"fft.{name}", _over_axes(name), "x", neutral="plan")
         for name in ("dctn", "idctn", "dstn", "idstn")
     ),
     *(

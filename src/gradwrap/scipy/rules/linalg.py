@@ -23,17 +23,13 @@ from gradwrap.scipy.rules.matrices import (
     inverse_gaps,
     joined,
     like_columns,
-    multiplied,
     native_of,
+    of_columns,
     solved,
     to_bands,
 )
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_root
-
-A = "overwrite_a check_finite"
-AB = f"{A} overwrite_b"
-
 
 # Systems ------------------------------------------------------------------------------------------
 
@@ -72,23 +68,25 @@ def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     return matrix.mT if transposed else matrix
 
 
-def _solve_back(g: Any, a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    return solved(adjoint(_system(a, assume_a, lower, transposed)), g)
+def _solve_back(g: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return of_columns(np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b)
 
 
-def _solve_of_a(back: Any, out: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    w, x = as_columns(back, out)
+def _solve_of_a(back: Any, out: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    w, x = as_columns(back, out, like=b)
     moved = -(w @ adjoint(x))
     return _read(moved.mT if transposed else moved, assume_a, lower)
 
 
-def _solve_along_a(t: Any, out: Any, a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    matrix = _system(a, assume_a, lower, transposed)
-    return -solved(matrix, multiplied(_system(t, assume_a, lower, transposed), out))
+def _solve_along_a(
+    t: Any, out: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any
+) -> Any:
+    moved = of_columns(np.matmul, _system(t, assume_a, lower, transposed), out, b)
+    return -of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), moved, b)
 
 
-def _solve_along_b(t: Any, a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    return solved(_system(a, assume_a, lower, transposed), t)
+def _solve_along_b(t: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), t, b)
 
 
 def _turned(trans: Any) -> int:
@@ -102,11 +100,15 @@ def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> A
     )
 
 
-def _triangular_back(g: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+def _triangular_back(g: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
     """The solution with the adjoint of the triangular matrix."""
-    if _turned(trans) == 1:
-        return np.conj(_triangular(a, np.conj(g), 0, lower, unit_diagonal))
-    return _triangular(a, g, 2 if _turned(trans) == 0 else 0, lower, unit_diagonal)
+
+    def solve(a: Any, g: Any) -> Any:
+        if _turned(trans) == 1:
+            return np.conj(_triangular(a, np.conj(g), 0, lower, unit_diagonal))
+        return _triangular(a, g, 2 if _turned(trans) == 0 else 0, lower, unit_diagonal)
+
+    return of_columns(solve, a, g, b)
 
 
 def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
@@ -114,8 +116,10 @@ def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
     return np.tril(x, -1 if unit_diagonal else 0) if lower else np.triu(x, int(unit_diagonal))
 
 
-def _triangular_of_a(back: Any, out: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
-    w, x = as_columns(back, out)
+def _triangular_of_a(
+    back: Any, out: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any
+) -> Any:
+    w, x = as_columns(back, out, like=b)
     moved = -(w @ adjoint(x))
     kind = _turned(trans)
     moved = moved if kind == 0 else moved.mT if kind == 1 else adjoint(moved)
@@ -123,12 +127,14 @@ def _triangular_of_a(back: Any, out: Any, trans: Any, lower: Any, unit_diagonal:
 
 
 def _triangular_along_a(
-    t: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any
+    t: Any, out: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any
 ) -> Any:
     kind = _turned(trans)
     t = _within(t, lower, unit_diagonal)
     t = t if kind == 0 else t.mT if kind == 1 else adjoint(t)
-    return -_triangular(a, t @ out, kind, lower, unit_diagonal)
+    (x,) = as_columns(out, like=b)
+    moved = _triangular(a, t @ x, kind, lower, unit_diagonal)
+    return -np.reshape(moved, out.shape)
 
 
 def _transposed_bands(l_and_u: Any, ab: Any) -> tuple[tuple[int, int], Any]:
@@ -703,11 +709,13 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
     return r if mode == "r" else (r, q)
 
 
-def _qr_multiply(a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, out: Any) -> Any:
-    if pivoting or conjugate:
+def _qr_multiply(
+    a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, overwrite_c: Any, out: Any
+) -> Any:
+    if pivoting or conjugate or overwrite_c:  # with which another shape of c is asked for
         raise NoRuleError(
-            "scipy.linalg.qr_multiply has no derivative with pivoting= or conjugate=. "
-            "Fix: leave them out."
+            "scipy.linalg.qr_multiply has no derivative with pivoting=, conjugate= or "
+            "overwrite_c=. Fix: leave it out."
         )
     q, r = _qr(a, "economic", False, out)
     return (q @ c if mode == "left" else c @ q), r
@@ -962,7 +970,7 @@ def _diagsvd(s: Any, M: Any, N: Any) -> Any:
 
 
 SYSTEMS = [
-    Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a", neutral=A),
+    Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a"),
     Row(
         "linalg.solve",
         Adjoint(
@@ -971,7 +979,6 @@ SYSTEMS = [
             back=_solve_back,
         ),
         arrays="a b",
-        neutral=AB,
     ),
     Row(
         "linalg.solve_triangular",
@@ -986,7 +993,6 @@ SYSTEMS = [
             back=_triangular_back,
         ),
         arrays="a b",
-        neutral="overwrite_b check_finite",
     ),
     Row(
         "linalg.solve_banded",
@@ -999,7 +1005,7 @@ SYSTEMS = [
             back=_banded_back,
         ),
         arrays="ab b",
-        neutral="overwrite_ab overwrite_b check_finite",
+        cores="ab:2 b:2",
     ),
     Row(
         "linalg.solveh_banded",
@@ -1012,7 +1018,7 @@ SYSTEMS = [
             back=lambda g, ab, lower: _solveh_banded(ab, g, lower),
         ),
         arrays="ab b",
-        neutral="overwrite_ab overwrite_b check_finite",
+        cores="ab:2 b:2",
     ),
     formula("linalg.solve_circulant", _circulant_solution, "c b", neutral="singular tol"),
     Row(
@@ -1029,56 +1035,55 @@ SYSTEMS = [
         ),
         arrays="c_or_cr b",
         groups="c_or_cr",
-        neutral="check_finite",
+        cores="c_or_cr:1,1 b:2",
     ),
     formula(
         "linalg.matmul_toeplitz",
         lambda c_or_cr, x: _of_pair(c_or_cr) @ x,
         "c_or_cr x",
         groups="c_or_cr",
-        neutral="check_finite workers",
+        cores="c_or_cr:1,1 x:2",
     ),
-    formula("linalg.det", lambda a: np.linalg.det(a), "a", neutral=A),
+    formula("linalg.det", lambda a: np.linalg.det(a), "a"),
     formula(
-        "linalg.norm",
-        lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims),
-        "a",
-        neutral="check_finite",
+        "linalg.norm", lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims), "a"
     ),
-    formula("linalg.lstsq", _lstsq, "a b", neutral=f"{AB} cond lapack_driver"),
+    formula("linalg.lstsq", _lstsq, "a b", neutral="cond", cores="a:2 b:2"),
     Row(
         "linalg.pinv",
         Tangent(_pinv),
         arrays="a",
-        neutral="atol rtol return_rank check_finite",
+        neutral="atol rtol return_rank",
         note="among the matrices of the same rank",
     ),
     Row(
         "linalg.pinvh",
         Tangent(_pinvh),
         arrays="a",
-        neutral="atol rtol lower return_rank check_finite",
+        neutral="atol rtol lower return_rank",
         symmetric="a",
         note="among the matrices of the same rank",
     ),
-    formula("linalg.orthogonal_procrustes", _procrustes, "A B", neutral="check_finite"),
-    formula("linalg.subspace_angles", _angles, "A B"),
+    formula("linalg.orthogonal_procrustes", _procrustes, "A B", cores="A:2 B:2"),
+    formula("linalg.subspace_angles", _angles, "A B", cores="A:2 B:2"),
     formula(
         "linalg.matrix_balance",
         _balanced,
         "A",
-        neutral="permute scale overwrite_a",
+        neutral="permute scale",
         note="the scales are constant: they are powers of two",
+        cores="A:2",
     ),
-    formula("linalg.khatri_rao", _khatri_rao, "a b"),
+    formula("linalg.khatri_rao", _khatri_rao, "a b", cores="a:2 b:2"),
 ]
 EIGENVALUES = [
     Row(
         "linalg.eigh",
         Tangent(_eigh),
         arrays="a b",
-        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
+        cores="a:2 b:2",
     ),
     formula(
         "linalg.eigvalsh",
@@ -1086,37 +1091,32 @@ EIGENVALUES = [
             dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
         )[0],
         "a b",
-        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
+        cores="a:2 b:2",
     ),
     Row(
         "linalg.eig",
         Tangent(_eig),
         arrays="a",
-        neutral=A,
         note="vectors of length one whose largest elements are real",
+        cores="a:2 b:2",
     ),
-    formula("linalg.eigvals", _eigvals, "a b", neutral=A),
-    formula(
-        "linalg.eig_banded", _eig_banded, "a_band", neutral="overwrite_a_band max_ev check_finite"
-    ),
+    formula("linalg.eigvals", _eigvals, "a b", cores="a:2 b:2"),
+    formula("linalg.eig_banded", _eig_banded, "a_band", neutral="max_ev", cores="a_band:2"),
     formula(
         "linalg.eigvals_banded",
         lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
         "a_band",
-        neutral="overwrite_a_band check_finite",
+        cores="a_band:2",
     ),
-    formula(
-        "linalg.eigh_tridiagonal",
-        _eigh_tridiagonal,
-        "d e",
-        neutral="check_finite tol lapack_driver",
-    ),
+    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d e", neutral="tol", cores="d:1 e:1"),
     formula(
         "linalg.eigvalsh_tridiagonal",
         lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
         "d e",
-        neutral="check_finite tol lapack_driver",
+        neutral="tol",
+        cores="d:1 e:1",
     ),
 ]
 DECOMPOSITIONS = [
@@ -1124,21 +1124,21 @@ DECOMPOSITIONS = [
         "linalg.svd",
         Tangent(_svd),
         arrays="a",
-        neutral=f"{A} full_matrices lapack_driver",
+        neutral="full_matrices",
         note="vectors beyond the singular values turn as little as they can",
     ),
-    formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a", neutral=A),
-    formula("linalg.diagsvd", _diagsvd, "s"),
+    formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
+    formula("linalg.diagsvd", _diagsvd, "s", cores="s:1"),
     formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
         Tangent(_null_space),
         arrays="A",
-        neutral="rcond overwrite_a check_finite lapack_driver",
+        neutral="rcond",
         note="a basis of several vectors turns as little as it can",
     ),
-    Row("linalg.lu", Tangent(_lu), arrays="a", neutral=A),
-    formula("linalg.lu_factor", _lu_factor, "a", neutral=A),
+    Row("linalg.lu", Tangent(_lu), arrays="a", cores="a:2"),
+    formula("linalg.lu_factor", _lu_factor, "a", cores="a:2"),
     Row(
         "linalg.lu_solve",
         Adjoint(
@@ -1151,20 +1151,13 @@ DECOMPOSITIONS = [
         ),
         arrays="lu_and_piv b",
         groups="lu_and_piv",
-        neutral="overwrite_b check_finite",
+        cores="lu_and_piv:2,1 b:2",
     ),
-    Row(
-        "linalg.ldl",
-        Tangent(_ldl),
-        arrays="A",
-        neutral="hermitian overwrite_a check_finite",
-        symmetric="A",
-    ),
+    Row("linalg.ldl", Tangent(_ldl), arrays="A", neutral="hermitian", symmetric="A", cores="A:2"),
     formula(
         "linalg.cholesky",
         _cholesky,
         "a",
-        neutral=A,
         symmetric="a",
         note="the gradient is shared between the triangles",
     ),
@@ -1172,7 +1165,6 @@ DECOMPOSITIONS = [
         "linalg.cho_factor",
         _cho_factor,
         "a",
-        neutral=A,
         symmetric="a",
         note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
@@ -1188,9 +1180,9 @@ DECOMPOSITIONS = [
         ),
         arrays="c_and_lower b",
         groups="c_and_lower",
-        neutral="overwrite_b check_finite",
+        cores="c_and_lower:2,0 b:2",
     ),
-    formula("linalg.cholesky_banded", _cholesky_banded, "ab", neutral="overwrite_ab check_finite"),
+    formula("linalg.cholesky_banded", _cholesky_banded, "ab", cores="ab:2"),
     Row(
         "linalg.cho_solve_banded",
         Adjoint(
@@ -1203,14 +1195,14 @@ DECOMPOSITIONS = [
         ),
         arrays="cb_and_lower b",
         groups="cb_and_lower",
-        neutral="overwrite_b check_finite",
+        cores="cb_and_lower:2,0 b:2",
     ),
-    formula("linalg.polar", _polar, "a"),
-    formula("linalg.qr", _qr, "a", neutral=f"{A} lwork"),
-    formula("linalg.rq", _rq, "a", neutral=f"{A} lwork"),
-    formula("linalg.qr_multiply", _qr_multiply, "a c", neutral="overwrite_a overwrite_c"),
-    formula("linalg.hessenberg", _hessenberg, "a", neutral=A),
-    Row("linalg.schur", Tangent(_schur), arrays="a", neutral=f"{A} lwork"),
+    formula("linalg.polar", _polar, "a", cores="a:2"),
+    formula("linalg.qr", _qr, "a", cores="a:2"),
+    formula("linalg.rq", _rq, "a", cores="a:2"),
+    formula("linalg.qr_multiply", _qr_multiply, "a c", cores="a:2 c:2"),
+    formula("linalg.hessenberg", _hessenberg, "a", cores="a:2"),
+    Row("linalg.schur", Tangent(_schur), arrays="a", cores="a:2"),
 ]
 MATRIX_FUNCTIONS = [
     *(
@@ -1226,10 +1218,10 @@ MATRIX_FUNCTIONS = [
         arrays="A",
         neutral="disp blocksize",
     ),
-    formula("linalg.logm", _logm, "A", neutral="disp"),
+    formula("linalg.logm", _logm, "A", neutral="disp", cores="A:2"),
     Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp"),
-    formula("linalg.fractional_matrix_power", _power, "A t"),
-    formula("linalg.expm_frechet", _frechet, "A E", neutral="method check_finite"),
+    formula("linalg.fractional_matrix_power", _power, "A t", cores="A:2"),
+    formula("linalg.expm_frechet", _frechet, "A E", neutral="method", cores="A:2 E:2"),
     Row(
         "linalg.solve_sylvester",
         Adjoint(
@@ -1245,8 +1237,9 @@ MATRIX_FUNCTIONS = [
             },
         ),
         arrays="a b q",
+        cores="a:2 b:2 q:2",
     ),
-    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a q"),
+    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a q", cores="a:2 q:2"),
     Row(
         "linalg.solve_discrete_lyapunov",
         Adjoint(
@@ -1255,6 +1248,7 @@ MATRIX_FUNCTIONS = [
         ),
         arrays="a q",
         neutral="method",
+        cores="a:2 q:2",
     ),
     formula(
         "linalg.solve_continuous_are",
@@ -1262,6 +1256,7 @@ MATRIX_FUNCTIONS = [
         "a b q r e s",
         neutral="balanced",
         symmetric="q r",
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
     ),
     formula(
         "linalg.solve_discrete_are",
@@ -1269,18 +1264,19 @@ MATRIX_FUNCTIONS = [
         "a b q r e s",
         neutral="balanced",
         symmetric="q r",
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
     ),
 ]
 SPECIAL_MATRICES = [
-    formula("linalg.block_diag", _block_diag, "arrs"),
-    formula("linalg.toeplitz", _toeplitz, "c r"),
+    formula("linalg.block_diag", _block_diag, "arrs", cores="arrs:2"),
+    formula("linalg.toeplitz", _toeplitz, "c r", cores="c:1 r:1"),
     formula("linalg.circulant", _circulant, "c"),
     formula("linalg.hankel", _hankel, "c r"),
     formula("linalg.companion", _companion, "a"),
     formula("linalg.fiedler", lambda a: np.abs(a[..., :, None] - a[..., None, :]), "a"),
-    formula("linalg.fiedler_companion", _fiedler_companion, "a"),
-    formula("linalg.leslie", _leslie, "f s"),
-    formula("linalg.convolution_matrix", _convolution_matrix, "a"),
+    formula("linalg.fiedler_companion", _fiedler_companion, "a", cores="a:1"),
+    formula("linalg.leslie", _leslie, "f s", cores="f:1 s:1"),
+    formula("linalg.convolution_matrix", _convolution_matrix, "a", cores="a:1"),
 ]
 CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
 NONE = [

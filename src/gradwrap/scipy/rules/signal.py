@@ -1056,7 +1056,6 @@ FILTERS = [
             ),
         ),
         arrays="data",
-        neutral="overwrite_data",
     ),
     Row(
         "signal.resample_poly",

@@ -17,9 +17,10 @@ import numpy as np
 from gradwrap.compiler.engines.cupy import calls as cupy_calls
 from gradwrap.compiler.engines.cupy.groups import Kernels
 from gradwrap.compiler.engines.numpy.engine import definition
-from gradwrap.compiler.engines.numpy.writer import INDENT, Writer, live_out
+from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.engines.shipped import FUTURE, shipped
+from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.program import (
     Block,
     Constant,
@@ -171,7 +172,7 @@ class CupySource:
         self._scope: dict[str, Any] = {"np": np, "cp": cupy, "Missed": Missed}
         kernels = Kernels(program.values, self._defined)
         if not plainly:
-            after, _ = live_out(program)
+            after = liveness(program).after
             made: dict[int, Block] = {}
             for block in reversed(list(program.blocks())):
                 body = kernels.body(block.body, after[id(block)])
