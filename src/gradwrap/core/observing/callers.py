@@ -142,7 +142,7 @@ def check_store_of_view() -> None:
     """
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        if "adaptation" in _parts(frame.f_code.co_filename):
+        if "adaptation" in parts_of(frame.f_code.co_filename):
             return  # a store that was rewritten
         frame = frame.f_back
     if frame is not None and not _is_store(frame.f_code, frame.f_lasti):
