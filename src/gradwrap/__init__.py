@@ -128,7 +128,9 @@ else:
         if module is None:
             from gradwrap._elsewhere import instead_of
 
-            raise AttributeError(f"module 'gradwrap' has no attribute {name!r}{instead_of(name)}")
+            raise AttributeError(
+                f"module 'gradwrap' has no attribute {name!r}{instead_of(name, _PUBLIC)}"
+            )
         loaded = importlib.import_module(module)
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
