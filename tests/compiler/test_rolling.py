@@ -13,7 +13,7 @@ from gradwrap.compiler.engines.numpy import tangents
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import Block, Loop, Program, Ref, Result, Value
 from gradwrap.compiler.ir.verify import verify
-from gradwrap.compiler.passes.passes import remove_dead
+from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.core.values.tree import flatten
 from rolled import Turns, compiled_to, loops, names, names_in, steps
 
