@@ -11,12 +11,12 @@ import gradwrap as gw
 
 def loss(w: da.Array, x: da.Array) -> da.Array:
     total: da.Array = ((w * x) ** 2).sum()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return total
+    return total  # pyright: ignore[reportUnknownVariableType]
 
 
 def scaled(w: da.Array) -> da.Array:
     doubled: da.Array = w * 2.0  # pyright: ignore[reportUnknownVariableType]
-    return doubled
+    return doubled  # pyright: ignore[reportUnknownVariableType]
 
 
 def on_arrays(w: da.Array, x: da.Array) -> None:
