@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
 from gradwrap.compiler.ir.program import Block, Instr, Loop, Program, Ref, Value, mapped, refs, used
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NUMBER: type[Any] = np.generic
-KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 LARGEST = 1 << 24
 """The most elements of an array of which it is remembered when each was written last."""
 MOST_ADDED = 3
@@ -108,7 +108,7 @@ class _Written:
             instr, mine, before = self._writes[number - 1]
             if mine != token_:
                 break
-            if instr.name == "setitem":
+            if instr.op is SETITEM:
                 return instr, added[::-1], number
             added.append(instr)
             number = before
@@ -147,7 +147,7 @@ class Accesses:
         if not value.is_ndarray or math.prod(value.shape) > LARGEST:
             return instr, None
         writes = self.written.get(source.index)
-        if instr.name == "getitem":
+        if instr.op is GETITEM:
             return (instr, None) if writes is None else self.read(instr, writes)
         if writes is None or writes.newest != source.index:
             writes = _Written(source.index, self.block, value.shape)
@@ -249,7 +249,7 @@ def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
     everywhere: Counter[int] = Counter()
     steps = (step for block in program.blocks() for step in block.body)
-    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
+    if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
         return
     for block in program.blocks():
         for step in block.body:
@@ -264,7 +264,7 @@ def remove_overwritten(program: Program) -> None:
         later: dict[int, set[tuple[int, ...]]] = {}
         instead: dict[int, Ref] = {}
         for step in reversed(block.body):
-            if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+            if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
                 continue
             target, key = step.args[:2]
             covered = later.pop(step.out, set[tuple[int, ...]]())
@@ -275,7 +275,7 @@ def remove_overwritten(program: Program) -> None:
             if place is not None:
                 if any(place[:count] in covered for count in range(1, len(place) + 1)):
                     instead[step.out] = target
-                elif step.name == "setitem":
+                elif step.op is SETITEM:
                     covered.add(place)
             if covered and len(readers[target.index]) == everywhere[target.index]:
                 if _survives(readers[target.index], step, shape, covered):
@@ -302,7 +302,7 @@ def _survives(
         if reader is write:
             continue
         place = None
-        if reader.name == "getitem" and is_fixed(reader.args[1]):
+        if reader.op is GETITEM and is_fixed(reader.args[1]):
             place = place_of(reader.args[1], shape)
         if place is None:
             return False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, GETITEM, ITEM, MULTIPLY, Kind
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -25,6 +26,7 @@ from gradwrap.compiler.ir.program import (
     Value,
     changed,
     copy,
+    filled_with,
     full,
     given,
     is_elementwise,
@@ -32,7 +34,7 @@ from gradwrap.compiler.ir.program import (
     refs,
     used,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, Accesses, remove_overwritten, token
+from gradwrap.compiler.passes.forwarding import NUMBER, Accesses, remove_overwritten, token
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.tracing.tape import Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
@@ -45,14 +47,10 @@ if TYPE_CHECKING:
 
     Roots: TypeAlias = dict[int, frozenset[int]]
 
-COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
-FRESH = frozenset({"copy", "zeros", "full", "empty"})
-"""New arrays, which are never merged: a write may go into them."""
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 """The powers for which NumPy's `**` calls another ufunc."""
 MERGED = 1 << 16
 """The most bytes of a constant that is compared with others."""
-FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 
 
 # Comparing ----------------------------------------------------------------------------------------
@@ -343,17 +341,17 @@ class _Walk:
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
         instr = self.shorter(instr)
-        if instr.name in KEYED:
+        if instr.op.has_key:
             instr, same = self.accesses.forwarded(instr)
         else:
             same = self.same_as(instr)
         if same is not None:
             self.instead[instr.out] = same
             return None
-        if instr.name in FRESH or (not self.merge_keys and _has_integer_key(instr)):
+        if instr.op.is_fresh or (not self.merge_keys and _has_integer_key(instr)):
             return instr
         tokens = token(instr.args)
-        if instr.name in COMMUTATIVE and len(instr.args) == 2:
+        if instr.op.commutes and len(instr.args) == 2:
             tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
         key = (instr.name, tokens, token(instr.kw))
         before = known.setdefault(key, instr.out)
@@ -370,21 +368,21 @@ class _Walk:
 
     def shorter(self, instr: Instr) -> Instr:
         """The same value by a quicker instruction."""
-        name, args = instr.name, instr.args
+        op, args = instr.op, instr.args
         value = self.values[instr.out]
-        if name in ("broadcast_to", "reshape", ".reshape", ".copy", "copy", "ascontiguousarray"):
+        if op.keeps_number:
             source = self.made.get(args[0].index) if type(args[0]) is Ref else None
-            if source is not None and source.name in ("full", "zeros") and value.is_ndarray:
+            if source is not None and source.op.kind is Kind.FILL and value.is_ndarray:
                 arguments = (value.shape, *source.args[1:])
                 return Instr(source.fn, source.name, arguments, (), instr.out, line=instr.line)
-        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
+        if op.is_power and type(args[0]) is Ref and _is_number(args[1], args[1]):
             base = self.values[args[0].index]
             quicker = POWERS.get(args[1])
             if quicker and base.is_ndarray and base.dtype.kind == "f" and value == base:
                 return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
         if not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
-        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        folded = self.folded(instr) if op.folds and value.is_ndarray else None
         if folded is not None:
             return folded
         if len(args) != 2 or not is_elementwise(instr):
@@ -402,8 +400,8 @@ class _Walk:
                     return None
                 numbers.append(arg)
                 continue
-            number: Any = made.args[1] if made.name == "full" else 0
-            if made.name not in ("full", "zeros") or type(number) is Ref:
+            number: Any = filled_with(made)
+            if number is None or type(number) is Ref:
                 return None
             numbers.append(np.full(1, number, made.args[-1]))
         with np.errstate(all="ignore"):
@@ -418,7 +416,7 @@ class _Walk:
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
-            if made is None or made.name != "broadcast_to" or type(args[other]) is not Ref:
+            if made is None or made.op is not BROADCAST_TO or type(args[other]) is not Ref:
                 continue
             whole = self.described(args[other])
             if whole.shape == value.shape and whole.order == value.order == "C":
@@ -430,10 +428,10 @@ class _Walk:
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
-            if made is None or made.name not in ("full", "zeros") or type(args[other]) is not Ref:
+            number: Any = filled_with(made)
+            if made is None or number is None or type(args[other]) is not Ref:
                 continue
             whole = self.described(args[other])
-            number: Any = made.args[1] if made.name == "full" else 0
             if type(number) is Ref or not whole.is_ndarray or whole.shape != value.shape:
                 continue
             if whole.order != value.order or whole.dtype.kind not in "fc":
@@ -446,22 +444,20 @@ class _Walk:
 
     def same_as(self, instr: Instr) -> Any:
         """The value that an instruction only hands on; None if it does something."""
-        name, args = instr.name, instr.args
-        if not self.merge_keys and name in ("multiply", "divide", "pow"):
+        op, args = instr.op, instr.args
+        if not self.merge_keys and op.is_scaling:
             return None
         if not args or type(args[0]) is not Ref:
-            if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
+            if op is MULTIPLY and type(args[1]) is Ref and _is_number(args[0], 1):
                 return self._alike(instr, args[1])
-            return args[0] if name == "copy" else None
-        if name in ("multiply", "divide", "true_divide", "pow"):
+            return args[0] if op is COPY else None
+        if op.is_scaling:
             return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
-        if name == ".astype":
+        if op.is_identity:
             return self._alike(instr, args[0])
-        if name in ("reshape", ".reshape", "broadcast_to", "ascontiguousarray"):
-            return self._alike(instr, args[0])
-        if name == "copy":
+        if op is COPY:
             source = self.made.get(args[0].index)
-            is_view = source is None or source.views or source.name == "item"
+            is_view = source is None or source.views or source.op is ITEM
             return self._alike(instr, args[0]) if not is_view else None
         return None
 
@@ -481,7 +477,7 @@ def _as_weak(number: Any, dtype: Any) -> Any:
 
 
 def _has_integer_key(instr: Instr) -> bool:
-    if instr.name not in KEYED:
+    if not instr.op.has_key:
         return False
     key = instr.args[1]
     return any(type(part) is int for part in (key if isinstance(key, TUPLE) else (key,)))
@@ -556,7 +552,7 @@ def enter_roots(
 
 def _roots_of_view(values: Any, instr: Instr, roots: Roots) -> frozenset[int]:
     """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
-    nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
+    nest: Any = instr.args[:1] if instr.op is GETITEM else instr.args
     found: set[int] = set()
     for index in refs(nest):
         value = values[index]
@@ -595,7 +591,7 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
         step.out: step
         for block in program.blocks()
         for step in block.body
-        if isinstance(step, Instr) and (step.views or step.name == "broadcast_to")
+        if isinstance(step, Instr) and (step.views or step.op is BROADCAST_TO)
     }
     blocks = [block for block in program.blocks() if block.result is not None]
     for block, then, now in zip(blocks, before, sharing(program), strict=True):
@@ -619,7 +615,7 @@ def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
     """Tell if a value is a broadcast view, or a view of one; `made` has the views by number."""
     while type(leaf) is Ref and leaf.index in made:
         instr = made[leaf.index]
-        if instr.name == "broadcast_to":
+        if instr.op is BROADCAST_TO:
             return True
         leaf = instr.args[0]
     return False

@@ -96,7 +96,6 @@ def shared(instrs: Sequence[Instr], program: Program) -> list[Instr]:
 
 # Quotients ----------------------------------------------------------------------------------------
 
-NEVER_NEGATIVE = frozenset({"exp", "exp2", "square", "absolute", "fabs", "sqrt", "cosh"})
 DTYPES = frozenset({"float32", "float64"})
 LEAST = 1e-30
 """A number that has a reciprocal in float32 too."""
@@ -113,7 +112,7 @@ def with_products(steps: Sequence[Instr | Loop], values: Sequence[Value]) -> lis
             made.append(step)
             continue
         args: Any = step.args
-        if step.name in NEVER_NEGATIVE or (step.fn is np.multiply and args[0] == args[1]):
+        if step.op.never_negative or (step.fn is np.multiply and args[0] == args[1]):
             positive.add(step.out)
         elif step.fn is np.add:
             numbers = [one for one in args if type(one) is float or type(one) is int]

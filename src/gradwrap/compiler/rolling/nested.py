@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Instr,
@@ -21,7 +22,7 @@ from gradwrap.compiler.ir.program import (
     mapped,
     perform,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, token
+from gradwrap.compiler.passes.forwarding import NUMBER, token
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class _Arguments:
         """Return an instruction of a body that reads the arguments by their numbers."""
         dtypes = [self.values[a.index].dtype if type(a) is Ref else a for a in instr.args]
         instr = changed(instr, self.leaf)
-        if instr.name in KEYED:
+        if instr.op.has_key:
             return instr._replace(args=with_key(instr, lambda place: self.new(place, np.int64)))
         if not isinstance(instr.fn, UFUNC) or not any(map(is_numeric, instr.args)):
             return instr
@@ -185,7 +186,7 @@ def without_operations(body: Sequence[Instr | Loop]) -> list[Instr | Loop]:
     }
     rest: list[Instr | Loop] = []
     for step in body:
-        if isinstance(step, Instr) and step.name == "item" and step.args[0].index in outs:
+        if isinstance(step, Instr) and step.op is ITEM and step.args[0].index in outs:
             outs[step.args[0].index][step.args[1]] = step.out
         else:
             rest.append(step)

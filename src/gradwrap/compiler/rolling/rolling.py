@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Block,
@@ -33,7 +34,7 @@ from gradwrap.compiler.ir.program import (
     refs,
     used,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, token
+from gradwrap.compiler.passes.forwarding import token
 from gradwrap.compiler.passes.passes import remove_dead
 from gradwrap.compiler.rolling.fission import Emission
 from gradwrap.compiler.rolling.nested import (
@@ -200,7 +201,7 @@ class Roller(Rewriting):
                 if turns >= TURNS and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
                     start: int = a
-                    while self.instrs[start].name == "item":  # a turn has a loop and its outputs
+                    while self.instrs[start].op is ITEM:  # a turn has a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
                     free[a:end] = False
@@ -223,8 +224,8 @@ class Roller(Rewriting):
 
     def _code(self, instr: Instr) -> int:
         """A small number for an operation with the shapes and dtypes of what it works on."""
-        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.name in ("pow", "where")
-        keyed = instr.name in KEYED
+        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
+        keyed = instr.op.has_key
         name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
         parts: list[Any] = [name, self._kind(self.values[instr.out])]
         for number, arg in enumerate(instr.args):
@@ -355,7 +356,7 @@ class Roller(Rewriting):
 def _counted(rows: Sequence[Instr]) -> str:
     """Say how many operations and loops there are."""
     inner = sum(isinstance(row.fn, Nested) for row in rows)
-    count = sum(row.name != "item" for row in rows) - inner
+    count = sum(row.op is not ITEM for row in rows) - inner
     text = f"{count} operations"
     return text if not inner else f"{text} and {inner} loop{'s' if inner > 1 else ''}"
 

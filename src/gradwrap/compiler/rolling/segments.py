@@ -16,8 +16,7 @@ from gradwrap.compiler.ir.program import (
     mapped,
     zeros,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, token
-from gradwrap.compiler.passes.passes import FRESH
+from gradwrap.compiler.passes.forwarding import token
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
 
 def normalised(instr: Instr, values: Sequence[Value]) -> Instr:
     """Return the same access with its integers counted from the front."""
-    if instr.name not in KEYED or type(instr.args[0]) is not Ref:
+    if not instr.op.has_key or type(instr.args[0]) is not Ref:
         return instr
     key = instr.args[1]
     shape = values[instr.args[0].index].shape
@@ -232,7 +231,7 @@ class Rewriting:
         """Tell if a leaf of the old body is what an instruction made for the new one gives."""
         at = self.position.get(leaf.index) if type(leaf) is Ref else None
         other = self.made.get(made.index)
-        if at is None or other is None or other.name in FRESH:
+        if at is None or other is None or other.op.is_fresh:
             return False
         instr = self.instrs[at]
         if (instr.name, instr.kw) != (other.name, other.kw) or instr.fn != other.fn:
