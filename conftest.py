@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
 ADAPTATION = ROOT / "src" / "gradwrap" / "adaptation"
 COMPILER = ROOT / "src" / "gradwrap" / "compiler"
-OPTIONAL = ("cupy", "dask", "jax", "torch", "xarray")
+OPTIONAL = ("cupy", "dask", "jax", "pandas", "torch", "xarray")
 
 collect_ignore = [
     # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py
@@ -19,6 +19,8 @@ collect_ignore = [
     "tests/tools/downstream",
     # tests/doors/test_xarray.py runs it where its libraries are installed
     "docs/xarray.md",
+    # likewise tests/doors/test_pandas.py
+    "docs/pandas.md",
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names

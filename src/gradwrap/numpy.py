@@ -20,6 +20,7 @@ array([9., 4., 2.])
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
@@ -29,8 +30,9 @@ from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
-from gradwrap.core.levels.wrapper import lay_out as _lay_out
-from gradwrap.core.levels.wrapper import one_array as _one_array
+from gradwrap.core.levels.memory import lay_out as _lay_out
+from gradwrap.core.levels.memory import one_array as _one_array
+from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
 
@@ -113,8 +115,8 @@ class _NdIter(metaclass=_NdIterType):
 _OURS: dict[str, Any] = {
     **_creation_functions(_numpy),
     **_joining(_numpy),
-    "fft": _Submodule(_numpy.fft, lambda found, name: _taking_lists(found, f"fft.{name}")),
-    "linalg": _Submodule(_numpy.linalg, lambda found, name: _taking_lists(found, f"linalg.{name}")),
+    "fft": _Submodule(_numpy.fft, lambda found, _: _taking_lists(found)),
+    "linalg": _Submodule(_numpy.linalg, lambda found, _: _taking_lists(found)),
     "ndenumerate": _NdEnumerate,
     "nditer": _NdIter,
     "vectorize": _Vectorize,
@@ -127,11 +129,14 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
         found = _OURS.get(name)
         if found is None:
             known = getattr(_numpy, name)
-            found = _taking_lists(known, name)
+            found = _taking_lists(known)
             if found is known:
                 return known
         globals()[name] = found  # from now on found at once
         return found
+
+
+_drop_ins.append(_sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

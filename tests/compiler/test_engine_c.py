@@ -15,13 +15,13 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.backends.c_expressions import FORMS
 from gradwrap.compiler.engines.c import library as c_library
 from gradwrap.compiler.engines.c.engine import c_engine
-from gradwrap.compiler.engines.c.operations import EXPRESSIONS, FUNCTIONS, INFIX
 from gradwrap.compiler.engines.register import Unsupported
+from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import (
     Block,
-    Carry,
     Instr,
     Loop,
     Method,
@@ -29,7 +29,6 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Result,
     Value,
-    evaluated,
     getitem,
     scatter_add,
     setitem,
@@ -37,6 +36,7 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileWarning
+from rolled import Turns
 
 if TYPE_CHECKING:
     import pathlib
@@ -95,12 +95,8 @@ def test_a_program_gives_what_eager_gives(name: str) -> None:
 
 # Random groups ----------------------------------------------------------------------------------
 
-UNARY = [
-    name
-    for name in (*EXPRESSIONS, *FUNCTIONS, "sqrt", "absolute", "floor", "rint")
-    if name != "heaviside"
-]
-BINARY = [*INFIX, "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_xor", "hypot"]
+OF_NUMPY = [name for name, kind in FORMS if kind == "f" and hasattr(np, name) and name != "power"]
+UNARY, BINARY = ([name for name in OF_NUMPY if getattr(np, name).nin == n] for n in (1, 2))
 SHAPES: list[tuple[int, ...]] = [(7,), (1000,), (3, 5), (1, 5), (3, 1), (4, 3, 5), ()]
 
 
@@ -222,47 +218,6 @@ def array(*shape: int, dtype: Any = DOUBLE) -> Value:
 NUMBER = Value((), DOUBLE, is_ndarray=False)
 
 
-class Turns:
-    """A loop that is being written down; values of its own have numbers behind the others'."""
-
-    def __init__(self, values: list[Value], turns: int) -> None:
-        self.values = values
-        self.loop = Loop(turns)
-
-    def new(self, value: Value) -> Ref:
-        self.values.append(value)
-        return Ref(len(self.values) - 1)
-
-    def read(self, stack: int) -> Ref:
-        """The part of this turn of a value."""
-        value = self.values[stack]
-        part = self.new(Value(value.shape[1:], value.dtype, bool(value.shape[1:])))
-        self.loop.reads[part.index] = Ref(stack)
-        return part
-
-    def carry(self, first: Any, value: Value) -> Ref:
-        """What the turn before has handed on; `hand_on` says what that is."""
-        before = self.new(value)
-        self.loop.carries.append(Carry(before.index, first, -1))
-        return before
-
-    def hand_on(self, *following: Ref) -> None:
-        carries = zip(self.loop.carries, following, strict=True)
-        self.loop.carries = [carry._replace(next=ref.index) for carry, ref in carries]
-
-    def add(self, fn: Any, args: tuple[Any, ...], value: Value, **kw: Any) -> Ref:
-        is_reduction = getattr(fn, "__name__", "") == "reduce"
-        name = f"{fn.__self__.__name__}.reduce" if is_reduction else fn.__name__
-        out = self.new(value)
-        self.loop.body.append(Instr(fn, name, args, tuple(kw.items()), out.index))
-        return out
-
-    def give(self, stacks: dict[Ref, int], finals: dict[Ref, int]) -> Loop:
-        self.loop.stacks = {ref.index: out for ref, out in stacks.items()}
-        self.loop.finals = {ref.index: out for ref, out in finals.items()}
-        return self.loop
-
-
 def scalar_recurrence() -> tuple[Program, list[Any]]:
     values = [array(50), NUMBER, array(50), array(50), NUMBER, NUMBER]
     turns = Turns(values, 50)
@@ -375,7 +330,7 @@ def matrices(dtype: Any) -> tuple[Program, list[Any]]:
     columns = turns.add(np.add.reduce, (following,), v, axis=0)
     rows = turns.add(np.add.reduce, (following,), array(5, dtype=dtype), axis=1)
     body: list[Instr | Loop] = [
-        Instr(Method("transpose"), ".transpose", (Ref(1),), (), 2, views=True),
+        Instr(Method("transpose"), "transpose", (Ref(1),), (), 2, views=True),
         turns.give({total: 5, columns: 6, rows: 7}, {following: 4, turned: 8}),
     ]
     program = Program(

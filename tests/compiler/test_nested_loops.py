@@ -10,15 +10,14 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.ir.evaluate import evaluated, perform
 from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
     Program,
     Ref,
     Value,
-    evaluated,
     given,
-    perform,
     used,
 )
 from gradwrap.compiler.passes import forwarding as accesses

@@ -89,10 +89,29 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "unsqueeze": (1,),
     "where": (B > 0.5, B),
 }
-ELSEWHERE = {"acosh", "bitwise_not", "bmm", "det", "inverse", "numpy", "outer", "to"}
+ELSEWHERE = {
+    "acosh",
+    "bitwise_not",
+    "bitwise_not_",
+    "bmm",
+    "det",
+    "inverse",
+    "numpy",
+    "outer",
+    "to",
+}
 """Methods of arrays of other shapes or values, tested below."""
-STEPS = {"ceil", "floor", "sign", "trunc"}
-"""PyTorch records them, with a gradient of zero."""
+STEPS = {
+    "ceil",
+    "floor",
+    "sign",
+    "trunc",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+}
+"""PyTorch records them, the former with a gradient of zero."""
 IN_ROW = sorted(METHODS.keys() - ELSEWHERE - {"acosh_"})
 
 
@@ -114,16 +133,14 @@ def test_all_methods_are_declared() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and node.name == "PyTorchMethods"
     )
-    names = {node.target.id for node in ast.walk(methods) if isinstance(node, ast.AnnAssign)
-             and isinstance(node.target, ast.Name)}  # fmt: skip
+    names = {node.name for node in ast.walk(methods) if isinstance(node, ast.FunctionDef)}
     assert names == METHODS.keys()
 
 
 def test_the_page_names_all_methods() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tape.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)`", page))
-    in_place = {f"{name}_" for name in pytorch_methods.IN_PLACE}
-    assert METHODS.keys() - in_place - named == set()
+    assert METHODS.keys() - pytorch_methods.IN_PLACE - named == set()
 
 
 @pytest.mark.peers
@@ -153,6 +170,133 @@ def test_they_do_what_pytorchs_do(name: str) -> None:
         theirs.sum().backward()
         ours.sum().backward()
         np.testing.assert_allclose(x.grad, tensor.grad.numpy(), rtol=1e-10, atol=1e-14)
+
+
+Z = A + 1j * B
+EMPTY = np.ones((2, 0))
+WORDS: dict[str, tuple[Any, Any]] = {  # an array, and a call as PyTorch takes it
+    "x.flip(dims=(0, 1))": (A, None),
+    "x.flip([1])": (A, None),
+    "x.flip(dims=[0])": (A, None),
+    "x.permute(dims=(1, 0))": (A, None),
+    "x.tile(dims=(2,))": (A, None),
+    "x.expand(size=(2, 3, 4))": (A, None),
+    "x.roll(shifts=(1, 2), dims=[0, 1])": (A, None),
+    "x.diff(n=2, dim=0)": (A, None),
+    "x.diff(1, 1)": (A, None),
+    "x.diff(2)": (A, None),
+    "x.diff(n=1, dim=-1, prepend=a)": (A, A[:, :1]),
+    "x.diff(append=a)": (A, A[:, :2]),
+    "x.div(a, rounding_mode=None)": (A, B),
+    "x.div(a, rounding_mode='floor')": (A, -0.2),
+    "x.div(a, rounding_mode='trunc')": (A, -0.2),
+    "x.div_(a, rounding_mode='trunc')": (A, 0.3),
+    "x.flatten(start_dim=0)": (A, None),
+    "x.flatten(start_dim=1, end_dim=2)": (A.reshape(3, 2, 2), None),
+    "x.flatten(end_dim=1)": (A.reshape(3, 2, 2), None),
+    "x.flatten(1, end_dim=-1)": (A.reshape(3, 2, 2), None),
+    "x.contiguous(memory_format=a)": (A, None),
+    "x.clone(memory_format=a)": (A, None),
+    "x.sigmoid()": (Z, None),
+    "x.logsumexp(dim=[0, 1], keepdim=True)": (A, None),
+    "x.softmax(dim=1)": (EMPTY, None),
+    "x.softmax(0)": (EMPTY, None),
+    "x.log_softmax(-1)": (EMPTY, None),
+    "x.logsumexp(0)": (EMPTY, None),
+    "x.squeeze(dim=0)": (A, None),
+    "x.squeeze(dim=1)": (A[:, :1], None),
+    "x.squeeze(dim=(0, 1))": (A[:, :1], None),
+    "x.amax(dim=[0, 1])": (A, None),
+    "x.norm(p=3, dim=1, keepdim=True)": (A, None),
+    "x.count_nonzero(dim=[0])": (A, None),
+    "x.gather(1, a)": (A, np.array([[0, 3], [1, 2]])),
+    "x.gather(dim=0, index=a)": (A, np.array([[2, 1, 0]])),
+    "x.masked_select(a)": (A, np.array([True, False, True, False])),
+    "x[0].masked_select(a)": (A, A > 0.5),
+    "x.tril(diagonal=1)": (A, None),
+    "x.triu(-1)": (A, None),
+    "x.atan2_(a)": (A, B),
+    "x.hypot_(a)": (A, B),
+    "x.negative_()": (A, None),
+    "x.absolute_()": (A, None),
+    "x.subtract_(a, alpha=2)": (A, B),
+    "x.multiply_(a)": (A, B),
+    "x.divide_(a)": (A, B),
+    "x.true_divide_(a)": (A, B),
+    "x.mm(mat2=a)": (A, B.T),
+}
+
+
+def in_gradwrap(call: str) -> tuple[Any, Any, Any]:
+    """Return a result, its sum's gradient, and the argument."""
+    data, other = WORDS[call]
+    leaf = gw.wrap(data, requires_grad=True)
+    found: Any = eval(call, {"x": leaf * 1, "a": other})  # noqa: S307  from the table above
+    return found, leaf, other
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("call", WORDS)
+def test_pytorchs_words_mean_what_they_mean_there(call: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    found, leaf, other = in_gradwrap(call)
+    tensor = torch.tensor(leaf.detach().data, requires_grad=True)
+    given = torch.tensor(other) if isinstance(other, np.ndarray) else other
+    if "memory_format" in call:
+        given = torch.preserve_format
+    wanted = eval(call, {"x": tensor * 1, "a": given})  # noqa: S307  from the table above
+    assert tuple(found.shape) == tuple(wanted.shape)
+    np.testing.assert_allclose(found.detach().data, wanted.detach().numpy(), rtol=1e-12)
+    if wanted.requires_grad and "rounding_mode='" not in call:
+        wanted.abs().sum().backward()
+        found.abs().sum().backward()
+        np.testing.assert_allclose(leaf.grad, tensor.grad.numpy(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("call", WORDS)
+def test_pytorchs_words_have_derivatives(call: str) -> None:
+    data, other = WORDS[call]
+    if (call.endswith("=0)") and not data.size) or "count" in call or "rounding_mode='" in call:
+        assert in_gradwrap(call)[0].shape
+        return
+
+    def of(x: Any) -> Any:
+        x = gw.wrap(x) if isinstance(x, np.ndarray) else x
+        return eval(call, {"x": x * 1, "a": other})  # noqa: S307  from the table above
+
+    if data.size:
+        check_grads(of, (data,), order=1)
+    else:
+        assert not of(data).data.size or call == "x.logsumexp(0)"
+
+
+def test_a_rounding_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"rounding_mode='up'. Fix: 'floor', 'trunc' or None"):
+        gw.wrap(A).div(2.0, rounding_mode="up")
+
+
+def test_indices_of_32_bits_gather() -> None:
+    x = gw.wrap(A, requires_grad=True)
+    index = np.array([[1], [0], [2]], dtype=np.int32)
+    x.gather(1, index).sum().backward()
+    np.testing.assert_array_equal(x.grad, np.eye(4)[[1, 0, 2]])
+
+
+def test_a_device_that_the_library_does_not_have_is_refused_clearly() -> None:
+    x = gw.wrap(A, requires_grad=True)
+    for move in (
+        lambda: x.to("cuda"),
+        lambda: x.to(device="cuda"),
+        lambda: x.to("cuda:0", np.float32),
+    ):
+        with pytest.raises(
+            ValueError, match=r"x\.to\('cuda.*numpy.*Fix: wrap an array of a library"
+        ):
+            move()
+    assert x.to("cpu", np.float32).dtype == np.float32
+    assert x.to(dtype=np.float32, non_blocking=True).dtype == np.float32
+    assert x.to(np.float64) is x
+    assert x.to(np.float64, copy=True) is not x
 
 
 SMOOTH = [

@@ -8,7 +8,8 @@ vectors, sums, arrays filled in place, buffers that change between their uses, a
 module that changes between calls, negative indices, branches on values, several outputs, in double
 and single precision, arguments in several memory orders, plain or under a transform. It is called
 with two sets of arguments, each twice. Values, types and dtypes are compared with eager, the first
-results have to stay as they were, and so have the arguments. Values may differ by rounding,
+results have to stay as they were, and so have the arguments. The compiler verifies each program
+after each pass. Values may differ by rounding,
 measured against the largest element. At the
 end a census says how many programs had what.
 """
@@ -16,6 +17,7 @@ end a census says how many programs had what.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import sys
@@ -481,6 +483,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", nargs="+", default=["numpy"])
     options = parser.parse_args()
+    os.environ["GRADWRAP_CHECK"] = "1"
     fates: dict[str, Counter[str]] = {engine: Counter() for engine in options.engine}
     census: Counter[str] = Counter()
     failures = 0

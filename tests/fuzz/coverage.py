@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tests.fuzz.samples import OTHER_METHODS, OTHERS
+from tests.fuzz.numpy_calls import OTHER_METHODS, OTHERS
 from tests.fuzz.sweep import Verdict, all_calls, try_call
 
 if TYPE_CHECKING:

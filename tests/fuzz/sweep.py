@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tests.fuzz.checks import Outcome, judge
-from tests.fuzz.programs import Program
-from tests.fuzz.reference import Unreliable, refer
-from tests.fuzz.samples import (
+from tests.fuzz.numpy_calls import (
     ACCEPTED,
     ARRAYS,
     BINARY,
@@ -25,6 +23,8 @@ from tests.fuzz.samples import (
     UFUNC_KEYWORDS,
     UNARY,
 )
+from tests.fuzz.programs import Program
+from tests.fuzz.reference import Unreliable, refer
 from tests.fuzz.values import NUMPY, is_array, is_number, is_numpys, is_sequence, is_writable, quiet
 
 from gradwrap.backends.drop_in import creation_functions

@@ -12,7 +12,10 @@ CHUNK = 25
 
 
 @pytest.mark.parametrize("start", range(0, 100, CHUNK))
-def test_compiled_programs_give_what_eager_gives(start: int) -> None:
+def test_compiled_programs_give_what_eager_gives(
+    start: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADWRAP_CHECK", "1")
     fates: Counter[str] = Counter()
     for seed in range(start, start + CHUNK):
         outcome = run(seed)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.fuzz.checks import judge
 from tests.fuzz.minimise import minimised, script
+from tests.fuzz.numpy_calls import FUNCTIONS, METHODS, OTHER_METHODS, OTHERS
 from tests.fuzz.programs import Program, generate
 from tests.fuzz.reference import Unreliable, refer
 from tests.fuzz.report import distinct, find
-from tests.fuzz.samples import FUNCTIONS, METHODS, OTHER_METHODS, OTHERS
 from tests.fuzz.sweep import all_calls, public_methods, public_names, try_call
 
 import gradwrap as gw

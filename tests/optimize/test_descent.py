@@ -197,7 +197,7 @@ def test_bad_input_is_refused() -> None:
 
 @loops
 def test_a_run_that_is_saved_and_resumed_takes_the_same_steps(loop: Any) -> None:
-    words = {"learning_rate": lambda step: 0.05 / (1.0 + step)}
+    words: dict[str, Any] = {"learning_rate": lambda step: 0.05 / (1.0 + step)}
     if loop is opt.sgd:
         words["momentum"] = 0.9
     whole = loop(bowl, START, steps=9, **words)

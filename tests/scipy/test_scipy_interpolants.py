@@ -91,6 +91,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda y: new.InterpolatedUnivariateSpline(X, y).roots(),
         (Y,),
     ),
+    "splder": (lambda y, at: new.splev(at, new.splder(new.splrep(X, y))), (Y, AT)),
     "splantider": (
         lambda y, at: new.splev(at, new.splantider(new.splrep(X, y))),
         (Y, AT),

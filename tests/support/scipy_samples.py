@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Sample(NamedTuple):
+    """The arguments of a call that tests a rule: floats are differentiated, keywords are not."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    upto: int = 2
+    take: Callable[[Any], Any] | None = None
+    tracked: tuple[str, ...] = ()
+    accuracy: float | None = None
+
+
+def call(
+    *args: Any,
+    upto: int = 2,
+    take: Callable[[Any], Any] | None = None,
+    tracked: str = "",
+    accuracy: float | None = None,
+    **kwargs: Any,
+) -> Sample:
+    """Write a sample as the call that it is.
+
+    `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
+    it, where that is not made of arrays; `tracked` names keywords that are differentiated too;
+    `accuracy` is that of SciPy's own result, where it is an approximation.
+    """
+    return Sample(args, kwargs, upto, take, tuple(tracked.split()), accuracy)
+
+
+def each(module: str, names: str, samples: Callable[[Any], list[Sample]]) -> dict[str, Any]:
+    """Give several functions of a module the same samples."""
+    return {f"{module}.{name}": samples for name in names.split()}
 
 
 class Random:

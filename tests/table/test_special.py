@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -317,3 +318,61 @@ def test_all_composed_functions_are_scipys() -> None:
     for name in composites():
         if name.startswith("special."):
             assert hasattr(special, name.removeprefix("special."))
+
+
+COMPLEX_SUMS = np.array([[700.0 + 3.0j, 699.0 - 3.1j, 698.0 + 1.0j], [1.0 + 1j, 2.0 - 1j, -3.0]])
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("weights", [None, np.array([1.0, -2.0, 0.5])])
+def test_logsumexp_of_complex_values_is_scipys(axis: Any, weights: Any) -> None:
+    scipy_special = pytest.importorskip("scipy.special")
+    x = COMPLEX_SUMS
+    wanted = scipy_special.logsumexp(x, axis=axis, b=weights)
+    found = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights).data
+    np.testing.assert_allclose(np.real(found), np.real(wanted), rtol=1e-13)
+    np.testing.assert_allclose(np.exp(1j * np.imag(found)), np.exp(1j * np.imag(wanted)))
+    assert np.all(np.abs(np.imag(found)) <= np.pi)
+    size, sign = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights, return_sign=True)
+    np.testing.assert_allclose(size.data, np.real(wanted), rtol=1e-13)
+    np.testing.assert_allclose(sign.data, np.exp(1j * np.imag(wanted)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_logsumexp_of_complex_values_has_derivatives(signed: bool) -> None:
+    def of(x: Any) -> Any:
+        found = XP.special.logsumexp(x, axis=1, return_sign=signed)
+        return found[0] + 0.5 * XP.real(found[1]) + XP.imag(found[1]) if signed else found
+
+    gw.testing.check_grads(of, [COMPLEX_SUMS - np.array([[699.0], [0.0]])], order=1)
+
+
+@pytest.mark.parametrize("x", [0.5, -2.0, 20.0, -30.0])
+@pytest.mark.parametrize(("a", "b"), [(1.5, 1.5), (-2.0, 1.5), (0.0, 0.7), (2.5, 0.5)])
+def test_the_confluent_function_has_slopes_where_a_factor_of_its_series_is_zero(
+    a: float, b: float, x: float
+) -> None:
+    """Kummer's transformation has b - a in the place of a: here one of both is 0, -1 or -2."""
+    step = Decimal("1e-18")
+
+    def value(i: int, j: int) -> Decimal:
+        """Sum the series at a + i step, b + j step, with 80 digits."""
+        total = term = Decimal(1)
+        upper, lower = Decimal(a) + i * step, Decimal(b) + j * step
+        for k in range(400):
+            term *= (upper + k) * Decimal(x) / ((lower + k) * (k + 1))
+            total += term
+        return total
+
+    with localcontext() as context:
+        context.prec = 80
+        wanted = [
+            (value(1, 0) - value(-1, 0)) / (2 * step),
+            (value(0, 1) - value(0, -1)) / (2 * step),
+            (value(1, 0) - 2 * value(0, 0) + value(-1, 0)) / (step * step),
+            (value(1, 1) - value(1, -1) - value(-1, 1) + value(-1, -1)) / (4 * step * step),
+        ]
+    function = fn(lambda a, b: XP.special.hyp1f1(a, b, x))
+    found = [gw.grad(function, i)(a, b) for i in (0, 1)]
+    found += [gw.grad(gw.grad(function, 0), i)(a, b) for i in (0, 1)]
+    np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-9)

@@ -9,7 +9,6 @@ take nested lists of tracked values where NumPy takes nested lists of numbers.
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import itertools
 from types import ModuleType
@@ -21,15 +20,9 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.modes import entered, is_traced
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    holds_wrapper,
-    innermost,
-    lay_out,
-    make_wrapper,
-    one_array,
-)
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, make_wrapper
 from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -221,22 +214,18 @@ LISTS: Final[frozenset[Any]] = frozenset(SEQUENCE)
 DISPATCHED: tuple[type[Any], ...] = (type_of(np.sum), type_of(np.concatenate))
 
 
-def taking_lists(found: Any, path: str) -> Any:
-    """Return what stands for an object of NumPy's: for a function or ufunc, one that takes lists.
-
-    `path` is its name in NumPy.
-    """
-    return TakingLists(found, path) if isinstance(found, (np.ufunc, *DISPATCHED)) else found
+def taking_lists(found: Any) -> Any:
+    """Return an object of NumPy's; for a function or ufunc, its counterpart that takes lists."""
+    return TakingLists(found) if isinstance(found, (np.ufunc, *DISPATCHED)) else found
 
 
 class TakingLists:
     """A function or ufunc of NumPy's, equal to it, that takes nested lists of variables."""
 
-    __slots__ = ("_converts_first", "_hides", "_known", "_path")
+    __slots__ = ("_converts_first", "_hides", "_known")
 
-    def __init__(self, known: Any, path: str) -> None:
+    def __init__(self, known: Any) -> None:
         self._known = known
-        self._path = path
         self._hides = known in HIDING
         self._converts_first = known.__name__ not in ARRAYS_IN
 
@@ -277,7 +266,7 @@ class TakingLists:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._known, name)
-        return TakingLists(found, f"{self._path}.{name}") if name in UFUNC_METHODS else found
+        return TakingLists(found) if name in UFUNC_METHODS else found
 
     def __eq__(self, other: object) -> bool:
         return bool(self._known == (other._known if type(other) is TakingLists else other))
@@ -289,11 +278,7 @@ class TakingLists:
         return repr(self._known)
 
     def __reduce__(self) -> Any:
-        return (_found, ("gradwrap.numpy", self._path))
-
-
-def _found(module: str, path: str) -> Any:
-    return functools.reduce(getattr, path.split("."), importlib.import_module(module))
+        return (TakingLists, (self._known,))
 
 
 def with_arrays(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.exceptions import AxisError
 
 from gradwrap.core.calls.batch import aligned, register_batching
+from gradwrap.core.levels.memory import is_fortran
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.batched_keys import BatchedKey, place_of
@@ -55,6 +56,10 @@ def _argsort(xp: Any, op: Any, x: Any, axis: int, descending: bool, stable: bool
 def _axis(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     """Work along one axis; None stands for the only one."""
     axis = statics["axis"]
+    if x.ndim == 1 and axis is not None:  # numbers, which NumPy takes for arrays of one element
+        shape = op(x[0], *statics.values()).shape if len(x) else ()
+        found = op(x[:, None], *{**statics, "axis": 1}.values())
+        return xp.reshape(found, (len(x), *shape))
     return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis, x.ndim - 1)}.values())
 
 
@@ -63,6 +68,8 @@ def _axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     name = "axes" if "axes" in statics else "axis"
     axes = statics[name]
     if x.ndim == 1:  # each example is a number
+        for axis in as_axes(axes, 0) if axes is not None else ():
+            _behind(axis, 1)
         return op(x[:, None], *{**statics, name: 1, "keepdims": False}.values())
     if axes is None:
         lengths = statics.get("s")
@@ -132,6 +139,26 @@ def _broadcast_to(xp: Any, op: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return op(xp.reshape(x, (x.shape[0], *missing, *x.shape[1:])), (x.shape[0], *shape))
 
 
+def _reshape(xp: Any, op: Any, x: Any, shape: Any, copy: Any) -> Any:
+    """Reshape each example; of no examples, a length of -1 cannot be found from their number."""
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    if -1 in lengths and not x.shape[0]:
+        known = math.prod(n for n in lengths if n != -1)
+        found = math.prod(x.shape[1:]) // known if known else 0
+        lengths = tuple(found if n == -1 else n for n in lengths)
+    return op(x, (x.shape[0], *lengths), copy)
+
+
+def _copy(xp: Any, op: Any, x: Any, order: str) -> Any:
+    """Copy each example in its memory order."""
+    if order == "A":
+        order = "F" if len(x) and is_fortran(x[0]) else "C"
+    if order != "F":
+        return op(x, order)
+    turned = (0, *range(len(x.shape) - 1, 0, -1))
+    return xp.permute_dims(op(xp.permute_dims(x, turned), "C"), turned)
+
+
 def _tile(xp: Any, op: Any, x: Any, repetitions: Any) -> Any:
     times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
     rank = x.ndim - 1
@@ -147,9 +174,8 @@ def _roll(xp: Any, op: Any, x: Any, shift: Any, axis: Any) -> Any:
 
 
 def _repeat(xp: Any, op: Any, x: Any, repeats: Any, axis: int | None) -> Any:
-    if axis is None:
-        return op(_flat(xp, x), repeats, 1)
-    return op(x, repeats, _behind(axis, x.ndim - 1))
+    at = 1 if axis is None else _behind(axis, max(x.ndim - 1, 1))
+    return op(_flat(xp, x) if axis is None or x.ndim == 1 else x, repeats, at)
 
 
 def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:
@@ -253,9 +279,7 @@ register_batching(
         "solve": _solve,
         "cross": _cross,
         "einsum": _einsum,
-        "reshape": lambda xp, op, x, shape, copy: op(
-            x, (x.shape[0], *((shape,) if isinstance(shape, int) else shape)), copy
-        ),
+        "reshape": _reshape,
         "permute_dims": lambda xp, op, x, axes: op(
             x, (0, *(a + 1 for a in as_axes(tuple(axes), x.ndim - 1)))
         ),
@@ -270,6 +294,7 @@ register_batching(
             x, _behind(source, x.ndim - 1), _behind(destination, x.ndim - 1)
         ),
         "broadcast_to": _broadcast_to,
+        "copy": _copy,
         "roll": _roll,
         "tile": _tile,
         "repeat": _repeat,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -68,71 +68,121 @@ class SciPyCall:
         self.row = row
         self.name: str = row.name
         self.derivative = derivative
-        bound = row.signature.bind(*args, **kwargs)
-        self.given: dict[str, Any] = checked(row, bound.arguments)
-        bound.apply_defaults()
-        self.defaults: dict[str, Any] = dict(bound.arguments)
-        found = list(wrappers_in(self.given))
-        self.paths: list[Path] = [path for path, _ in found]
-        self.leaves: list[Any] = [leaf for _, leaf in found]
+        self.form: Form = form_of(row, len(args), tuple(kwargs))
+        self.paths: list[Path] = []
+        self.leaves: list[Any] = []
+        self.given: dict[str, Any] = self.form.named(args, kwargs)
+        self._check()
         self.result: Any = None
         self.out_paths: list[Path] = []
+        self.byproducts: list[int] = []
+
+    def _check(self) -> None:
+        """Find the variables among the arguments that may be tracked; refuse unknown options."""
+        given, tracks_all = self.given, self.row.kind.tracks_all
+        for parameter in self.form.parameters:
+            name, value = parameter.name, given[parameter.name]
+            if parameter.is_array:
+                if isinstance(value, SEQUENCE) and not parameter.is_group:
+                    value = given[name] = _joined(value)
+            elif parameter.is_star:
+                for key, option in value.items():
+                    _check_option(self.row, key, option, NEVER_DEFAULT)
+            elif not parameter.is_known or (not tracks_all and type(value) not in PLAIN):
+                _check_option(self.row, name, value, parameter.default)
+            if isinstance(value, AnyWrapper):
+                self.paths.append((name,))
+                self.leaves.append(value)
+            elif isinstance(value, SUSPECTS):
+                for path, leaf in wrappers_in(value, (name,)):
+                    self.paths.append(path)
+                    self.leaves.append(leaf)
 
     # What the function is given
 
+    def changed(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        """The arguments that are given, by name, with other values for the variables."""
+        given = self.given.copy()
+        nested: dict[str, dict[Path, Any]] = {}
+        for path, leaf in zip(self.paths, leaves, strict=True):
+            if len(path) == 1:
+                given[path[0]] = leaf
+            else:
+                nested.setdefault(path[0], {})[path[1:]] = leaf
+        for name, parts in nested.items():
+            given[name] = with_parts(given[name], parts)
+        return given
+
     def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:
         """All arguments by name, defaults included, with other values for the variables."""
-        parts = dict(zip(self.paths, leaves, strict=True))
-        return self.defaults | {
-            name: with_parts(value, parts, (name,)) for name, value in self.given.items()
-        }
+        return self.form.defaults | self.changed(leaves)
 
-    def words(self, leaves: Sequence[Any], wanted: frozenset[str], **more: Any) -> dict[str, Any]:
-        """The arguments that a formula names, arrays as arrays, and what else it may name."""
+    def known(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        """All arguments as formulas are given them: those that are arrays as arrays."""
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
             value: Any = arguments.get(name)
-            is_list = isinstance(value, LIST)
-            if is_list and name in self.row.groups and any(map(np.ndim, value)):
-                continue  # arrays, whose lengths may differ
-            if is_list or type(value) in (int, float, complex):
-                arguments[name] = np.asarray(value)[()]
-        return {name: value for name, value in (arguments | more).items() if name in wanted}
+            if isinstance(value, LIST):
+                if name in self.row.groups and any(map(np.ndim, value)):
+                    continue  # arrays, whose lengths may differ
+            elif type(value) not in (int, float, complex):
+                continue
+            arguments[name] = np.asarray(value)[()]
+        return arguments
+
+    def words(self, leaves: Sequence[Any], wanted: frozenset[str], **more: Any) -> dict[str, Any]:
+        """The arguments that a formula names, and what else it may name."""
+        return chosen(self.known(leaves) | more, wanted)
 
     def original(self, leaves: Sequence[Any], change: Callable[[Any], Any] | None = None) -> Any:
         """Call SciPy's function, with arguments that are changed before."""
-        parts = dict(zip(self.paths, leaves, strict=True))
-        given = {name: with_parts(value, parts, (name,)) for name, value in self.given.items()}
-        given = given if change is None else change(given)
-        bound = inspect.BoundArguments(self.row.signature, given)
-        return self.row.call(*bound.args, **bound.kwargs)
+        given = self.changed(leaves)
+        args, kwargs = self.form.placed(given if change is None else change(given))
+        return self.row.call(*args, **kwargs)
 
     # Its value
 
     def answer(self) -> Any:
         """The result, with its derivatives."""
-        outs = self.values(self.leaves)
-        outs = [wrapped_untracked(out) for out in outs]
-        return with_parts(self.result, dict(zip(self.out_paths, outs, strict=True)))
+        outs = [
+            out if isinstance(out, AnyWrapper) else wrapped_untracked(out)
+            for out in self.values(self.leaves)
+        ]
+        return part_of(self, outs)
 
     def values(self, leaves: Sequence[Any]) -> list[Any]:
         """The floating-point parts of the result, for other values of the variables."""
+        for leaf in leaves:  # quicker than a generator
+            if isinstance(leaf, AnyWrapper):
+                break
+        else:
+            return self._natively(*leaves)
         if is_differentiated(leaves):
             return perform(self, leaves)
-        if is_recorded(leaves):
-            return looped(self._natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
-        return self._natively(*leaves)
+        return looped(self._natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
 
     def _natively(self, *leaves: Any) -> list[Any]:
+        given = [
+            leaf if type(leaf) is np.ndarray and leaf.shape else _as_number(native(leaf))
+            for leaf in leaves
+        ]
         token = natively.set(True)
         try:
-            result = self.original([_as_number(native(leaf)) for leaf in leaves])
+            result = self.original(given)
         finally:
             natively.reset(token)
-        found = list(float_parts(result))
         self.result = result
-        self.out_paths = [path for path, _ in found]
-        return [_as_array(part) for _, part in found]
+        if type(result) is np.ndarray and result.dtype.kind in "fc":
+            self.out_paths = [()]
+            parts: list[Any] = [result]
+        else:
+            found = list(float_parts(result))
+            self.out_paths = [path for path, _ in found]
+            parts = [_as_array(part) for _, part in found]
+        self.byproducts = [
+            place for place, path in enumerate(self.out_paths) if self.row.is_byproduct(path)
+        ]
+        return parts
 
     # Its derivative, as `custom_calls` asks for it
 
@@ -147,8 +197,8 @@ class SciPyCall:
             pull = functools.partial(self._pulled_singly, inputs, needed)
 
         def checked_pull(cotangents: Sequence[Any]) -> Sequence[Any]:
-            for place, g in enumerate(cotangents):
-                if g is not None and self.is_byproduct(place):
+            for place in self.byproducts:
+                if cotangents[place] is not None:
                     raise self.byproduct_error(place)
             try:
                 return pull(cotangents)
@@ -166,9 +216,8 @@ class SciPyCall:
             pushed = list(self.derivative.push(self, inputs, tangents, outs))
         except BatchedValueError:
             pushed = self._pushed_singly(inputs, tangents)
-        for place in range(len(outs)):
-            if self.is_byproduct(place):
-                pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
+        for place in self.byproducts:
+            pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
         return outs, pushed
 
     # Under `vmap`, where a formula looks at values: one example after the other
@@ -205,10 +254,6 @@ class SciPyCall:
 
         return list(looped(single, self.name, *inputs, *tangents))
 
-    def is_byproduct(self, place: int) -> bool:
-        """Tell if a part of the result has no derivative."""
-        return self.row.is_byproduct(self.out_paths[place])
-
     def byproduct_error(self, place: int) -> NoRuleError:
         """The error for a by-product that a derivative was to be taken of."""
         key = self.out_paths[place][-1]
@@ -232,6 +277,13 @@ def _as_array(part: Any) -> Any:
         if type(part) is float
         else (np.complex128(part) if type(part) is complex else part)
     )
+
+
+def part_of(call: SciPyCall, parts: Sequence[Any]) -> Any:
+    """SciPy's result with other values for its floating-point parts."""
+    if call.out_paths == [()]:
+        return parts[0]
+    return with_parts(call.result, dict(zip(call.out_paths, parts, strict=True)))
 
 
 def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -275,26 +327,103 @@ def are_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not kwargs or not holds_variable(kwargs)
 
 
-# The arguments, checked ---------------------------------------------------------------------------
+# The arguments, by name and checked ---------------------------------------------------------------
 
 
-def checked(row: Row, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments by name; lists that hold variables are arrays where the row says so."""
-    parameters = row.signature.parameters
-    found: dict[str, Any] = {}
-    for name, value in arguments.items():
-        parameter = parameters[name]
-        if parameter.kind is parameter.VAR_KEYWORD and name not in row.arrays:
-            for key, option in value.items():
-                _check_option(row, key, option, NEVER_DEFAULT)
-        elif name in row.arrays:
-            is_group = name in row.groups or parameter.kind in VARIABLE_KINDS
-            if isinstance(value, SEQUENCE) and not is_group:
-                value = _joined(value)  # noqa: PLW2901  the same argument
-        else:
-            _check_option(row, name, value, parameter.default)
-        found[name] = value
+class Parameter(NamedTuple):
+    """A parameter that a call gives, and what its row says of it."""
+
+    name: str
+    default: Any
+    is_array: bool
+    is_group: bool
+    is_star: bool
+    """Holds options by their names."""
+    is_known: bool
+    """The formulas know the option, or it does not matter to them."""
+
+
+class Form:
+    """How the arguments of calls of one form go to the parameters of a row: the binding, kept."""
+
+    def __init__(self, row: Row, count: int, keywords: tuple[str, ...]) -> None:
+        bound = row.signature.bind(*range(count), **dict.fromkeys(keywords, -1))
+        described = row.signature.parameters
+        kinds = {name: described[name].kind for name in bound.arguments}
+        self.positional = [
+            name for name, at in bound.arguments.items() if type(at) is int and at >= 0
+        ]
+        self.keywords = [name for name, at in bound.arguments.items() if at == -1]
+        self.star = next((name for name, kind in kinds.items() if kind == VARIABLE_KINDS[0]), None)
+        self.options = next(
+            (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[1]), None
+        )
+        self.permissions = [name for name in kinds if name in row.permissions]
+        bound.apply_defaults()
+        self.defaults: dict[str, Any] = {
+            name: value for name, value in bound.arguments.items() if name not in kinds
+        }
+        self.parameters = [
+            Parameter(
+                name,
+                described[name].default,
+                is_array=name in row.arrays,
+                is_group=name in row.groups or kind in VARIABLE_KINDS,
+                is_star=kind == VARIABLE_KINDS[1],
+                is_known=row.knows(name),
+            )
+            for name, kind in kinds.items()
+        ]
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments by name."""
+        count = len(self.positional)
+        given = dict(zip(self.positional, args, strict=False))
+        if self.star is not None:
+            given[self.star] = args[count:]
+        if self.options is None:
+            given |= kwargs
+            for name in self.permissions:
+                given[name] = False
+            return given
+        given |= {name: kwargs[name] for name in self.keywords}
+        given[self.options] = {k: v for k, v in kwargs.items() if k not in given}
+        return given
+
+    def placed(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments by name as SciPy's function is given them."""
+        args = [given[name] for name in self.positional]
+        kwargs = {name: given[name] for name in self.keywords}
+        if self.star is not None:
+            args += given[self.star]
+        if self.options is not None:
+            kwargs |= given[self.options]
+        return args, kwargs
+
+
+def form_of(row: Row, count: int, keywords: tuple[str, ...]) -> Form:
+    """Return how the arguments of a call of this form go to the parameters of a row."""
+    found: Form | None = row.forms.get((count, keywords))
+    if found is None:
+        found = row.forms[count, keywords] = Form(row, count, keywords)
     return found
+
+
+def without_permissions(
+    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call that overwrites none of them: others may hold them."""
+    form = form_of(row, len(args), tuple(kwargs))
+    return form.placed(form.named(args, kwargs))
+
+
+PLAIN = frozenset({bool, int, float, str, type(None)})
+"""The types of options that are not tracked."""
+
+
+def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
+    """Return the words that a formula names."""
+    return {name: value for name, value in words.items() if name in wanted}
 
 
 def _joined(value: Any) -> Any:
@@ -305,7 +434,7 @@ def _joined(value: Any) -> Any:
 
 def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
     """Refuse an option that the row does not know, or that is tracked."""
-    if row.kind.takes(name) or name in row.neutral:
+    if row.knows(name):
         if not row.kind.tracks_all and is_recorded(value):
             raise NoRuleError(
                 f"{row.name} has no derivative with respect to its argument {name}, which is "

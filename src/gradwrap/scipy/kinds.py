@@ -34,7 +34,7 @@ from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, unwrapped_key
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.scipy.array_api import are_open, array_api_paths
@@ -42,12 +42,16 @@ from gradwrap.scipy.calls import (
     SUSPECTS,
     SciPyCall,
     are_plain,
+    chosen,
     holds_variable,
     natively,
+    part_of,
     refuse_recorded,
+    without_permissions,
     wrappers_in,
 )
 from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
+from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.custom_calls import (
@@ -61,9 +65,11 @@ from gradwrap.transforms.reverse import vjp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from gradwrap.scipy.results import Path
     from gradwrap.transforms.custom_calls import Pull
 
 
+@functools.cache
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
@@ -72,11 +78,13 @@ class Derived(Kind):
     """A call whose value is SciPy's and whose derivative is a formula's."""
 
     tracks_all = False
-    wanted: frozenset[str] = frozenset()
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
-        return SciPyCall(row, self, args, kwargs).answer()
+        call = SciPyCall(row, self, args, kwargs)
+        if row.cores and is_stack(call.given, row.cores):
+            call.derivative = STACK
+        return call.answer()
 
     def takes(self, parameter: str) -> bool:
         """Tell if a formula names the parameter."""
@@ -160,7 +168,7 @@ class Formula(Derived):
             level = level_of(leaves[0])
             found: list[Any] = []
             for place, path in enumerate(call.out_paths):
-                if not call.is_byproduct(place):
+                if place not in call.byproducts:
                     part = part_at(made, path)
                     if level_of(part) == level:
                         kept.append(place)
@@ -175,6 +183,39 @@ class Formula(Derived):
         if "out" in self.wanted:
             out = part_of(call, [stop_gradient(one) for one in outs])
         return self.function(**call.words(leaves, self.wanted, out=out))
+
+
+class Stack(Formula):
+    """The derivative of a call on stacks of matrices: that of a call on each matrix."""
+
+    def __init__(self) -> None:
+        pass
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Call the function of each matrix, and stack the results."""
+        given, cores = call.changed(leaves), call.row.cores
+        shape = stack_shape(given, cores)
+        one_matrix = dispatching(call.row, call.row.original)
+        results: list[Any] = []
+        for index in np.ndindex(shape):
+            args, kwargs = call.form.placed(one_of_stack(given, cores, shape, index))
+            result = one_matrix(*args, **kwargs)
+            is_bare = call.out_paths == [()] and isinstance(result, TUPLE)  # of `qr`, mode "r"
+            results.append(result[0] if is_bare else result)
+        parts: dict[Path, Any] = {}
+        for place, path in enumerate(call.out_paths):
+            if place not in call.byproducts:
+                each = [part_at(result, path) for result in results]
+                parts[path] = np.reshape(np.stack(each), (*shape, *np.shape(each[0])))
+        return with_parts(call.result, parts)
+
+
+STACK = Stack()
+
+
+def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
+    """Return the row of a function whose derivative is that of a formula of the same arguments."""
+    return Row(path, Formula(function), arrays=arrays, **words)
 
 
 class ArrayApi(Formula):
@@ -269,7 +310,7 @@ class Tangent(Derived):
         }
         made = self.function(**call.words(inputs, self.wanted, t=t, out=part_of(call, outs)))
         return [
-            None if call.is_byproduct(place) else _aligned(part_at(made, path), outs[place])
+            None if place in call.byproducts else _aligned(part_at(made, path), outs[place])
             for place, path in enumerate(call.out_paths)
         ]
 
@@ -278,7 +319,8 @@ class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
     The function is linear in each of these arguments by itself, so its tangent is the function
-    itself; otherwise `push` gives a formula `function(t, out, ...)` for each.
+    itself; otherwise `push` gives a formula `function(t, out, ...)` for each. `back` is a formula
+    whose result several of the others name, such as the solution of the adjoint system.
     """
 
     name = "adjoint"
@@ -287,10 +329,12 @@ class Adjoint(Derived):
         self,
         pull: Mapping[str, Callable[..., Any]],
         push: Mapping[str, Callable[..., Any]] | None = None,
+        back: Callable[..., Any] | None = None,
     ) -> None:
         self.pulls: dict[str, Callable[..., Any]] = dict(pull)
         self.pushes = push
-        functions = [*self.pulls.values(), *(push or {}).values()]
+        self.back = back
+        functions = [*self.pulls.values(), *(push or {}).values(), *([back] if back else ())]
         self.wanted: frozenset[str] = frozenset().union(*map(_parameters, functions))
 
     def pull(
@@ -301,16 +345,17 @@ class Adjoint(Derived):
         def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
             given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
             more = {"g": part_of(call, given), "out": part_of(call, outs)}
+            words = call.known(inputs) | more
+            if self.back is not None:
+                words["back"] = self.back(**chosen(words, _parameters(self.back)))
             found: list[Any] = []
             for x, path, is_needed in zip(inputs, call.paths, needed, strict=True):
                 if not is_needed:
                     found.append(None)
                     continue
                 function = self.pulls[str(path[0])]
-                made = function(**call.words(inputs, _parameters(function), **more))
-                made = part_at(made, path[1:])
-                backend = backend_of(x)
-                found.append(fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0)))
+                made = part_at(function(**chosen(words, _parameters(function))), path[1:])
+                found.append(_fitted(made, x))
             return found
 
         return pull
@@ -328,7 +373,9 @@ class Adjoint(Derived):
                 parts = SciPyCall.values(call, moved)
             else:
                 function = self.pushes[str(path[0])]
-                t = with_parts(call.arguments(inputs)[str(path[0])], {path[1:]: tangent})
+                given = call.arguments(inputs)[str(path[0])]
+                zeros = {at: zeros_like(x) for at, x in float_parts(given) if at != path[1:]}
+                t = with_parts(given, zeros | {path[1:]: tangent})
                 more = {"t": t, "out": part_of(call, outs)}
                 made = function(**call.words(inputs, _parameters(function), **more))
                 parts = [part_at(made, path) for path in call.out_paths]
@@ -393,14 +440,13 @@ class AxisLinear(Derived):
             else:
                 matrix = self._matrix(call, x.shape[axis])
                 made = applied(matrix.conj().T, g, axis)
-            backend = backend_of(x)
-            fitted = fit_cotangent(namespace_of([made, x]), made, backend.meta(x, 0))
+            fitted = _fitted(made, x)
             return [fitted if path == (self.array,) else None for path in call.paths]
 
         return pull
 
     def _check(self, call: SciPyCall) -> None:
-        option = "" if self.holds is None else self.holds(call.defaults)
+        option = "" if self.holds is None else self.holds(call.form.defaults | call.given)
         if option:
             raise NoRuleError(
                 f"{call.name} has no derivative with {option}, with which it is not linear. "
@@ -616,6 +662,7 @@ class Refused(Kind):
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """SciPy's function, unless a variable is among the arguments."""
     answer = row.kind.answer
+    least = min(row.permissions.values(), default=None)
 
     @functools.wraps(original)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
@@ -626,6 +673,8 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
             for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
+        if least is not None and (kwargs or len(args) > least):
+            args, kwargs = without_permissions(row, args, kwargs)
         return called(original, row.name, *args, **kwargs)
 
     return dispatch
@@ -663,13 +712,15 @@ def applied(matrix: Any, x: Any, axis: int) -> Any:
 # Parts of a result --------------------------------------------------------------------------------
 
 
-def part_of(call: SciPyCall, parts: Sequence[Any]) -> Any:
-    """SciPy's result with other values for its floating-point parts."""
-    return with_parts(call.result, dict(zip(call.out_paths, parts, strict=True)))
-
-
 def _or_zeros(cotangent: Any, out: Any) -> Any:
     return zeros_like(out) if cotangent is None else cotangent
+
+
+def _fitted(made: Any, x: Any) -> Any:
+    """A cotangent that a formula returned, of the shape and dtype of the argument."""
+    if made.shape == x.shape and made.dtype == x.dtype:
+        return made
+    return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
 
 
 def _aligned(part: Any, out: Any) -> Any:

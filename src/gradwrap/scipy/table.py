@@ -1,8 +1,8 @@
 """The table of rules: what gradwrap knows of SciPy's public functions, one row each.
 
-A row has the public path (`linalg.inv`), a kind, the parameters that may be tracked, those that do
-not matter to the derivative, and samples, from which its tests are made. Parameters that a row
-does not name are refused when they differ from their defaults: an option is never ignored.
+A row has the public path (`linalg.inv`), a kind, the parameters that may be tracked, and those that
+do not matter to the derivative. Parameters that a row does not name are refused when they differ
+from their defaults: an option is never ignored.
 
 The rows of `scipy.linalg` are in `gradwrap.scipy.rules.linalg`, and so on; they are loaded when one
 of them is first asked for.
@@ -16,40 +16,12 @@ import pkgutil
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.modes import called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-
-class Sample(NamedTuple):
-    """The arguments of a call that tests a rule: floats are differentiated, keywords are not."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    upto: int = 2
-    take: Callable[[Any], Any] | None = None
-    tracked: tuple[str, ...] = ()
-    accuracy: float | None = None
-
-
-def call(
-    *args: Any,
-    upto: int = 2,
-    take: Callable[[Any], Any] | None = None,
-    tracked: str = "",
-    accuracy: float | None = None,
-    **kwargs: Any,
-) -> Sample:
-    """Write a sample as the call that it is.
-
-    `upto=1` leaves out the second derivative; `take` is a part of the result, or a function of
-    it, where that is not made of arrays; `tracked` names keywords that are differentiated too;
-    `accuracy` is that of SciPy's own result, where it is an approximation.
-    """
-    return Sample(args, kwargs, upto, take, tuple(tracked.split()), accuracy)
 
 
 class Kind:
@@ -58,6 +30,8 @@ class Kind:
     name = ""
     tracks_all = False
     """Any argument may be tracked."""
+    wanted: frozenset[str] = frozenset()
+    """The parameters that formulas name."""
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Perform a call that has a variable among its arguments."""
@@ -76,6 +50,10 @@ class Kind:
         raise NotImplementedError
 
 
+NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")
+"""Options that never matter to a derivative."""
+
+
 class Row:
     """Describes one public function of SciPy."""
 
@@ -89,40 +67,50 @@ class Row:
         neutral: str = "",
         symmetric: str = "",
         byproducts: Sequence[Any] = (),
-        samples: Callable[[Any], Iterable[Sample]] | None = None,
         note: str = "",
+        cores: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
         signature: str = "",
         original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
+        self.name: str = f"scipy.{path}"
+        """The public name, as messages write it."""
         self.kind = kind
         self.arrays: tuple[str, ...] = tuple(arrays.split())
         self.groups: tuple[str, ...] = tuple(groups.split())
         self.neutral: tuple[str, ...] = tuple(neutral.split())
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
-        self.samples = samples
         self.note = note
+        self.cores = {
+            name: core.split(",") for name, _, core in (one.partition(":") for one in cores.split())
+        }
+        """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.
+
+        A vector has fewer, and is no stack. The parts of a pair have a comma between them.
+        """
         self.within = within
         """Where the function is defined: brings the arguments of a test there."""
+        self.forms: dict[Any, Any] = {}
+        """The forms in which it was called, each with its binding."""
         if signature:  # SciPy's cannot be inspected
             self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
         self.is_own: bool = original is not None
         if original is not None:  # an operation of our own, which the table does not list
             self.original = original
 
+    def knows(self, option: str) -> bool:
+        """Tell if the formulas know an option, or it does not matter to them."""
+        is_neutral = option in self.neutral or option in NEUTRAL or option in self.permissions
+        return is_neutral or self.kind.takes(option)
+
     def __repr__(self) -> str:
         return f"<row scipy.{self.path}: {self.kind.name}>"
 
     def is_byproduct(self, path: tuple[Any, ...]) -> bool:
         """Tell if a part of the result has no derivative."""
-        return any(key in self.byproducts for key in path)
-
-    @property
-    def name(self) -> str:
-        """The public name, as messages write it."""
-        return f"scipy.{self.path}"
+        return bool(self.byproducts) and any(key in self.byproducts for key in path)
 
     @functools.cached_property
     def original(self) -> Any:
@@ -140,6 +128,22 @@ class Row:
     def signature(self) -> inspect.Signature:
         """The parameters of SciPy's function."""
         return inspect.signature(self.original)
+
+    @functools.cached_property
+    def permissions(self) -> dict[str, int]:
+        """The options that permit SciPy to overwrite an argument, with their places.
+
+        No use is made of them: the array may be one that a derivative needs.
+        """
+        try:
+            parameters = self.signature.parameters
+        except (TypeError, ValueError):  # a function in C
+            return {}
+        return {
+            name: place
+            for place, name in enumerate(parameters)
+            if name.startswith("overwrite_") and name not in self.kind.wanted
+        }
 
 
 _rows: dict[str, dict[str, Row]] = {}

@@ -20,6 +20,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.library.labelled import labelled, labels_of, remember_labels, without_labels
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -101,11 +102,13 @@ def passes_through(leaf: Any) -> bool:
     """Tell if a leaf is no candidate for differentiation: a name, a flag, None, a function."""
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
-    return not hasattr(leaf, "dtype") and not is_array(leaf)
+    return not hasattr(leaf, "dtype") and not is_array(leaf) and labels_of(leaf) is None
 
 
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
+    if labelled:
+        remember_labels(value, level)
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
     return make_wrapper(variable_class(backend), hold(backend, snapshot(value)), leaf)
@@ -120,6 +123,8 @@ def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
                 "differentiated. Fix: leave it out of argnums."
             )
         value = default_scalar(value)
+    if labelled and not is_array(value):
+        value = without_labels(value)
     if not is_array(value):
         raise NotAnArrayError(
             f"{what} is {class_of(value)}, which cannot be differentiated. "
@@ -159,7 +164,15 @@ def _without_axes(gradient: Any, original: Any) -> Any:
 
 
 def as_original(gradient: Any, original: Any) -> Any:
-    """A gradient of the kind its argument was: array, array scalar, or number."""
+    """A gradient of the kind its argument was: array, labelled array, array scalar, or number."""
+    labels = labels_of(original) if labelled else None
+    if labels is not None:
+        found = as_original(gradient, labels.data(original))
+        if isinstance(found, AnyWrapper):
+            if found._node is not None:
+                remember_labels(original, found._node.meta.level)
+            return found
+        return labels.relabelled(found, original)
     if isinstance(gradient, AnyWrapper):
         if not isinstance(original, AnyWrapper):
             gradient = stripped(gradient)

@@ -13,12 +13,19 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
-from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, layers, make_wrapper
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    has_effect,
+    is_at,
+    is_derived,
+    make_wrapper,
+)
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, class_of
 from gradwrap.core.values.space import Tangent
+from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.calls import Split, current_value, dual, refuse_tracked, split
@@ -55,9 +62,32 @@ class CustomRule(Protocol):
 
 def is_differentiated(leaves: Sequence[Any]) -> bool:
     """Tell if a transform that differentiates is among those that a call belongs to."""
-    return any(
-        has_effect(layer) and not layer._is_batched for leaf in leaves for layer in layers(leaf)
-    )
+    for leaf in leaves:
+        layer = leaf
+        while isinstance(layer, AnyWrapper):
+            if not layer._is_batched and has_effect(layer):
+                return True
+            layer = layer._value
+    return False
+
+
+def hides_tracked(value: Any) -> bool:
+    """Tell if an object that is no container here holds a tracked value."""
+    if isinstance(value, (*SEQUENCE, DICT)):
+        return is_derived(value)
+    parts = () if isinstance(value, AnyWrapper) else getattr(value, "__dict__", {}).values()
+    return any(isinstance(part, AnyWrapper) and is_derived(part) for part in parts)
+
+
+def refuse_hidden(name: str, leaves: Sequence[Any]) -> None:
+    """Refuse tracked values in objects that are no containers here: the rule would not hold."""
+    for leaf in filter(hides_tracked, leaves):
+        raise TrackedValueError(
+            f"an argument of {name}, which has a rule of its own, is {class_of(leaf)} that holds a "
+            "tracked value: gradwrap does not look into objects of this class, so the rule would "
+            "not hold. Fix: pass the arrays in a list, a tuple or a dictionary, or call "
+            f"gradwrap.register_pytree({type(leaf).__name__}, flatten, unflatten) once."
+        )
 
 
 def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
@@ -80,8 +110,9 @@ performs(perform, "call", name_of_first)
 
 def _uniform(inputs: list[Any]) -> list[Any]:
     """Native arrays alone, or wrappers alone: one namespace for all of them."""
-    if any(isinstance(one, AnyWrapper) for one in inputs):
-        return [wrapped_untracked(one) for one in inputs]
+    for one in inputs:
+        if isinstance(one, AnyWrapper):
+            return [wrapped_untracked(one) for one in inputs]
     return inputs
 
 

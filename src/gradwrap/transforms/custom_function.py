@@ -12,7 +12,7 @@ from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
 from gradwrap.errors import ArgnumsError, NoRuleError, RuleResultError, TrackedValueError
 from gradwrap.transforms.argnums import described, name_of
-from gradwrap.transforms.custom_calls import is_differentiated, perform
+from gradwrap.transforms.custom_calls import is_differentiated, perform, refuse_hidden
 from gradwrap.transforms.primitive import UserFunction
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class CustomFunction(UserFunction[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; under a transform, with its own derivative."""
-        if not is_differentiated(flatten((args, kwargs))[0]):
+        leaves = flatten((args, kwargs))[0]
+        refuse_hidden(self.name, leaves)
+        if not is_differentiated(leaves):
             return self.fun(*args, **kwargs)
         arguments = Arguments(self, self._positions(args, kwargs))
         if not is_differentiated(arguments.leaves):

@@ -17,6 +17,7 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.custom_calls import hides_tracked
 from gradwrap.transforms.function_call import Call, applied_by_example, holds_batch
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class Function:
         if kwargs:
             args = cls._by_position(args, kwargs)
         for position, arg in enumerate(args):
-            if not isinstance(arg, AnyWrapper) and is_recorded(arg):
+            if not isinstance(arg, AnyWrapper) and (is_recorded(arg) or hides_tracked(arg)):
                 raise TrackedValueError(
                     f"argument {position} of {cls.__name__}.apply holds a tracked array in a "
                     f"{type(arg).__name__}: its gradient would be lost. "

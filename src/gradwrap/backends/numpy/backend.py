@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy.buffers import COPIED, copied_as_it_lies, empty_in_order_of, kept
+from gradwrap.backends.numpy.buffers import (
+    COPIED,
+    copied_as_it_lies,
+    empty_in_order_of,
+    kept,
+    lies_outside,
+)
 from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.core.library.backend import Backend, backend_of
@@ -250,8 +256,12 @@ class NumPyBackend(Backend):
         return base is source.base
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        moved = np.moveaxis(array, axis, 0)
-        return self.laid_out(moved, np.empty_like(moved[0])) if moved.size else moved
+        moved = np.moveaxis(array, axis, 0) if axis else array
+        if not moved.size or lies_outside(moved):
+            return moved
+        made = empty_in_order_of(moved[0], moved)
+        made[...] = moved
+        return made
 
     def saved_part(self, view: Any, whole: Any) -> Any:
         small = view.nbytes <= COPIED or PARTS * view.nbytes <= whole.nbytes
@@ -264,7 +274,9 @@ class NumPyBackend(Backend):
         if like is None:
             return np.asarray(array, order="C")
         steps = like.strides
-        if array.strides[len(array.strides) - len(steps) :] == steps and type(array) is type(like):
+        batches = len(array.strides) - len(steps)
+        is_like = array.strides[batches:] == steps and type(array) is type(like)
+        if is_like and (not batches or lies_outside(array, batches)):
             return array
         made = empty_in_order_of(like, array)
         if made.strides == array.strides and type(array) is type(like):

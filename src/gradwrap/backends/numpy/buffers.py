@@ -198,6 +198,18 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
     return np.ndarray(like.shape, array.dtype, np.empty(high - low, np.uint8), start, like.strides)
 
 
+def lies_outside(array: Any, axes: int = 1) -> bool:
+    """Tell if no axis of an array has longer steps than the first ones, which are of batches."""
+    steps = [abs(step) for step in array.strides]
+    longest = 0
+    for axis in range(array.ndim - 1, -1, -1):
+        if array.shape[axis] != 1:
+            if axis < axes and (not steps[axis] or steps[axis] < longest):
+                return False
+            longest = max(longest, steps[axis])
+    return True
+
+
 def copied_as_it_lies(array: Any) -> Any:
     """A copy whose elements lie in memory as those of the array do."""
     copy = np.array(array)

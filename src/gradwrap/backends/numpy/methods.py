@@ -169,7 +169,7 @@ LISTED: frozenset[str] = NAMES | pytorch_methods.METHODS.keys()
 
 def find(name: str) -> Method | None:
     """The function that stands for a method; its first argument is the variable."""
-    found = OWN.get(name) or UNLISTED.get(name) or pytorch_methods.METHODS.get(name)
+    found = OWN.get(name) or UNLISTED.get(name) or pytorch_methods.method(name)
     if found is None and name in NAMES:
         found = _of_numpy(name)
     widen = pytorch_methods.WIDENED.get(name)

@@ -2,6 +2,7 @@
 
 `np.add.at` has a fast loop for one array of indices into an array of one axis, and takes five to
 ten times as long for anything else. So the places that a key names are counted in the flat buffer.
+Modules that compiled programs are saved as hold these functions: they use NumPy alone.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.values.dynamic import TUPLE
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 untyped: Any = np
+TUPLE: type[Any] = tuple
 ARRAYS: tuple[type[Any], ...] = (np.ndarray, list)
 DOUBLE = 8  # bytes of the numbers that `np.bincount` adds up
 MANY = 64

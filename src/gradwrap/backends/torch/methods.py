@@ -3,6 +3,11 @@
 They are made of the standard's functions, so variables of every library have them. Where both have
 a method, it is NumPy's (`docs/tape.md` lists the differences), except that `sum`, `mean` and a few
 more take PyTorch's `dim` and `keepdim` too.
+
+`TEXTS` has an entry for each method: its names, PyTorch's parameters, and an expression of the
+array `x` and its namespace `xp`. A name that ends in `_` stands for two methods: `exp_` for
+`x.exp()`, and for `x.exp_()`, which changes the array. The declarations in `gradwrap.typing` are
+generated from these entries; the keys are the types of the results.
 """
 
 from __future__ import annotations
@@ -10,229 +15,211 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gradwrap.core.calls.source import execute
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import InPlaceError
 
-if TYPE_CHECKING:
-    from gradwrap.core.values.dynamic import AnyFunction
-
 Method = Callable[..., Any]
 
-ELEMENTWISE = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1",
-    "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_not",
-    "reciprocal", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
-)  # fmt: skip
-"""The methods that are functions of the standard, of the same name and of no more arguments."""
-
-OTHERS = {
-    "abs": "abs", "absolute": "abs", "atan2": "atan2", "bitwise_not": "bitwise_invert",
-    "div": "divide", "eq": "equal", "ge": "greater_equal", "gt": "greater", "hypot": "hypot",
-    "inverse": "linalg.inv", "det": "linalg.det", "le": "less_equal", "logaddexp": "logaddexp",
-    "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
-    "lt": "less", "matmul": "matmul", "maximum": "maximum", "minimum": "minimum", "mul": "multiply",
-    "multiply": "multiply", "divide": "divide", "ne": "not_equal", "neg": "negative",
-    "negative": "negative", "outer": "linalg.outer", "pow": "pow", "remainder": "remainder",
-    "tril": "tril", "triu": "triu", "true_divide": "divide",
+TEXTS = {
+    "Self": """
+        acos_ acosh_ asin_ asinh_ atan_ atanh_ ceil_ cos_ cosh_ exp_ expm1_ floor_ log_ log10_
+            log1p_ log2_ reciprocal_ sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ trunc_()
+            -> xp.{name}(x)
+        abs_ absolute_() -> xp.abs(x)
+        neg_ negative_() -> xp.negative(x)
+        atan2_ hypot_ pow_ remainder_(other) -> xp.{name}(x, other)
+        logaddexp matmul maximum minimum(other) -> xp.{name}(x, other)
+        mul_ multiply_(other) -> xp.multiply(x, other)
+        div_ divide_ true_divide_(other, *, rounding_mode=None)
+            -> _divide(xp, x, other, rounding_mode)
+        add_(other, *, alpha=1) -> x + (other if alpha == 1 else alpha * other)
+        sub_ subtract_(other, *, alpha=1) -> x - (other if alpha == 1 else alpha * other)
+        addcmul_(tensor1, tensor2, *, value=1) -> x + value * tensor1 * tensor2
+        addcdiv_(tensor1, tensor2, *, value=1) -> x + value * tensor1 / tensor2
+        lerp_(end, weight) -> x + weight * (end - x)
+        clamp_(min=None, max=None) -> xp.clip(x, min, max)
+        clamp_max_(max) -> xp.clip(x, None, max)
+        clamp_min_(min) -> xp.clip(x, min)
+        relu_() -> xp.where(x <= 0, 0 * x.detach(), x)
+        sigmoid_() -> _sigmoid(xp, x)
+        softmax(dim) -> _softmax(xp, x, dim)
+        log_softmax(dim) -> _log_softmax(xp, x, dim)
+        logsumexp(dim, keepdim=False) -> _logsumexp(xp, x, _axes(dim), keepdim)
+        amax(dim=(), keepdim=False) -> xp.max(x, axis=_axes(dim), keepdims=keepdim)
+        amin(dim=(), keepdim=False) -> xp.min(x, axis=_axes(dim), keepdims=keepdim)
+        norm(p=2, dim=None, keepdim=False) -> _norm(xp, x, p, _axes(dim), keepdim)
+        diff(n=1, dim=-1, prepend=None, append=None)
+            -> xp.diff(x, n=n, axis=dim, prepend=prepend, append=append)
+        mm(mat2) -> _product(xp, x, mat2, "mm")
+        bmm(mat2) -> _product(xp, x, mat2, "bmm")
+        mv(vec) -> _product(xp, x, vec, "mv")
+        outer(vec2) -> xp.linalg.outer(x, vec2)
+        det() -> xp.linalg.det(x)
+        inverse() -> xp.linalg.inv(x)
+        tril_ triu_(diagonal=0, *, k=0) -> xp.{name}(x, k=diagonal or k)
+        permute(*sizes, dims=())
+            -> xp.permute_dims(x, tuple(d % x.ndim for d in _lengths(sizes, dims)))
+        t() -> _transposed(x)
+        unsqueeze(dim) -> xp.expand_dims(x, axis=dim)
+        expand(*sizes, size=()) -> _expanded(xp, x, _lengths(sizes, size))
+        expand_as(other) -> xp.broadcast_to(x, other.shape)
+        reshape_as view_as(other) -> xp.reshape(x, other.shape)
+        unflatten(dim, sizes)
+            -> xp.reshape(x, (*x.shape[: dim % x.ndim], *sizes, *x.shape[dim % x.ndim + 1 :]))
+        movedim(source, destination) -> xp.moveaxis(x, source, destination)
+        flip(*sizes, dims=()) -> xp.flip(x, axis=_lengths(sizes, dims))
+        roll(shifts, dims=None) -> xp.roll(x, shifts, axis=_axes(dims))
+        tile(*sizes, dims=()) -> xp.tile(x, _lengths(sizes, dims))
+        select(dim, index) -> _at(x, dim, index)
+        narrow(dim, start, length) -> _at(x, dim, slice(start, start + length))
+        index_select(dim, index) -> xp.take(x, index, axis=dim)
+        gather(dim, index, *, sparse_grad=False) -> _gather(xp, x, dim, index)
+        masked_fill_(mask, value) -> xp.where(mask, value, x)
+        masked_select(mask) -> _masked_select(xp, x, mask)
+        where(condition, other) -> xp.where(condition, x, other)
+        contiguous(memory_format=None) -> xp.asarray(x)
+        cpu(memory_format=None) -> x.to_device("cpu")
+        double(memory_format=None) -> x.astype(x._backend.xp.float64)
+        copy_(other, non_blocking=False) -> _written(x, other)
+        fill_(value) -> _written(x, value)
+        zero_() -> _written(x, 0)
+    """,
+    "Other": """
+        isfinite isinf isnan logical_not_() -> xp.{name}(x)
+        logical_and_ logical_or_ logical_xor_(other) -> xp.{name}(x, other)
+        bitwise_not_() -> xp.bitwise_invert(x)
+        eq(other) -> xp.equal(x, other)
+        ne(other) -> xp.not_equal(x, other)
+        ge(other) -> xp.greater_equal(x, other)
+        gt(other) -> xp.greater(x, other)
+        le(other) -> xp.less_equal(x, other)
+        lt(other) -> xp.less(x, other)
+        count_nonzero(dim=None) -> xp.count_nonzero(x, axis=_axes(dim))
+        bool(memory_format=None) -> x.astype(x._backend.xp.bool)
+        float(memory_format=None) -> x.astype(x._backend.xp.float32)
+        int(memory_format=None) -> x.astype(x._backend.xp.int32)
+        long(memory_format=None) -> x.astype(x._backend.xp.int64)
+        type_as(other) -> x.astype(other.dtype)
+        to(*targets, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None)
+            -> _to(x, targets, dtype, device, copy)
+    """,
+    "Bool": """
+        allclose(other, rtol=1e-5, atol=1e-8) -> _allclose(x, other, rtol, atol)
+        equal(other) -> tuple(x.shape) == tuple(other.shape) and bool((x == other).all())
+        is_complex() -> x._backend.dtype_kind(x.dtype)[1]
+        is_floating_point() -> x._backend.dtype_kind(x.dtype) == (True, False)
+    """,
+    "Int": """
+        dim() -> x.ndim
+        element_size() -> x.itemsize
+        numel() -> math.prod(x.shape)
+    """,
+    "tuple[Self, ...]": """
+        split(split_size, dim=0) -> _split(x, split_size, dim)
+        chunk(chunks, dim=0) -> _split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
+        unbind(dim=0) -> tuple(xp.unstack(x, axis=dim))
+    """,
+    "NDArray[Any]": """
+        numpy() -> _numpy(x)
+    """,
 }  # fmt: skip
-"""Functions of the standard under another name, or of more arguments."""
-
-IN_PLACE = (
-    *(name for name in ELEMENTWISE if not name.startswith(("is", "logical"))),
-    *("abs", "add", "addcdiv", "addcmul", "clamp", "clamp_max", "clamp_min", "div", "lerp"),
-    *("masked_fill", "mul", "neg", "pow", "relu", "remainder", "sigmoid", "sub", "tril", "triu"),
-)
-"""The methods that also exist with a `_` at the end, which change the array."""
 
 
-def _function(name: str, path: str) -> Method:
-    """The method that calls a function of the namespace."""
-
-    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return functools.reduce(getattr, path.split("."), x._namespace)(x, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = f"`xp.{path}` of the array."
-    return method
-
-
-def _in_place(name: str, function: Method) -> Method:
-    """The method that writes the result of a function to the array."""
-
-    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        made = function(x, *args, **kwargs)
-        kinds = [x._backend.dtype_kind(one.dtype) for one in (x, made)]
-        if kinds[0] != kinds[1] and kinds[1] > kinds[0]:
-            raise InPlaceError(
-                f"x.{name}_(): the result has dtype {made.dtype}, the array has {x.dtype}. "
-                f"Fix: x = x.{name}(...) makes a new array."
-            )
-        x[...] = made
-        return x
-
-    method.__name__ = f"{name}_"
-    method.__doc__ = f"`x[...] = x.{name}(...)`; returns `x`."
-    return method
+def _divide(xp: Any, x: Any, other: Any, rounding_mode: str | None) -> Any:
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise ValueError(
+            f"x.div(): rounding_mode={rounding_mode!r}. Fix: 'floor', 'trunc' or None."
+        )
+    if rounding_mode == "floor":
+        return xp.floor_divide(x, other)
+    return xp.divide(x, other) if rounding_mode is None else xp.trunc(xp.divide(x, other))
 
 
-# Arithmetic ---------------------------------------------------------------------------------------
-
-
-def _add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
-    return x + (other if alpha == 1 else alpha * other)
-
-
-def _sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
-    return x - (other if alpha == 1 else alpha * other)
-
-
-def _addcmul(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    return x + value * tensor1 * tensor2
-
-
-def _addcdiv(x: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    return x + value * tensor1 / tensor2
-
-
-def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
-    return x._namespace.clip(x, min, max)
-
-
-def _relu(x: Any) -> Any:
-    """Zero at and below zero, and so is the derivative."""
-    return x._namespace.where(x <= 0, 0 * x.detach(), x)
-
-
-def _sigmoid(x: Any) -> Any:
-    xp = x._namespace
+def _sigmoid(xp: Any, x: Any) -> Any:
+    if x._backend.dtype_kind(x.dtype)[1]:  # complex numbers are not ordered
+        return 1.0 / (1.0 + xp.exp(-x))
     return xp.exp(-xp.logaddexp(-x, xp.zeros_like(x)))
 
 
-def _shifted(x: Any, dim: Any) -> tuple[Any, Any]:
-    """An array less its maxima, which are constants, and these."""
-    most = x._namespace.max(x.detach(), axis=dim, keepdims=True)
+def _shifted(xp: Any, x: Any, dim: Any) -> tuple[Any, Any]:
+    """Return an array less its maxima, which are constants, and these; of no elements, 0."""
+    if not math.prod(x.shape):
+        return x, 0.0
+    plain = x.detach()
+    plain = xp.real(plain) if x._backend.dtype_kind(x.dtype)[1] else plain
+    most = xp.max(plain, axis=dim, keepdims=True)
+    most = xp.where(xp.isfinite(most), most, xp.zeros_like(most))
     return x - most, most
 
 
-def _softmax(x: Any, dim: int) -> Any:
-    made = x._namespace.exp(_shifted(x, dim)[0])
-    return made / x._namespace.sum(made, axis=dim, keepdims=True)
+def _softmax(xp: Any, x: Any, dim: int) -> Any:
+    made = xp.exp(_shifted(xp, x, dim)[0])
+    return made / xp.sum(made, axis=dim, keepdims=True)
 
 
-def _log_softmax(x: Any, dim: int) -> Any:
-    xp = x._namespace
-    shifted, _ = _shifted(x, dim)
+def _log_softmax(xp: Any, x: Any, dim: int) -> Any:
+    shifted, _ = _shifted(xp, x, dim)
+    if not math.prod(x.shape):
+        return shifted
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True))
 
 
-def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
-    xp = x._namespace
-    shifted, most = _shifted(x, dim)
+def _logsumexp(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    shifted, most = _shifted(xp, x, dim)
     found = xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True)) + most
     return found if keepdim else xp.squeeze(found, axis=dim)
 
 
-def _norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+def _norm(xp: Any, x: Any, p: Any, dim: Any, keepdim: bool) -> Any:
     order = 2 if p == "fro" else p
-    return x._namespace.linalg.vector_norm(x, ord=order, axis=dim, keepdims=keepdim)
+    return xp.linalg.vector_norm(x, ord=order, axis=dim, keepdims=keepdim)
 
 
-# Products -----------------------------------------------------------------------------------------
+def _product(xp: Any, x: Any, other: Any, name: str) -> Any:
+    """Multiply arrays that have as many axes as the method says."""
+    shapes, axes = (tuple(x.shape), tuple(other.shape)), AXES[name]
+    if (len(shapes[0]), len(shapes[1])) != axes:
+        raise ValueError(
+            f"x.{name}() takes arrays of {axes[0]} and {axes[1]} axes; it got the shapes "
+            f"{shapes[0]} and {shapes[1]}. Fix: x.matmul(other), or x @ other."
+        )
+    return xp.matmul(x, other)
 
 
-def _of_ranks(name: str, own: int, others: int) -> Method:
-    """A product of arrays of so many axes."""
-
-    def method(x: Any, other: Any) -> Any:
-        shapes = tuple(x.shape), tuple(other.shape)
-        if (len(shapes[0]), len(shapes[1])) != (own, others):
-            raise ValueError(
-                f"x.{name}() takes arrays of {own} and {others} axes; it got the shapes "
-                f"{shapes[0]} and {shapes[1]}. Fix: x.matmul(other), or x @ other."
-            )
-        return x._namespace.matmul(x, other)
-
-    return method
+def _axes(dims: Any) -> Any:
+    """Return PyTorch's axes as a tuple if they are a list; () stands for all, as None does."""
+    return (tuple(dims) or None) if isinstance(dims, SEQUENCE) else dims
 
 
-# Shapes -------------------------------------------------------------------------------------------
+def _lengths(given: tuple[Any, ...], named: Any) -> tuple[int, ...]:
+    """Return numbers that are given one by one, as one sequence, or by name."""
+    first: Any = named if not given else given[0] if len(given) == 1 else given
+    return tuple(first) if isinstance(first, SEQUENCE) else (first,)
 
 
-def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """Numbers that are given one by one, or as one sequence."""
-    first: Any = given[0] if len(given) == 1 else given
-    return tuple(first) if isinstance(first, SEQUENCE) else tuple(given)
-
-
-def _permute(x: Any, *dims: Any) -> Any:
-    axes = tuple(dim % x.ndim for dim in _lengths(dims))
-    return x._namespace.permute_dims(x, axes)
-
-
-def _t(x: Any) -> Any:
+def _transposed(x: Any) -> Any:
     if x.ndim > 2:
         raise ValueError(f"x.t() of an array of {x.ndim} axes. Fix: x.mT or x.permute(...).")
     return x.T
 
 
-def _unsqueeze(x: Any, dim: int) -> Any:
-    return x._namespace.expand_dims(x, axis=dim)
-
-
-def _expand(x: Any, *sizes: Any) -> Any:
+def _expanded(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
     """Broadcast; -1 keeps a length."""
-    wanted = _lengths(sizes)
-    own = (1,) * (len(wanted) - x.ndim) + tuple(x.shape)
-    shape = tuple(n if size == -1 else size for size, n in zip(wanted, own, strict=True))
-    return x._namespace.broadcast_to(x, shape)
-
-
-def _expand_as(x: Any, other: Any) -> Any:
-    return x._namespace.broadcast_to(x, other.shape)
-
-
-def _reshape_as(x: Any, other: Any) -> Any:
-    return x._namespace.reshape(x, other.shape)
-
-
-def _unflatten(x: Any, dim: int, sizes: Any) -> Any:
-    dim %= x.ndim
-    return x._namespace.reshape(x, (*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
-
-
-def _movedim(x: Any, source: Any, destination: Any) -> Any:
-    return x._namespace.moveaxis(x, source, destination)
-
-
-def _flip(x: Any, *dims: Any) -> Any:
-    return x._namespace.flip(x, axis=_lengths(dims))
-
-
-def _roll(x: Any, shifts: Any, dims: Any = None) -> Any:
-    return x._namespace.roll(x, shifts, axis=dims)
-
-
-def _tile(x: Any, *dims: Any) -> Any:
-    return x._namespace.tile(x, _lengths(dims))
+    own = (1,) * (len(sizes) - x.ndim) + tuple(x.shape)
+    shape = tuple(n if size == -1 else size for size, n in zip(sizes, own, strict=True))
+    return xp.broadcast_to(x, shape)
 
 
 def _at(x: Any, dim: int, key: Any) -> Any:
     return x[(slice(None),) * (dim % x.ndim) + (key,)]
 
 
-def _select(x: Any, dim: int, index: int) -> Any:
-    return _at(x, dim, index)
-
-
-def _narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    return _at(x, dim, slice(start, start + length))
-
-
-def _split(x: Any, split_size: Any, dim: int = 0) -> Any:
-    """Parts of a length, the last of which may be shorter; or of several lengths."""
+def _split(x: Any, split_size: Any, dim: int) -> Any:
+    """Return parts of a length, the last of which may be shorter; or of several lengths."""
     total = x.shape[dim]
     if isinstance(split_size, SEQUENCE):
         lengths = list(split_size)
@@ -242,54 +229,21 @@ def _split(x: Any, split_size: Any, dim: int = 0) -> Any:
         lengths = [min(split_size, total - i) for i in range(0, total, split_size)]
     starts = [sum(lengths[:i]) for i in range(len(lengths))]
     return tuple(
-        _narrow(x, dim, start, length) for start, length in zip(starts, lengths, strict=True)
+        _at(x, dim, slice(start, start + length))
+        for start, length in zip(starts, lengths, strict=True)
     )
 
 
-def _chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    return _split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
+def _gather(xp: Any, x: Any, dim: int, index: Any) -> Any:
+    """Take elements along an axis; along the others, an index may be shorter than the array."""
+    dim %= x.ndim
+    key = tuple(slice(None if i == dim else n) for i, n in enumerate(index.shape))
+    return xp.take_along_axis(x[key], index, axis=dim)
 
 
-def _unbind(x: Any, dim: int = 0) -> Any:
-    return tuple(x._namespace.unstack(x, axis=dim))
-
-
-def _index_select(x: Any, dim: int, index: Any) -> Any:
-    return x._namespace.take(x, index, axis=dim)
-
-
-def _gather(x: Any, dim: int, index: Any) -> Any:
-    return x._namespace.take_along_axis(x, index, axis=dim)
-
-
-def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
-    return x._namespace.where(mask, value, x)
-
-
-def _masked_select(x: Any, mask: Any) -> Any:
+def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
+    x, mask = xp.broadcast_arrays(x, mask)
     return x[mask]
-
-
-def _where(x: Any, condition: Any, other: Any) -> Any:
-    return x._namespace.where(condition, x, other)
-
-
-# Reductions ---------------------------------------------------------------------------------------
-
-
-def _reduction(name: str, path: str) -> Method:
-    def method(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return getattr(x._namespace, path)(x, axis=dim, keepdims=keepdim)
-
-    method.__name__ = name
-    return method
-
-
-def _diff(x: Any, n: int = 1, dim: int = -1) -> Any:
-    return x._namespace.diff(x, n=n, axis=dim)
-
-
-# Values, dtypes, places ---------------------------------------------------------------------------
 
 
 def _numpy(x: Any) -> Any:
@@ -300,114 +254,90 @@ def _numpy(x: Any) -> Any:
     return np.asarray(array_api_compat.to_device(data, "cpu") if x.device != "cpu" else data)
 
 
-def _to(x: Any, target: Any) -> Any:
-    """The array with another dtype, on another device, or with those of another array."""
-    if is_array(target):
-        return x.to_device(target.device).astype(target.dtype)
-    return x.to_device(target) if isinstance(target, str) else x.astype(target)
+def _to(x: Any, targets: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Any:
+    """Return the array with another dtype, on another device, or with those of another array."""
+    for target in targets:
+        if is_array(target):
+            dtype, device = target.dtype, target.device
+        elif isinstance(target, str) or type(target).__name__.lower() == "device":
+            device = target
+        elif target is not None and type(target) is not bool:  # copy and non_blocking
+            dtype = target
+    try:
+        found = x if device is None else x.to_device(device)
+    except ValueError as error:
+        raise ValueError(
+            f"x.to({device!r}): arrays of {x._backend.name} are on {x.device!r} ({error}). "
+            f"Fix: {INSTEAD['cuda']}."
+        ) from None
+    found = found if dtype is None or dtype == found.dtype else found.astype(dtype)
+    return found.clone() if copy and found is x else found
 
 
-def _cast(dtype: str) -> Method:
-    def method(x: Any) -> Any:
-        return x.astype(getattr(x._backend.xp, dtype))
-
-    return method
-
-
-def _allclose(x: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
+def _allclose(x: Any, other: Any, rtol: float, atol: float) -> bool:
     difference = abs(x - other)
     return bool((difference <= atol + rtol * abs(other)).all())
 
 
-def _equal(x: Any, other: Any) -> bool:
-    return tuple(x.shape) == tuple(other.shape) and bool((x == other).all())
-
-
-def _zero_(x: Any) -> Any:
-    x[...] = 0
-    return x
-
-
-def _fill_(x: Any, value: Any) -> Any:
+def _written(x: Any, value: Any) -> Any:
     x[...] = value
     return x
 
 
-OWN: dict[str, AnyFunction[Any]] = {
-    "add": _add,
-    "addcdiv": _addcdiv,
-    "addcmul": _addcmul,
-    "allclose": _allclose,
-    "amax": _reduction("amax", "max"),
-    "amin": _reduction("amin", "min"),
-    "bmm": _of_ranks("bmm", 3, 3),
-    "bool": _cast("bool"),
-    "chunk": _chunk,
-    "clamp": _clamp,
-    "clamp_max": lambda x, max: _clamp(x, None, max),
-    "clamp_min": lambda x, min: _clamp(x, min),
-    "contiguous": lambda x: x._namespace.asarray(x),
-    "copy_": _fill_,
-    "count_nonzero": lambda x, dim=None: x._namespace.count_nonzero(x, axis=dim),
-    "cpu": lambda x: x.to_device("cpu"),
-    "diff": _diff,
-    "dim": lambda x: x.ndim,
-    "double": _cast("float64"),
-    "element_size": lambda x: x.itemsize,
-    "equal": _equal,
-    "expand": _expand,
-    "expand_as": _expand_as,
-    "fill_": _fill_,
-    "flip": _flip,
-    "float": _cast("float32"),
-    "gather": _gather,
-    "index_select": _index_select,
-    "int": _cast("int32"),
-    "is_complex": lambda x: x._backend.dtype_kind(x.dtype)[1],
-    "is_floating_point": lambda x: x._backend.dtype_kind(x.dtype) == (True, False),
-    "lerp": lambda x, end, weight: x + weight * (end - x),
-    "log_softmax": _log_softmax,
-    "logsumexp": _logsumexp,
-    "long": _cast("int64"),
-    "masked_fill": _masked_fill,
-    "masked_select": _masked_select,
-    "mm": _of_ranks("mm", 2, 2),
-    "movedim": _movedim,
-    "mv": _of_ranks("mv", 2, 1),
-    "narrow": _narrow,
-    "norm": _norm,
-    "numel": lambda x: math.prod(x.shape),
-    "numpy": _numpy,
-    "permute": _permute,
-    "relu": _relu,
-    "reshape_as": _reshape_as,
-    "roll": _roll,
-    "select": _select,
-    "sigmoid": _sigmoid,
-    "softmax": _softmax,
-    "split": _split,
-    "sub": _sub,
-    "subtract": _sub,
-    "t": _t,
-    "tile": _tile,
-    "to": _to,
-    "type_as": lambda x, other: x.astype(other.dtype),
-    "unbind": _unbind,
-    "unflatten": _unflatten,
-    "unsqueeze": _unsqueeze,
-    "view_as": _reshape_as,
-    "where": _where,
-    "zero_": _zero_,
-}
-NOT_IN_PLACE: dict[str, Method] = {
-    **{name: _function(name, name) for name in ELEMENTWISE},
-    **{name: _function(name, path) for name, path in OTHERS.items()},
-    **OWN,
-}
-METHODS: dict[str, Method] = {
-    **NOT_IN_PLACE,
-    **{f"{name}_": _in_place(name, NOT_IN_PLACE[name]) for name in IN_PLACE},
-}
+def _in_place(name: str, function: Any) -> Method:
+    """Return the method that writes the result of a function to the array."""
+
+    def written(x: Any, *args: Any, **kwargs: Any) -> Any:
+        made = function(x, *args, **kwargs)
+        kinds = [x._backend.dtype_kind(one.dtype) for one in (x, made)]
+        if kinds[0] != kinds[1] and kinds[1] > kinds[0]:
+            raise InPlaceError(
+                f"x.{name}(): the result has dtype {made.dtype}, the array has {x.dtype}. "
+                f"Fix: x = x.{name[:-1]}(...) makes a new array."
+            )
+        return _written(x, made)
+
+    written.__name__, written.__doc__ = name, f"`x[...] = x.{name[:-1]}(...)`; returns `x`."
+    return written
+
+
+def _entries() -> dict[str, tuple[str, str, str]]:
+    """Return the parameters, the expression and the type of the result of each method."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for result, text in TEXTS.items():
+        before = ""
+        for line in text.split("\n"):
+            call, arrow, expression = f"{before} {line.strip()}".strip().partition(" -> ")
+            before = "" if arrow else call
+            names, _, parameters = call.removesuffix(")").partition("(")
+            for name in names.split() if arrow else ():
+                plain = name if name in ONLY_IN_PLACE else name.removesuffix("_")
+                both = (parameters, expression.format(name=plain), result)
+                found |= {plain: both, name: both}
+    return found
+
+
+@functools.cache
+def method(name: str) -> Method | None:
+    """Write the method of a name; return None if PyTorch's arrays have no such method."""
+    if name not in METHODS:
+        return None
+    if name in IN_PLACE:
+        return _in_place(name, method(name.removesuffix("_")))
+    parameters, expression, _ = METHODS[name]
+    space = globals().copy()
+    source = f"    xp = x._namespace\n    return {expression}\n"
+    execute(f"def {name}({f'x, {parameters}'.rstrip(', ')}):\n{source}", space, f"x.{name}()")
+    found: Method = space[name]
+    found.__doc__ = f"`{expression}`."
+    return found
+
+
+AXES = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1)}
+ONLY_IN_PLACE = frozenset({"copy_", "fill_", "zero_"})
+METHODS = _entries()
+IN_PLACE = frozenset(name for name in METHODS.keys() - ONLY_IN_PLACE if name.endswith("_"))
+"""The methods that change the array, of those that another method is named after."""
 
 # Methods that NumPy has too -----------------------------------------------------------------------
 
@@ -435,8 +365,10 @@ def with_dim(name: str, method: Method) -> Method:
                 raise TypeError(f"x.{name}() takes no dim. Fix: {OTHERWISE[name]}.")
             renamed = {"dim": "axis", "keepdim": "keepdims"}
             kwargs = {renamed.get(word, word): value for word, value in kwargs.items()}
-            if isinstance(kwargs.get("axis"), list):
-                kwargs["axis"] = tuple(kwargs["axis"])
+            axes = kwargs["axis"] = _axes(kwargs.get("axis"))
+            if name == "squeeze" and axes is not None:  # PyTorch keeps a longer axis
+                several = axes if isinstance(axes, TUPLE) else (axes,)
+                kwargs["axis"] = tuple(axis for axis in several if x.shape[axis] == 1)
         return method(x, *args, **kwargs)
 
     return called
@@ -447,6 +379,9 @@ def with_sizes(name: str, method: Method) -> Method:
 
     @functools.wraps(method)
     def called(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if name == "flatten" and not kwargs.keys().isdisjoint(("start_dim", "end_dim")):
+            args = (*args, *([kwargs.pop("start_dim", 0)] if not args else ()))
+            args = (*args, kwargs.pop("end_dim", -1))
         given: Any = args[0] if len(args) == 1 and isinstance(args[0], TUPLE) else args
         if kwargs or not given or not all(type(one) is int for one in given):
             return method(x, *args, **kwargs)

@@ -12,16 +12,9 @@ from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
 from gradwrap.compiler.ir.program import Constant, Program
-from gradwrap.compiler.passes.passes import (
-    constants_of,
-    difference,
-    own_outputs,
-    precisions_of,
-    program_of,
-    sharing,
-    simplified,
-)
-from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.ir.verify import ProgramError
+from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
+from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import Unhandled, shares
 from gradwrap.core.values.tree import TreeDef, flatten
@@ -35,8 +28,6 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.surroundings import Surroundings
 
 MOST_BRANCHES = 16
-LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
-"""The note on a program that is longer with its loops than its engine is to be given."""
 
 
 class Target:
@@ -158,6 +149,8 @@ class Entry:
             return self.executable.call(*call.inputs), ""
         except (Unhandled, Unsupported) as error:
             return (), str(error)
+        except ProgramError:
+            raise
         except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
@@ -238,10 +231,10 @@ class Entry:
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
         most = MOST_LEFT.get(target.engine) if chosen != own else None
-        program, is_rolled = self._simplified(roll=True, most=most)
+        program, is_rolled = self._simplified(given, roll=True, most=most)
         executable, problem = made(chosen, program, given, wanted, self.precisions)
         if executable is None and not is_rolled:
-            program, _ = self._simplified(roll=True)
+            program, _ = self._simplified(given, roll=True)
             executable, problem = made(chosen, program, given, wanted, self.precisions)
         if executable is None and chosen != own:
             if problem not in target.told:
@@ -255,25 +248,17 @@ class Entry:
             executable, problem = made(own, program, given, wanted, self.precisions)
         if executable is not None:
             return program, executable, notes
-        program, _ = self._simplified(roll=False)
+        program, _ = self._simplified(given, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes
 
-    def _simplified(self, *, roll: bool, most: int | None = None) -> tuple[Program, bool]:
+    def _simplified(
+        self, given: Sequence[Any], *, roll: bool, most: int | None = None
+    ) -> tuple[Program, bool]:
         """The program of all traces, and whether it is rolled: not if longer than `most` then."""
         program = program_of(self.traces, self.constants, self.names)
-        program.quiet = tuple(sorted({kind for trace in self.traces for kind in trace.quiet}))
-        before = sharing(program, traced=True)
-        if roll:
-            simplified(program, merge_keys=False)
-            straight = program.copy()
-            rolled(program)
-            if most is not None and program.length() > most:
-                program, roll = straight, False
-                program.notes.append(LEFT)
-        simplified(program, merge_keys=True)
-        own_outputs(program, before)
-        return program, roll
+        inputs = given if self.library.name == "numpy" else None
+        return prepared(program, roll=roll, most=most, arguments=inputs)
 
 
 def _defect(problem: str) -> str:

@@ -25,6 +25,7 @@ from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
 from gradwrap.compiler.ir.program import Missed, Program
+from gradwrap.compiler.ir.verify import is_checking
 from gradwrap.compiler.tracing.surroundings import Surroundings
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
@@ -32,7 +33,7 @@ from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -159,10 +160,7 @@ class Compiled(Generic[P, R]):
             raise CompileError(
                 f"the program raises {type(error).__name__}: {error}. This call runs eagerly then."
             ) from error
-        wanted, tree = flatten(self._function(*args, **kwargs))
-        problem = entry.differing(wanted, tree, found)
-        if problem:
-            raise CompileError(f"the program of {self!r} differs from the function: {problem}")
+        wanted = self._compare(entry, call, found)
         lines = [
             f"output {number}: {ulps(a, b):.3g} ulp of the largest element"
             for number, (a, b) in enumerate(
@@ -233,7 +231,23 @@ class Compiled(Generic[P, R]):
         except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
             return self._function(*args, **kwargs)
         assert entry.tree is not None
+        if is_checking():
+            self._compare(entry, call, found)
         return unflatten(entry.tree, found)
+
+    def _compare(self, entry: Entry, call: Call, found: Sequence[Any]) -> list[Any]:
+        """Compare the results of a program with those of the function, which are returned.
+
+        Raises
+        ------
+        CompileError
+            They differ by more than rounding.
+        """
+        wanted, tree = flatten(self._function(*call.args, **call.kwargs))
+        problem = entry.differing(wanted, tree, found)
+        if problem:
+            raise CompileError(f"the program of {self!r} differs from the function: {problem}")
+        return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         if not self._static:
@@ -301,6 +315,9 @@ class Compiled(Generic[P, R]):
     def _use(self, entry: Entry) -> None:
         """Let calls like the last one take the quick way."""
         self._latest = entry
+        if is_checking():
+            self._chain(())
+            return
         quick = entry.quick_call()
         if quick not in self._quick:
             self._chain((quick, *self._quick))

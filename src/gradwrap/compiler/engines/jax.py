@@ -77,8 +77,10 @@ def jax_engine(program: Program) -> Executable:
         )
         return tuple(next(found) if type(leaf) is Ref else leaf for leaf in result.leaves)
 
-    text = "\n".join(_line(step) for step in program.root.body)
-    return Executable(call, f"# replayed by jax.numpy\n{text}\n", ("engine: jax.jit",), exact=False)
+    def text() -> str:
+        return "\n".join(["# replayed by jax.numpy", *map(_line, program.root.body), ""])
+
+    return Executable(call, text, ("engine: jax.jit",), exact=False)
 
 
 def _native(out: Any, value: Value) -> Any:

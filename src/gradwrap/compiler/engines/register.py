@@ -29,7 +29,8 @@ class Executable(NamedTuple):
     """
 
     call: Callable[..., Any]
-    source: str
+    text: Callable[[], str]
+    """Writes its source."""
     notes: tuple[str, ...] = ()
     """What `.explain()` says of it: groups, sizes of chunks, bytes of workspaces."""
     exact: bool = True
@@ -39,6 +40,11 @@ class Executable(NamedTuple):
 
     None: the program in NumPy's calls.
     """
+
+    @property
+    def source(self) -> str:
+        """The text of the program."""
+        return self.text()
 
 
 ENGINES: dict[str, str] = {

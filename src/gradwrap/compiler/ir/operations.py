@@ -81,6 +81,8 @@ class Operation:
     """Whether the shape of the result depends on the values of the arguments."""
     is_identity: bool = False
     """Whether the result is the first argument, if both are described alike."""
+    keeps_order: bool = False
+    """Whether a view of an array in C's order is in C's order, but for gaps."""
     is_scaling: bool = False
     """Whether the result is the array, if the second argument is the number 1."""
     keeps_number: bool = False
@@ -141,7 +143,7 @@ _row, _rows = OPERATIONS.row, OPERATIONS.rows
 
 # Arrays and their parts ---------------------------------------------------------------------------
 
-GETITEM = _row("getitem", Kind.READ)
+GETITEM = _row("getitem", Kind.READ, keeps_order=True)
 SETITEM = _row("setitem", Kind.WRITE)
 SCATTER_ADD = _row("scatter_add", Kind.WRITE, scatters=True)
 ITEM = _row("item")
@@ -158,10 +160,12 @@ RESHAPE = _row(
     is_identity=True,
     keeps_number=True,
     may_view=True,
+    keeps_order=True,
     takes_tuple=True,
 )
 _row("ravel", Kind.RESHAPE, may_view=True)
-_rows("squeeze expand_dims", Kind.RESHAPE)
+_row("squeeze", Kind.RESHAPE)
+_row("expand_dims", Kind.RESHAPE, keeps_order=True)
 _row("view", may_view=True)
 _row("T", Kind.TRANSPOSE)
 MT = _row("mT", Kind.TRANSPOSE, last_two=True)

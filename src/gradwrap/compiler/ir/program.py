@@ -19,7 +19,7 @@ not. A literal is never an `ndarray`: arrays of the closure are values too, list
 most operations on 0-d arrays return. They must stay distinct: outputs have the types of eager.
 
 **Instructions.** `fn(*args, **kw)` on real values gives the value: a program is run by just that
-(`evaluated`). `name` says which operation it is:
+(`evaluate.py`). `name` says which operation it is:
 
 ========================== ======================================================================
 name                       operation
@@ -63,13 +63,14 @@ what the loop declares:
 `reads`     `{i: Ref(r)}`: body value `i` is the part of this turn of value `r`, which has the turns
             along its first axis. Its shape is `values[r].shape[1:]`
 `stacks`    `{i: r}`: value `r` has body value `i` of all turns along its first axis. It is an
-            ndarray of shape `(turns, *shape)`
+            ndarray of shape `(turns, *shape)` in C's order
 `finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
 =========== ========================================================================================
 
-Steps of the body may read values from outside, which are then the same in all turns. What is handed
-on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
-carries have one `next`. A loop in a loop is a step of its body.
+Steps of the body may read values from outside, which are then the same in all turns. A loop in a
+loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
+`first` that is a literal is a number. What is handed on (`next`, and the keys of `stacks` and
+`finals`) is given by a step of the body itself, and no two carries have one `next`.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
 
 UFUNC: type[Any] = np.ufunc
 NDARRAY: type[Any] = np.ndarray
+NUMBER: type[Any] = np.generic
 
 
 class Ref:
@@ -115,8 +117,8 @@ class Value(NamedTuple):
 
     `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype of its
     own. `is_number` says that it is a number of Python's, weak in operations: an argument of the
-    function that varies. `order` is the memory order of an array: `"C"`, `"F"` or `"?"` (a view
-    with gaps).
+    function that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
+    in C's order, with gaps or reversed) or `"?"` (another, or not known).
     """
 
     shape: tuple[int, ...]
@@ -204,6 +206,10 @@ class Guard(NamedTuple):
     value: Ref
 
 
+class Missed(Exception):  # noqa: N818  it ends a run, and is no error
+    """A guard had an outcome that has not been traced."""
+
+
 class Result(NamedTuple):
     """What the function returns: the leaves (`Ref`s or literals) and their structure."""
 
@@ -251,6 +257,11 @@ class Program:
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
     quiet: tuple[str, ...] = ()
     """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+    shares: Sequence[Sequence[frozenset[int]]] = ()
+    """For each result, by leaf: the inputs, constants and earlier leaves (the first is -1) with
+    which the function's own result shares memory."""
+    exact: bool = True
+    """False once a pass has changed how a value is rounded."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""
@@ -259,8 +270,13 @@ class Program:
 
     def copy(self) -> Program:
         """Return the same program, with blocks of its own."""
-        constants = dict(self.constants)
-        return replace(self, root=_copied(self.root), constants=constants, notes=[*self.notes])
+        return replace(
+            self,
+            values=[*self.values],
+            root=_copied(self.root),
+            constants=dict(self.constants),
+            notes=[*self.notes],
+        )
 
     def length(self) -> int:
         """Count operations, those of a loop once."""
@@ -493,69 +509,19 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
     return step._replace(args=mapped(step.args, change), kw=kw)
 
 
-# Running a program as it stands -------------------------------------------------------------------
-
-
-class Missed(Exception):  # noqa: N818  it ends a run, and is no error
-    """A guard had an outcome that has not been traced."""
-
-
-def outcome(kind: str, value: Any) -> Any:
-    """What a guard finds."""
-    if kind == "bool":
-        return bool(value)
-    return int(value) if kind == "int" else value.shape
-
-
-def evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Run a program instruction by instruction: the leaves of its result.
-
-    This is what every engine has to agree with.
-
-    Raises
-    ------
-    Missed
-        A guard had an outcome that has not been traced.
-    """
-    known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
-    known.update(zip(program.inputs, arguments, strict=True))
-
-    block = program.root
-    while True:
-        perform(block.body, known)
-        if block.guard is None:
-            assert block.result is not None
-            return tuple(_read(leaf, known) for leaf in block.result.leaves)
-        found = outcome(block.guard.kind, _read(block.guard.value, known))
-        if found not in block.branches:
-            raise Missed
-        block = block.branches[found]
-
-
-def _read(leaf: Any, known: dict[int, Any]) -> Any:
-    return known[leaf.index] if type(leaf) is Ref else leaf
-
-
-def perform(body: Sequence[Instr | Loop], known: dict[int, Any]) -> None:
-    """Perform steps, and enter what they give."""
-    for step in body:
-        if isinstance(step, Loop):
-            _repeat(step, known)
-        else:
-            real = changed(step, lambda leaf: _read(leaf, known))
-            known[step.out] = step.fn(*real.args, **dict(real.kw))
-
-
-def _repeat(loop: Loop, known: dict[int, Any]) -> None:
-    """Perform a loop, and enter what it gives."""
-    carried = [_read(carry.first, known) for carry in loop.carries]
-    turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
-    for turn in range(loop.turns):
-        known.update({index: known[stack.index][turn] for index, stack in loop.reads.items()})
-        known.update(zip((carry.value for carry in loop.carries), carried, strict=True))
-        perform(loop.body, known)
-        carried = [known[carry.next] for carry in loop.carries]
-        for index, found in turns.items():
-            found.append(known[index])
-    known.update({out: np.stack(turns[index]) for index, out in loop.stacks.items()})
-    known.update({out: known[index] for index, out in loop.finals.items()})
+def token(nest: Any) -> Any:
+    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    kind: Any = type_of(nest)
+    if kind is Ref:
+        return nest
+    if kind is TUPLE or kind is LIST:
+        return (kind, *map(token, nest))
+    if kind is SLICE:
+        return (kind, token(nest.start), token(nest.stop), token(nest.step))
+    if kind is float:
+        return (kind, nest.hex())
+    if kind is complex:
+        return (kind, nest.real.hex(), nest.imag.hex())
+    if isinstance(nest, NUMBER):
+        return (kind, nest.tobytes())
+    return (kind, nest)

@@ -10,41 +10,26 @@ will do is read, so that writes can go into its buffer.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
-from gradwrap.compiler.ir.program import Block, Instr, Loop, Program, Ref, Value, mapped, refs, used
-from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+from gradwrap.compiler.ir.operations import GETITEM, SETITEM
+from gradwrap.compiler.ir.program import (
+    NUMBER,
+    Instr,
+    Program,
+    Ref,
+    Value,
+    refs,
+    token,
+)
+from gradwrap.core.values.dynamic import SLICE, TUPLE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-NUMBER: type[Any] = np.generic
 LARGEST = 1 << 24
 """The most elements of an array of which it is remembered when each was written last."""
 MOST_ADDED = 3
 """A part is read before no more than so many additions, which are performed once more."""
-
-
-def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
-    kind: Any = type_of(nest)
-    if kind is Ref:
-        return nest
-    if kind is TUPLE or kind is LIST:
-        return (kind, *map(token, nest))
-    if kind is SLICE:
-        return (kind, token(nest.start), token(nest.stop), token(nest.step))
-    if kind is float:
-        return (kind, nest.hex())
-    if kind is complex:
-        return (kind, nest.real.hex(), nest.imag.hex())
-    if isinstance(nest, NUMBER):
-        return (kind, nest.tobytes())
-    return (kind, nest)
 
 
 class _Written:
@@ -240,92 +225,3 @@ def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     if not parts or any(type(part) is not int for part in parts):
         return None
     return tuple(part % length for part, length in zip(parts, shape, strict=False))
-
-
-# Writes that nobody sees --------------------------------------------------------------------------
-
-
-def remove_overwritten(program: Program) -> None:
-    """Remove writes to elements that are written to again before anybody reads them."""
-    everywhere: Counter[int] = Counter()
-    steps = (step for block in program.blocks() for step in block.body)
-    if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
-        return
-    for block in program.blocks():
-        for step in block.body:
-            everywhere.update(used(step))
-        everywhere.update(_looked_at(block))
-    for block in program.blocks():
-        readers: dict[int, list[Instr]] = {}
-        for step in block.body:
-            if isinstance(step, Instr):
-                for index in used(step):
-                    readers.setdefault(index, []).append(step)
-        later: dict[int, set[tuple[int, ...]]] = {}
-        instead: dict[int, Ref] = {}
-        for step in reversed(block.body):
-            if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
-                continue
-            target, key = step.args[:2]
-            covered = later.pop(step.out, set[tuple[int, ...]]())
-            if type(target) is not Ref:
-                continue
-            shape = program.values[target.index].shape
-            place = place_of(key, shape) if is_fixed(key) else None
-            if place is not None:
-                if any(place[:count] in covered for count in range(1, len(place) + 1)):
-                    instead[step.out] = target
-                elif step.op is SETITEM:
-                    covered.add(place)
-            if covered and len(readers[target.index]) == everywhere[target.index]:
-                if _survives(readers[target.index], step, shape, covered):
-                    later[target.index] = covered
-        if instead:
-            _replace(block, instead)
-
-
-def _looked_at(block: Block) -> Iterator[int]:
-    if block.guard is not None:
-        yield block.guard.value.index
-    if block.result is not None:
-        yield from refs(block.result.leaves)
-
-
-def _survives(
-    readers: list[Instr],
-    write: Instr,
-    shape: tuple[int, ...],
-    covered: set[tuple[int, ...]],
-) -> bool:
-    """Tell if elements of an array are not looked at before the write; drop those that are."""
-    for reader in readers:
-        if reader is write:
-            continue
-        place = None
-        if reader.op is GETITEM and is_fixed(reader.args[1]):
-            place = place_of(reader.args[1], shape)
-        if place is None:
-            return False
-        if len({len(one) for one in covered} | {len(place)}) > 1:
-            return False
-        covered.discard(place)
-    return sum(reader is write for reader in readers) == 1
-
-
-def _replace(block: Block, instead: dict[int, Ref]) -> None:
-    """Take writes out of a block: what was there before stands for them."""
-
-    def leaf(one: Any) -> Any:
-        while type(one) is Ref and one.index in instead:
-            one = instead[one.index]
-        return one
-
-    body: list[Instr | Loop] = []
-    for step in block.body:
-        if isinstance(step, Instr):
-            if step.out not in instead:
-                reads = not instead.keys().isdisjoint(refs(step.args))
-                body.append(step._replace(args=mapped(step.args, leaf)) if reads else step)
-        else:
-            body.append(step)
-    block.body = body

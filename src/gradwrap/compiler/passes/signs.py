@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import MULTIPLY, NEGATIVE, SUBTRACT, Sign
-from gradwrap.compiler.ir.program import UFUNC, Block, Instr, Program, Ref, refs, used
+from gradwrap.compiler.ir.program import UFUNC, Instr, Loop, Program, Ref, refs, used
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
+
 
 NUMBERS: frozenset[type[Any]] = frozenset({int, float})
 MOST = 1e15
@@ -27,32 +30,52 @@ MOST = 1e15
 
 def absorb_signs(program: Program) -> None:
     """Move negations into other operations where that makes the program shorter."""
-    uses: dict[int, int] = {}
-    for block in program.blocks():
-        nests: list[Any] = [tuple(used(step)) for step in block.body]
-        found = [index for nest in nests for index in nest]
-        if block.guard is not None:
-            found.append(block.guard.value.index)
-        if block.result is not None:
-            found += refs(block.result.leaves)
-        for index in found:
-            uses[index] = uses.get(index, 0) + 1
-    for block in program.blocks():
-        if any(isinstance(step, Instr) and step.op.sign in SCALING for step in block.body):
-            _Signs(program, block, uses).run()
+    counted = uses(program)
+    for body in list(program.bodies()):
+        if any(isinstance(step, Instr) and step.op.sign in SCALING for step in body):
+            _hand_negations_to_loops(program, body, counted)
+            body[:] = _Signs(program, body, counted).changed()
+
+
+def _hand_negations_to_loops(
+    program: Program, body: list[Instr | Loop], uses: Counter[int]
+) -> None:
+    """Let loops read what a stack is the negation of, where their steps can take in the sign."""
+    negated: dict[int, Ref] = {
+        step.out: step.args[0]
+        for step in body
+        if isinstance(step, Instr) and step.op is NEGATIVE and uses[step.out] == 1
+    }
+    for loop in body:
+        if not isinstance(loop, Loop) or negated.keys().isdisjoint(refs([*loop.reads.values()])):
+            continue
+        negations: list[Instr] = []
+        for index, stack in loop.reads.items():
+            if stack.index in negated:
+                same = program.values[stack.index] == program.values[negated[stack.index].index]
+                value = program.values[index]
+                part = program.new(value if same else value._replace(order="?"))
+                negations.append(Instr(np.negative, "negative", (part,), (), index))
+        free = _Signs(program, [*negations, *loop.body], uses).free
+        for step in negations:
+            if step.out in free:
+                part, stack = step.args[0].index, loop.reads.pop(step.out)
+                loop.reads[part] = negated[stack.index]
+                uses[part] = 1
+                loop.body.insert(0, step)
 
 
 class _Signs:
-    """The walk through one block.
+    """The walk through one body.
 
     A value whose sign is left to those who read it is in `opposite`, with what it is the negation
     of. It is computed only if somebody cannot take in the sign.
     """
 
-    def __init__(self, program: Program, block: Block, uses: dict[int, int]) -> None:
+    def __init__(self, program: Program, body: list[Instr | Loop], uses: Counter[int]) -> None:
         self.program = program
-        self.block = block
         self.uses = uses
+        self.source = body
         self.body: list[Any] = []
         self.opposite: dict[int, Ref] = {}
         self.same: dict[int, Ref] = {}
@@ -60,9 +83,7 @@ class _Signs:
         self.products: dict[int, int] = {}
         """Where in the new body a product with a number is, by its value."""
         arithmetic = {
-            step.out: step
-            for step in block.body
-            if isinstance(step, Instr) and self._is_arithmetic(step)
+            step.out: step for step in body if isinstance(step, Instr) and self._is_arithmetic(step)
         }
         self.arithmetic: dict[int, Instr] = arithmetic
         self.free: set[int] = self._free()
@@ -96,7 +117,7 @@ class _Signs:
         taken: dict[int, int] = {}
         free: set[int] = set()
         for step in reversed(self.arithmetic.values()):
-            if self.uses.get(step.out, 0) == taken.get(step.out, 0):
+            if self.uses[step.out] == taken.get(step.out, 0):
                 free.add(step.out)
             args: list[int] = refs(step.args[1:] if step.op is SUBTRACT else step.args)
             if step.op.sign in SCALING and len(set(args)) == 2 and step.out not in free:
@@ -112,14 +133,14 @@ class _Signs:
 
     # The walk -------------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Write the body anew."""
-        for step in self.block.body:
+    def changed(self) -> list[Instr | Loop]:
+        """Return the body with fewer negations."""
+        for step in self.source:
             if isinstance(step, Instr) and step.out in self.arithmetic:
                 ARITHMETIC[step.op.sign](self, step)
             else:
                 self._write(step)
-        self.block.body = self.body
+        return self.body
 
     def _write(self, step: Any) -> None:
         """Write a step that reads values as they are."""
@@ -182,7 +203,7 @@ class _Signs:
 
     def _scaled_once(self, leaf: Ref) -> int | None:
         """Where a product with a number is that is read once; None if the value is none."""
-        return self.products.get(leaf.index) if self.uses.get(leaf.index) == 1 else None
+        return self.products.get(leaf.index) if self.uses[leaf.index] == 1 else None
 
     def _negate(self, position: int) -> None:
         """Change the sign of the number of a product."""

@@ -1,14 +1,33 @@
 """Rolling: the loops that a trace has unrolled are found again.
 
-A stretch of a body whose operations repeat with a period is a segment: `turns` times the same
-`rows`. Each operand of a row is described over all turns. Then the segment is taken apart into the
-components of its dependences: what depends on no earlier turn is computed for all turns at once,
-as an array with the turns along its first axis (a stack); sums over turns become reductions;
-writes at keys that advance become writes to slices; what remains is a `Loop`.
+A Python loop, `s = x[0]`, then `s = np.sin(s) * np.exp(x[i])` for `i` from 1 to 10, was traced as
+
+    t1 = x[0]
+    t2 = sin(t1)        t6 = sin(t5)
+    t3 = x[1]           t7 = x[2]
+    t4 = exp(t3)        t8 = exp(t7)
+    t5 = t2 * t4        t9 = t6 * t8        ... ten times, up to t41
+
+The operations, with the shapes and dtypes of their operands, repeat with a *period* of four. Such a
+stretch is a *segment*, here of ten turns of four *rows*. Then each operand of each row is described
+over all turns: `sin` reads what the row of `*` gave one turn before, at first `t1`; `x[i]` reads
+one value, at the places 1, 2, ... 10; `exp` and `*` read what other rows gave in the same turn. So
+the rows depend on each other as a graph, and its components, in order, become
+
+    t42 = x[1:11]       no earlier turn is needed: one operation for all turns, whose result is a
+    t43 = exp(t42)      *stack*, with the turns along its first axis
+    Loop of 10 turns    `sin` and `*` need each other in the turn before: a loop
+        carries         t46 is t1 at first, then t45
+        reads           t47 is the part of t43 for this turn
+        t44 = sin(t46)
+        t45 = t44 * t47
+        finals          t48, which stands for t41, is t45 of the last turn
+
+Sums over turns become reductions, and writes at keys that advance become writes to slices.
 
 The body that is left may repeat too, as that of a loop of loops does, with loops among its
-operations. So it is rolled again, until nothing more is found. What cannot be described stays as it
-is, with the reason in `Program.notes`.
+operations. So it is rolled again, until nothing more is found. A segment that cannot be described
+stays as it is, with the reason in `Program.notes`.
 """
 
 from __future__ import annotations
@@ -19,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
 from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     UFUNC,
@@ -32,10 +52,10 @@ from gradwrap.compiler.ir.program import (
     Value,
     changed,
     refs,
+    token,
     used,
 )
-from gradwrap.compiler.passes.forwarding import token
-from gradwrap.compiler.passes.passes import remove_dead
+from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.rolling.fission import Emission
 from gradwrap.compiler.rolling.nested import (
     Nested,
@@ -87,6 +107,7 @@ def rolled(program: Program) -> None:
         if not roller.found:
             break
         found.update(roller.found)
+        program.exact = False  # sums over turns are added up in another order
         remove_dead(program)
     lengths: dict[str, list[int]] = {}
     for (what, turns), count in found.items():
@@ -114,6 +135,7 @@ class Roller(Rewriting):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        self.live: Liveness = liveness(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
         self.flat: list[list[Any]] = []
@@ -156,7 +178,7 @@ class Roller(Rewriting):
         if block.result is not None:
             leaves = tuple(map(self.plain, block.result.leaves))
             block.result = Result(leaves, block.result.tree)
-        for index in sorted(_live_into(block)):
+        for index in sorted(self.live.after[id(block)].difference(looked_at(block))):
             self.plain(Ref(index))
         block.body = without_operations(self.body)
 
@@ -167,12 +189,7 @@ class Roller(Rewriting):
         for at, instr in enumerate(self.instrs):
             for index in {*refs(instr.args), *refs(instr.kw)}:
                 self.uses.setdefault(index, []).append(at)
-        outside = _live_into(block)
-        if block.guard is not None:
-            outside.add(block.guard.value.index)
-        if block.result is not None:
-            outside.update(refs(block.result.leaves))
-        for index in outside:
+        for index in self.live.after[id(block)]:
             self.uses.setdefault(index, []).append(-1)
 
     def _straight(self, step: Instr | Loop) -> None:
@@ -368,19 +385,3 @@ def _shortest(codes: Any, period: int) -> int:
         for shorter in range(1, period + 1)
         if period % shorter == 0 and np.array_equal(codes[shorter:], codes[:-shorter])
     )
-
-
-def _live_into(block: Block) -> set[int]:
-    """The values that the branches of a block read, and do not make themselves."""
-    found: set[int] = set()
-    waiting = list(block.branches.values())
-    while waiting:
-        inner = waiting.pop()
-        for step in inner.body:
-            found.update(used(step))
-        if inner.guard is not None:
-            found.add(inner.guard.value.index)
-        if inner.result is not None:
-            found.update(refs(inner.result.leaves))
-        waiting.extend(inner.branches.values())
-    return found

@@ -14,9 +14,9 @@ from gradwrap.compiler.ir.program import (
     Value,
     getitem,
     mapped,
+    token,
     zeros,
 )
-from gradwrap.compiler.passes.forwarding import token
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:

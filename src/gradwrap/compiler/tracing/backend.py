@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.backend import NumPyBackend
+from gradwrap.backends.numpy.buffers import lies_outside
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.compiler.ir.program import NDARRAY, array, scatter_add
 from gradwrap.compiler.tracing.namespace import (
@@ -105,6 +106,8 @@ class TraceBackend(NumPyBackend):
         return not isinstance(real, NDARRAY) or bool(real.flags.writeable)
 
     def batch_first(self, array: Any, axis: int) -> Any:
+        if not axis and lies_outside(_real(array)):
+            return array
         return np.ascontiguousarray(np.moveaxis(array, axis, 0))
 
     def laid_out(self, array: Any, like: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import NDARRAY, Guard, Instr, Ref, Value, item, mapped
 from gradwrap.core.levels.wrapper import AnyWrapper
@@ -127,9 +128,7 @@ class Tape:
         if not isinstance(value, library.kind):
             key = value.dtype
         else:
-            flags = value.flags
-            order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
-            key = (value.shape, value.dtype, order, library.device(value))
+            key = (value.shape, value.dtype, order_of(value), library.device(value))
         known = self._known.get(key)
         if known is None:
             problem = library.problem(value)

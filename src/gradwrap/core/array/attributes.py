@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
 from gradwrap.core.array.writing.views import IMAG, REAL
-from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native, one_array
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native
 from gradwrap.errors import InPlaceError, TrackedAttributeError
 
 if TYPE_CHECKING:
@@ -33,7 +34,13 @@ class Attributes(Wrapper):
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text + "".join(remedy(name) for remedy in remedies))
+        fix = "".join(remedy(name) for remedy in remedies)
+        if not fix and not name.startswith("_"):
+            import difflib  # for errors alone
+
+            near = difflib.get_close_matches(name, dir(self), 1)
+            fix = f". Did you mean {near[0]!r}?" if near else ""
+        return TrackedAttributeError(text + fix)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""

@@ -13,10 +13,15 @@ from gradwrap.core.array.adapted import (
     warn_of_text,
 )
 from gradwrap.core.array.writing.ownership import handed_out
-from gradwrap.core.levels.wrapper import innermost, layers, native
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.wrapper import innermost, is_at, is_scalar, layers, level_of, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import calling_module, leaving
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
+
+NUMBERS: dict[str, type[complex]] = dict.fromkeys("biu", int) | {"f": float, "c": complex}
+"""The type of Python by whose value a number of this kind of dtype is a key."""
 
 
 class Conversions:
@@ -138,6 +143,35 @@ class Conversions:
 
     def __bool__(self) -> bool:
         return bool(self._value)
+
+    def __hash__(self) -> int:
+        """A number is a key by its value, as NumPy's is; an array and a leaf are by themselves.
+
+        A tracked number is refused: what a cache found by an equal value would have the gradient
+        of that value.
+        """
+        kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
+        if kind is None or not is_scalar(self) or self._is_leaf_of_tape():
+            return object.__hash__(self)
+        key = self._untracked_data(
+            "Use as a key (of a set, a dictionary, a function with functools.cache)",
+            "x == y compares tracked numbers; the key can be .item(), to which no gradient "
+            "belongs; f.__wrapped__ is a cached function f without its cache.",
+        )
+        return hash(kind(key))
+
+    def _is_leaf_of_tape(self) -> bool:
+        return type_of(self._node) is Leaf and is_at(self, TAPE_LEVEL)
+
+    def _check_pickling(self) -> None:
+        """Refuse to write a value of a transform for another process, which cannot record."""
+        if any(level_of(layer) > TAPE_LEVEL for layer in layers(self)):
+            raise leaving(
+                "Pickling (by pickle, joblib or multiprocessing)",
+                "do not leave this process: call the function in a loop, or in threads "
+                '(joblib.Parallel(prefer="threads"), multiprocessing.pool.ThreadPool). '
+                "copy.deepcopy(x) makes a copy. Pickle .detach() if no gradient is wanted.",
+            )
 
 
 def _exchangeable(data: Any) -> Any:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array.writing import inplace
 from gradwrap.core.calls.general import operator_call
-from gradwrap.core.levels.wrapper import is_whole_number
 from gradwrap.core.table.registry import changes, find_op, op_of_symbol
 from gradwrap.core.values.dynamic import type_of
 
@@ -129,14 +128,6 @@ class Operators(Generic[B]):
         def __eq__(self, other: Any, /) -> B: ...  # type: ignore[override]  # an array of bools, as in NumPy
         def __ne__(self, other: Any, /) -> B: ...  # type: ignore[override]  # an array of bools, as in NumPy
         def __hash__(self) -> int: ...
-
-    else:
-
-        def __hash__(self) -> int:
-            """A whole number is a key by its value, as NumPy's is; all else is one by itself."""
-            if is_whole_number(self):
-                return hash(int(self._untracked_data("Use as a key")))
-            return object.__hash__(self)
 
     def __divmod__(self, other: Any, /) -> tuple[Self, Self]:
         return self // other, self % other

@@ -24,17 +24,18 @@ from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
+from gradwrap.core.levels.memory import lay_out
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
     innermost,
     is_scalar,
     is_whole_number,
-    lay_out,
     make_wrapper,
     native,
 )
 from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
+from gradwrap.core.library.labelled import attribute_of, labels_of
 from gradwrap.core.library.namespace import WrappedNamespace
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedValueError
@@ -160,6 +161,7 @@ class Variable(
             or library_of(value) is not None
             or cls._backend.is_array(value)
             or hasattr(kind, "__array_namespace__")
+            or labels_of(value) is not None
         )
 
     @classmethod
@@ -256,6 +258,7 @@ class Variable(
         return self.copy("K")
 
     def __reduce__(self) -> Any:
+        self._check_pickling()
         if not self.is_leaf:
             raise TrackedValueError(
                 "Only leaves can be pickled; this array is the result of a recorded operation. "
@@ -284,6 +287,9 @@ class Variable(
                 return object.__getattribute__(self, name)
             method = None if name.startswith("_") else protocol.find_method(name)
             if method is None:
+                give = attribute_of(self, name)
+                if give is not None:
+                    return give(self)
                 raise self._no_attribute(name)
             if name in protocol.method_names():  # `dir` lists what the class has
                 setattr(Variable, name, method)  # now found at once; any thread's is as good
@@ -318,7 +324,7 @@ class Variable(
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 
-    def clone(self) -> Self:
+    def clone(self, *, memory_format: Any = None) -> Self:
         """A copy that is part of the graph, whose elements lie in memory as they do here."""
         return self.copy("K")
 

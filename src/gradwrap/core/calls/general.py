@@ -25,6 +25,7 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
+from gradwrap.core.library.labelled import labelled, unlabelled
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
@@ -129,6 +130,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         else array
         for array in arrays
     ]
+    if labelled:
+        arrays = unlabelled(arrays)
     arrays, taking = promoted(arrays)
     if taking is not None:
         bound = wrapper_class(bound.variable_class._kind, taking)._bind(bound.op)

@@ -169,25 +169,10 @@ def native(value: Any) -> Any:
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
                 "that may differ from example to example. "
-                "Fix: xp.where chooses for each example; or call this outside of vmap."
+                'Fix: xp.where chooses for each example; or vmap(..., fallback="loop").'
             )
         value = value._value
     return value
-
-
-def lay_out(value: Any, like: Any) -> None:
-    """Give a value that nothing else holds the memory order of an array of its shape."""
-    while isinstance(value._value, AnyWrapper):
-        value = value._value
-    value._value = value._backend.laid_out(value._value, innermost(like))
-
-
-def one_array(value: Any) -> Any:
-    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
-    array = innermost(value)
-    batches = len(array.shape) - len(value.shape)
-    first = array[(0,) * batches + (...,)] if batches else array
-    return first[()] if batches and not first.shape and is_scalar(value) else first
 
 
 def is_scalar(wrapper: Any) -> bool:
@@ -356,10 +341,23 @@ def is_simple_key(key: tuple[Any, ...]) -> bool:
     return True
 
 
+def unwrapped_index(key: Any) -> Any:
+    """An index without wrappers, which must not hold floats: NumPy's message has no remedy."""
+    plain = unwrapped_key(key)
+    for part in key if isinstance(key, TUPLE) else (key,):
+        if isinstance(part, AnyWrapper) and part._backend.is_float(native(part)):
+            raise IndexError(
+                f"an index must be whole numbers or bools, and this one has dtype {part.dtype}. "
+                "Fix: x[int(i.item())] for one index, x[i.astype(int)] for an array of them: no "
+                "gradient passes through an index."
+            )
+    return plain
+
+
 def key_with_batches(key: Any) -> Any:
     """An index without wrappers, except those of arrays that `vmap` maps over."""
     try:
-        return unwrapped_key(key)
+        return unwrapped_index(key)
     except BatchedValueError:
         pass
     if isinstance(key, SEQUENCE):

@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    lay_out,
-    layers,
-    make_wrapper,
-    one_array,
-    snapshot,
-)
+from gradwrap.core.levels.memory import lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.placing import placed_rule
@@ -222,16 +215,19 @@ class Backend:
         whole.__dict__["__getattr__"] = find
         return whole
 
-    placed: Callable[[Any, Any], Any] | None = None
-    """A function of a cotangent and of the argument's `meta`, which puts it where that argument is.
+    def placed(self, cotangent: Any, meta: Any) -> Any:
+        """Put a formula's result where the argument is that `meta` describes.
 
-    Every formula's result goes through it: Dask gives a cotangent the chunks of its argument.
-    """
+        A class whose arrays are in parts defines it: Dask's gives a cotangent the chunks of its
+        argument.
+        """
+        return cotangent
 
     def rule_of(self, op: Op) -> Rule | None:
         """The rule by which an operation on its arrays is recorded."""
         rule = op.rule_for(self.name)
-        return rule if rule is None or self.placed is None else placed_rule(rule, self.placed)
+        is_whole = rule is None or type(self).placed is Backend.placed
+        return rule if is_whole else placed_rule(rule, self.placed)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         """The function of an operation that is written in terms of others."""
@@ -283,8 +279,11 @@ class Backend:
         return False
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        """Many arrays along an axis, moved in front; each is dense, as what is computed of it."""
-        return self.xp.moveaxis(array, axis, 0)
+        """Many arrays along an axis, moved in front.
+
+        In memory they lie one behind the other, so that each result of theirs is dense.
+        """
+        return self.xp.moveaxis(array, axis, 0) if axis else array
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
         """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
@@ -487,10 +486,16 @@ class WrappedBackend(Backend):
         return self.xp.copy(array, order=order or "K")
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        made = self.xp.copy(self.xp.moveaxis(array, axis, 0))
-        if made.size:
-            *_, lowest = layers(made)
-            lay_out(made, lowest._backend.copy(one_array(made)[0], "K"))
+        moved = self.xp.moveaxis(array, axis, 0) if axis else array
+        if not moved.size:
+            return moved
+        *_, lowest = layers(moved)
+        like = one_array(moved)
+        found = lowest._backend.batch_first(like, 0)
+        if found is like and not axis:
+            return array
+        made = self.xp.copy(moved)
+        lay_out(made, found[0])
         return made
 
     @property

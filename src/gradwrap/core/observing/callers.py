@@ -7,12 +7,16 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
-from gradwrap.errors import GradwrapError, TrackedValueError
+from gradwrap.core.observing.called import called_at, remedy_of_call
+from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, FrameType, TracebackType
+
+    from gradwrap.core.observing.called import Called
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Code that is not where the user, or the author of a package, wrote the call. Neither is that of
@@ -41,6 +45,8 @@ class Caller(NamedTuple):
     """It runs an assignment `a[i] = x`."""
     is_adapted: bool
     """Its module is adapted: what it does not take is out of reach."""
+    called: Called | None = None
+    """The call that the line was making."""
     outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The calls of the same package that led there, the outermost first: the module, and names."""
 
@@ -109,6 +115,7 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
                 uses,
                 is_store,
                 MARK in frame.f_globals,
+                called_at(frame, instruction),
                 tuple(own[::-1]),
             )
 
@@ -120,16 +127,39 @@ def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
     return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)
 
 
+drop_ins: list[Any] = []
+"""The modules that stand for NumPy. They enter themselves."""
+
+
 def _uses_drop_in(frame: FrameType) -> bool:
-    drop_in: Any = sys.modules.get("gradwrap.numpy")
     values = (*frame.f_globals.values(), *frame.f_locals.values())
-    return drop_in is not None and any(value is drop_in for value in values)
+    return any(value is drop_in for drop_in in drop_ins for value in values)
 
 
 def _is_store(code: CodeType, instruction: int) -> bool:
     from opcode import opname  # for errors alone
 
     return opname[code.co_code[instruction]] in STORES
+
+
+def check_store_of_view() -> None:
+    """Refuse that C code stores a view of an array into that array, as NumPy's `shuffle` does.
+
+    It exchanges rows through copies of an array of NumPy's, and through views of any other.
+    """
+    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        if "adaptation" in _parts(frame.f_code.co_filename):
+            return  # a store that was rewritten
+        frame = frame.f_back
+    if frame is not None and not _is_store(frame.f_code, frame.f_lasti):
+        caller = current_caller()
+        raise InPlaceError(
+            f"a row was stored in another place of its own array {caller or ''}, not by an "
+            "assignment but by a function written in C. NumPy's shuffle does so, and would give "
+            "some rows twice and others not at all. "
+            "Fix: x = x[rng.permutation(len(x))], or x[i] = x[j].copy()."
+        )
 
 
 # Messages -----------------------------------------------------------------------------------------
@@ -146,7 +176,7 @@ def remedy(caller: Caller | None, fix: str) -> str:
     it is.
     """
     if caller is None or not caller.package:
-        return fix
+        return remedy_of_call(caller.called if caller is not None else None) or fix
     if caller.package in advisers:
         return advisers[caller.package](caller)
     adapt = (

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.cluster.vq
 
-from gradwrap.scipy.kinds import Constant, Formula, Refused
+from gradwrap.scipy.kinds import Constant, Refused, formula
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.spatial import metric_of, root
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 
 
 def _whiten(obs: Any) -> Any:
@@ -114,60 +114,29 @@ def _cophenet(Z: Any, out: Any) -> Any:
 LINKS: Any = np.array([[0, 1, 0.3, 2], [2, 3, 0.5, 2], [4, 5, 0.9, 4]])
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 ROWS = [
-    Row(
-        "cluster.vq.whiten",
-        Formula(_whiten),
-        arrays="obs",
-        neutral="check_finite",
-        samples=lambda r: [call(r.normal(5, 2))],
-    ),
-    Row(
-        "cluster.vq.vq",
-        Formula(_vq),
-        arrays="obs code_book",
-        neutral="check_finite",
-        samples=lambda r: [call(r.normal(5, 2), r.normal(3, 2))],
-    ),
-    Row(
+    formula("cluster.vq.whiten", _whiten, "obs"),
+    formula("cluster.vq.vq", _vq, "obs code_book"),
+    formula(
         "cluster.vq.kmeans",
-        Formula(_kmeans),
-        arrays="obs",
-        neutral="k_or_guess iter thresh check_finite rng seed",
-        samples=lambda r: [call(r.normal(8, 2), 2, rng=3)],
+        _kmeans,
+        "obs",
+        neutral="k_or_guess iter thresh rng seed",
         note="with the assignment held fixed",
     ),
-    Row(
+    formula(
         "cluster.vq.kmeans2",
-        Formula(_kmeans2),
-        arrays="data",
-        neutral="k iter thresh minit missing check_finite rng seed",
-        samples=lambda r: [
-            call(np.concatenate([r.normal(4, 2), r.normal(4, 2) + 9]), np.array([[0, 0], [9, 9]]))
-        ],
+        _kmeans2,
+        "data",
+        neutral="k iter thresh minit missing rng seed",
         note="with the assignment held fixed",
     ),
-    Row(
-        "cluster.hierarchy.linkage",
-        Formula(_linkage),
-        arrays="y",
-        neutral="optimal_ordering",
-        samples=lambda r: [call(r.normal(5, 2), method) for method in METHODS],
-    ),
-    *(
-        Row(
-            f"cluster.hierarchy.{method}",
-            Formula(_by(method)),
-            arrays="y",
-            samples=lambda r: [call(r.uniform(10))],
-        )
-        for method in METHODS
-    ),
-    Row(
+    formula("cluster.hierarchy.linkage", _linkage, "y", neutral="optimal_ordering"),
+    *(formula(f"cluster.hierarchy.{method}", _by(method), "y") for method in METHODS),
+    formula(
         "cluster.hierarchy.cophenet",
-        Formula(_cophenet),
-        arrays="Z",
+        _cophenet,
+        "Z",
         within=lambda z: (np.concatenate([LINKS[:, :2], z[:, 2:3], LINKS[:, 3:]], axis=1),),
-        samples=lambda r: [call(LINKS.copy())],
     ),
     *(
         Row(f"cluster.hierarchy.{name}", Constant("labels, orders or facts"))

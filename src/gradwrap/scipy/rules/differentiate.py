@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.scipy.kinds import Composed, scipys
 from gradwrap.scipy.solving import as_args, as_array, attached, plain, quiet
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.jacobian import hessian, jacobian
 from gradwrap.transforms.reverse import grad
 
@@ -40,42 +40,11 @@ def _of_points(name: str, derivative: Any, part: str) -> Any:
     return composed
 
 
-def _wave(x: Any, k: Any) -> Any:
-    return np.sin(k * x)
-
-
-def _two(x: Any) -> Any:
-    return np.stack([x[0] * x[1] ** 2, np.sin(x[0])])
-
-
-def _one(x: Any) -> Any:
-    return x[0] ** 2 * x[1] ** 3
-
-
 ROWS = [
+    Row("differentiate.derivative", Composed(_derivative, calls_back=True)),
     Row(
-        "differentiate.derivative",
-        Composed(_derivative, calls_back=True),
-        samples=lambda r: [
-            call(
-                _wave,
-                np.array([0.3, 0.9]),
-                args=(np.array([1.2, 0.7]),),
-                tracked="args",
-                take=lambda made: made.df,
-                upto=1,
-            )
-        ],
+        "differentiate.jacobian", Composed(_of_points("jacobian", jacobian, "df"), calls_back=True)
     ),
-    Row(
-        "differentiate.jacobian",
-        Composed(_of_points("jacobian", jacobian, "df"), calls_back=True),
-        samples=lambda r: [call(_two, np.array([0.3, 0.9]), take=lambda made: made.df, upto=1)],
-    ),
-    Row(
-        "differentiate.hessian",
-        Composed(_of_points("hessian", hessian, "ddf"), calls_back=True),
-        samples=lambda r: [call(_one, np.array([0.3, 0.9]), take=lambda made: made.ddf, upto=1)],
-    ),
+    Row("differentiate.hessian", Composed(_of_points("hessian", hessian, "ddf"), calls_back=True)),
 ]
 register(ROWS)

@@ -8,10 +8,9 @@ import numpy as np
 from scipy import special
 
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, Formula
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.kinds import AxisLinear, Constant, formula
+from gradwrap.scipy.table import Row, register
 
-NEUTRAL = "overwrite_x workers plan"
 SWAPPED: dict[Any, Any] = {
     None: "forward",
     "backward": "forward",
@@ -169,44 +168,13 @@ COMPLEX_ONES = (
 )
 
 
-def _samples(name: str) -> Any:
-    is_complex = name in COMPLEX_ONES or name in ("hfft2", "hfftn")
-
-    def samples(r: Any) -> Any:
-        make = r.complex if is_complex else r.normal
-        if name.endswith(("2", "n")):
-            return [call(make(3, 4)), call(make(3, 4), s=(4, 3), norm="ortho")]
-        return [call(make(5)), call(make(2, 5), n=4, axis=0), call(make(5), norm="ortho")]
-
-    return samples
-
-
-def _real_samples(r: Any) -> Any:
-    return [
-        call(r.normal(5)),
-        *(call(r.normal(5), type=type) for type in (1, 3, 4)),
-        *(call(r.normal(5), type=type, norm="ortho") for type in (1, 2, 3, 4)),
-        call(r.normal(5), type=2, norm="forward"),
-        call(r.normal(5), type=3, norm="ortho", orthogonalize=False),
-        call(r.normal(5), type=2, orthogonalize=True),
-        call(r.normal(5, 2), n=4, axis=0),
-        call(r.normal(5, 2), n=7, axis=0),
-    ]
-
-
 ROWS = [
     *(
-        Row(
-            f"fft.{name}",
-            Formula(_numpys(name)),
-            arrays="x",
-            neutral=NEUTRAL,
-            samples=_samples(name),
-        )
+        formula(f"fft.{name}", _numpys(name), "x", neutral="plan")
         for name in (*COMPLEX_ONES, "ihfft", "rfft", "rfft2", "rfftn")
     ),
     *(
-        Row(f"fft.{name}", Formula(function), arrays="x", neutral=NEUTRAL, samples=_samples(name))
+        formula(f"fft.{name}", function, "x", neutral="plan")
         for name, function in (
             *(("hfft2", _hfftn), ("hfftn", _hfftn)),
             *(("ihfft2", _ihfftn), ("ihfftn", _ihfftn)),
@@ -217,8 +185,7 @@ ROWS = [
             f"fft.{name}",
             AxisLinear(adjoint=make(name.removeprefix("i"))),
             arrays="x",
-            neutral=NEUTRAL,
-            samples=_real_samples,
+            neutral="plan",
         )
         for name, make in (
             *(("dct", _real_adjoint), ("dst", _real_adjoint)),
@@ -226,56 +193,23 @@ ROWS = [
         )
     ),
     *(
-        Row(
-            f"fft.{name}",
-            Formula(_over_axes(name)),
-            arrays="x",
-            neutral=NEUTRAL,
-            samples=lambda r: [
-                call(r.normal(3, 4)),
-                call(r.normal(3, 4), type=3, axes=0, norm="ortho"),
-            ],
-        )
+        formula(f"fft.{name}", _over_axes(name), "x", neutral="plan")
         for name in ("dctn", "idctn", "dstn", "idstn")
     ),
     *(
-        Row(
-            f"fft.{name}",
-            Formula(function),
-            arrays=f"{array} dln mu offset bias",
-            samples=lambda r: [
-                call(r.normal(6), 0.7, 0.3, 0.05, 0.02, upto=1),
-                call(r.normal(2, 5), 0.7, 0.3, 0.05, upto=1),
-            ],
-        )
+        formula(f"fft.{name}", function, f"{array} dln mu offset bias")
         for name, array, function in (("fht", "a", _fht), ("ifht", "A", _ifht))
     ),
-    Row(
-        "fft.fhtoffset",
-        Formula(_offset),
-        arrays="dln mu initial bias",
-        samples=lambda r: [call(0.7, 0.3, 0.2, 0.1, upto=1)],
-    ),
+    formula("fft.fhtoffset", _offset, "dln mu initial bias"),
     *(
-        Row(
-            f"fft.{name}",
-            Formula(function),
-            arrays="x",
-            samples=lambda r: [call(r.normal(5)), call(r.normal(3, 4), axes=1)],
-        )
+        formula(f"fft.{name}", function, "x")
         for name, function in (
             ("fftshift", lambda x, axes: np.fft.fftshift(x, axes)),
             ("ifftshift", lambda x, axes: np.fft.ifftshift(x, axes)),
         )
     ),
     *(
-        Row(
-            f"fft.{name}",
-            Formula(function),
-            arrays="d",
-            neutral="xp device",
-            samples=lambda r: [call(5, 0.7)],
-        )
+        formula(f"fft.{name}", function, "d", neutral="xp device")
         for name, function in (
             ("fftfreq", lambda n, d: np.fft.fftfreq(n) / d),
             ("rfftfreq", lambda n, d: np.fft.rfftfreq(n) / d),

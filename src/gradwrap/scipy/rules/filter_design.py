@@ -7,14 +7,16 @@ functions that it names.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import as_array, plain
-from gradwrap.scipy.table import Row, call
+
+if TYPE_CHECKING:
+    from gradwrap.scipy.table import Row
 
 signal: Any = import_module("scipy.signal")
 STOP = ("bandstop", "bands", "stop", "bs")
@@ -158,65 +160,21 @@ def _hamming(M: Any, alpha: Any, sym: Any) -> Any:
     return alpha + (1.0 - alpha) * np.cos(np.pi * _places(M, sym))
 
 
-def _window(name: str, function: Any, parameter: str, value: float) -> Row:
-    return Row(
-        f"signal.windows.{name}",
-        Formula(function),
-        arrays=parameter,
-        samples=lambda r: [call(7, value), call(8, value, sym=False)],
-    )
-
-
-_SHAPES: tuple[dict[str, Any], ...] = (
-    {"output": "ba"},
-    {"output": "zpk", "btype": "highpass"},
-    {"output": "sos", "fs": 2.5},
-    {"output": "ba", "analog": True},
-)
-_BAND = np.array([0.2, 0.5])
-
-
-def _designs(*ripples: float) -> Any:
-    """Samples of all outputs and bands."""
-
-    def samples(r: Any) -> Any:
-        return [
-            *(call(3, *ripples, 0.3, **shape, upto=1) for shape in _SHAPES),
-            *(call(2, *ripples, _BAND, btype=kind, upto=1) for kind in ("bandpass", "bandstop")),
-        ]
-
-    return samples
+def _window(name: str, function: Any, parameter: str) -> Row:
+    return formula(f"signal.windows.{name}", function, parameter)
 
 
 ROWS = [
-    Row("signal.butter", Formula(_butter), arrays="Wn fs", samples=_designs()),
-    Row("signal.bessel", Formula(_bessel), arrays="Wn fs", samples=_designs()),
-    Row("signal.cheby1", Formula(_cheby1), arrays="rp Wn fs", samples=_designs(1.2)),
-    Row("signal.cheby2", Formula(_cheby2), arrays="rs Wn fs", samples=_designs(30.0)),
-    Row(
-        "signal.ellip",
-        Formula(_ellip),
-        arrays="Wn fs",
-        samples=lambda r: [call(3, 1, 30, 0.3, output=one) for one in ("ba", "zpk", "sos")],
-    ),
-    Row(
-        "signal.iirfilter",
-        Formula(_iirfilter),
-        arrays="Wn rp rs fs",
-        samples=lambda r: [
-            call(3, 0.3, btype="low"),
-            call(2, _BAND, 1.2, None, "band", upto=1, ftype="cheby1"),
-        ],
-    ),
-    Row("signal.iirnotch", Formula(_notch), arrays="w0 Q fs", samples=lambda r: [call(0.3, 20.0)]),
-    Row("signal.iirpeak", Formula(_peak), arrays="w0 Q fs", samples=lambda r: [call(0.3, 20.0)]),
-    Row(
-        "signal.sawtooth",
-        Formula(_sawtooth),
-        arrays="t width",
-        samples=lambda r: [call(r.rising(6) + 0.1, 0.4), call(r.rising(6) + 0.1)],
-    ),
-    _window("kaiser", _kaiser, "beta", 4.2),
-    _window("tukey", _tukey, "alpha", 0.6),
-    _window("general_hamming", _hamming, "alpha", 0.6),
+    formula("signal.butter", _butter, "Wn fs"),
+    formula("signal.bessel", _bessel, "Wn fs"),
+    formula("signal.cheby1", _cheby1, "rp Wn fs"),
+    formula("signal.cheby2", _cheby2, "rs Wn fs"),
+    formula("signal.ellip", _ellip, "Wn fs"),
+    formula("signal.iirfilter", _iirfilter, "Wn rp rs fs"),
+    formula("signal.iirnotch", _notch, "w0 Q fs"),
+    formula("signal.iirpeak", _peak, "w0 Q fs"),
+    formula("signal.sawtooth", _sawtooth, "t width"),
+    _window("kaiser", _kaiser, "beta"),
+    _window("tukey", _tukey, "alpha"),
+    _window("general_hamming", _hamming, "alpha"),
 ]

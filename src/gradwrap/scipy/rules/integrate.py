@@ -12,7 +12,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder
-from gradwrap.scipy.kinds import Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.kinds import Composed, Constant, Refused, formula, scipys
 from gradwrap.scipy.solving import (
     as_args,
     as_array,
@@ -23,7 +23,7 @@ from gradwrap.scipy.solving import (
     refuse_failure,
     solution,
 )
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
 
@@ -454,9 +454,9 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
         def flat(v: Any) -> Any:
             return np.asarray(plain(f(np.reshape(v, z.shape)))).reshape(-1)
 
-        return np.reshape(
-            scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13), z.shape
-        )
+        # with its full output, it does not warn where rounding stops it
+        made = scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13, full_output=True)
+        return np.reshape(made[0], z.shape)
 
     guess = np.zeros((3, *y.shape), dtype=np.asarray(plain(y)).dtype)
     return y + custom_root(residual, guess, solve)[2]
@@ -652,218 +652,37 @@ def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any)
     return made
 
 
-# Samples ------------------------------------------------------------------------------------------
-
-
-def _decay(t: Any, y: Any, k: Any) -> Any:
-    return [-k * y[0], k * y[0] - 0.3 * y[1] * y[1] + np.sin(t)]
-
-
-def _decay_y(y: Any, t: Any, k: Any) -> Any:
-    return _decay(t, y, k)
-
-
-def _damped(x: Any, k: Any) -> Any:
-    return np.exp(-k * x) * np.cos(x)
-
-
-def _bell(x: Any, k: Any) -> Any:
-    return np.exp(-k * x * x)
-
-
-def _plane(y: Any, x: Any, k: Any) -> Any:
-    return np.exp(-k * x) * y * y
-
-
-def _damped_many(x: Any, k: Any) -> Any:
-    return np.exp(-k * x)
-
-
-def _over_rows(x: Any, k: Any) -> Any:
-    return np.exp(-k * x[:, 0]) * x[:, 1]
-
-
-TOLERANCE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
-
-
-def _sampled(r: Any) -> Any:
-    return [
-        call(r.normal(7)),
-        call(r.normal(6), r.rising(6)),
-        call(r.normal(3, 6), r.rising(6), axis=1),
-        call(r.normal(6, 2), dx=0.3, axis=0),
-    ]
-
-
-def _sampled_by_name(r: Any) -> Any:
-    return [
-        call(r.normal(7)),
-        call(r.normal(6), x=r.rising(6)),
-        call(r.normal(3, 6), x=r.rising(6), axis=1, initial=0.0),
-        call(r.normal(6, 2), dx=0.3, axis=0),
-        call(r.normal(2), dx=0.3),
-    ]
-
-
-def _composed(name: str, function: Any, samples: Any, note: str = "") -> Row:
-    return Row(f"integrate.{name}", Composed(function, calls_back=True), samples=samples, note=note)
+def _composed(name: str, function: Any, note: str = "") -> Row:
+    return Row(f"integrate.{name}", Composed(function, calls_back=True), note=note)
 
 
 ROWS = [
-    Row("integrate.trapezoid", Formula(_trapezoid), arrays="y x dx", samples=_sampled),
-    Row(
-        "integrate.cumulative_trapezoid",
-        Formula(_cumulative_trapezoid),
-        arrays="y x dx initial",
-        samples=lambda r: [*_sampled(r), call(r.normal(6), initial=0)],
-    ),
-    Row(
-        "integrate.simpson",
-        Formula(_simpson),
-        arrays="y x dx",
-        samples=lambda r: [*_sampled(r), call(r.normal(7), r.rising(7))],
-    ),
-    Row(
-        "integrate.cumulative_simpson",
-        Formula(_cumulative_simpson),
-        arrays="y x dx initial",
-        samples=_sampled_by_name,
-    ),
-    Row(
-        "integrate.romb",
-        Formula(_romb),
-        arrays="y dx",
-        neutral="show",
-        samples=lambda r: [call(r.normal(9)), call(r.normal(5, 2), 0.3, axis=0)],
-    ),
-    _composed(
-        "quad",
-        _quad,
-        lambda r: [
-            call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0]),
-            call(_damped, 0.2, np.inf, (0.8,), take=lambda made: made[0]),
-            call(_bell, -np.inf, np.inf, (0.8,), take=lambda made: made[0]),
-        ],
-    ),
-    _composed(
-        "dblquad",
-        _dblquad,
-        lambda r: [
-            call(
-                _plane,
-                0.1,
-                0.9,
-                lambda x: x,
-                lambda x: 2 * x + 1,
-                (0.7,),
-                take=lambda made: made[0],
-                upto=1,
-            )
-        ],
-    ),
-    _composed("tplquad", _tplquad, None),
-    _composed(
-        "nquad",
-        _nquad,
-        lambda r: [
-            call(_plane, [[0.0, 1.0], [0.2, 0.7]], (0.7,), take=lambda made: made[0], upto=1)
-        ],
-    ),
-    _composed(
-        "fixed_quad",
-        _fixed_quad,
-        lambda r: [call(_damped, 0.2, 1.7, (0.8,), take=lambda made: made[0])],
-    ),
-    _composed(
-        "quad_vec",
-        _quad_vec,
-        lambda r: [
-            call(_damped_many, 0.2, 1.7, args=(np.array([0.8, 0.3]),), take=lambda made: made[0]),
-            call(
-                _damped_many,
-                0.2,
-                np.inf,
-                args=(np.array([0.8, 0.3]),),
-                take=lambda made: made[0],
-                upto=1,
-            ),
-        ],
-    ),
-    _composed(
-        "tanhsinh",
-        _through("tanhsinh", "integral"),
-        lambda r: [call(_damped, 0.2, 1.7, args=(0.8,), take=lambda made: made.integral, upto=1)],
-    ),
-    _composed(
-        "cubature",
-        _through("cubature", "estimate"),
-        lambda r: [
-            call(
-                _over_rows,
-                np.array([0.1, 0.2]),
-                np.array([1.0, 0.9]),
-                args=(0.8,),
-                take=lambda made: made.estimate,
-                upto=1,
-            )
-        ],
-    ),
-    _composed("qmc_quad", _qmc_quad, None),
+    formula("integrate.trapezoid", _trapezoid, "y x dx"),
+    formula("integrate.cumulative_trapezoid", _cumulative_trapezoid, "y x dx initial"),
+    formula("integrate.simpson", _simpson, "y x dx"),
+    formula("integrate.cumulative_simpson", _cumulative_simpson, "y x dx initial"),
+    formula("integrate.romb", _romb, "y dx", neutral="show"),
+    _composed("quad", _quad),
+    _composed("dblquad", _dblquad),
+    _composed("tplquad", _tplquad),
+    _composed("nquad", _nquad),
+    _composed("fixed_quad", _fixed_quad),
+    _composed("quad_vec", _quad_vec),
+    _composed("tanhsinh", _through("tanhsinh", "integral")),
+    _composed("cubature", _through("cubature", "estimate")),
+    _composed("qmc_quad", _qmc_quad),
     _composed(
         "solve_ivp",
         _solve_ivp,
-        lambda r: [
-            *(
-                call(
-                    _decay,
-                    (0.0, 2.0),
-                    r.uniform(2),
-                    method,
-                    args=(0.7,),
-                    upto=1,
-                    take=lambda made: made.y[:, -1],
-                    **TOLERANCE,
-                )
-                for method in EXPLICIT
-            ),
-            *(
-                call(
-                    _decay,
-                    (0.0, 2.0),
-                    r.uniform(2),
-                    method,
-                    np.array([0.3, 1.1, 1.9]),
-                    args=(0.7,),
-                    upto=1,
-                    take=lambda made: made.y,
-                    **TOLERANCE,
-                )
-                for method in EXPLICIT
-            ),
-        ],
         note="by the accepted steps; implicit methods by collocation at them",
     ),
-    _composed(
-        "odeint",
-        _odeint,
-        lambda r: [
-            call(
-                _decay_y,
-                r.uniform(2),
-                np.array([0.0, 0.4, 1.0]),
-                (0.7,),
-                upto=1,
-                rtol=1e-10,
-                atol=1e-11,
-            )
-        ],
-    ),
+    _composed("odeint", _odeint),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
     Row(
         "integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")
     ),
-    _composed("solve_bvp", _solve_bvp, None, note="by the collocation at SciPy's points"),
+    _composed("solve_bvp", _solve_bvp, note="by the collocation at SciPy's points"),
 ]
 
 

@@ -15,9 +15,9 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
-from gradwrap.scipy.kinds import Composed, Formula, Refused, dispatching, scipys
+from gradwrap.scipy.kinds import Composed, Refused, dispatching, formula, scipys
 from gradwrap.scipy.solving import as_array, attached, plain
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 
 # Shapes -------------------------------------------------------------------------------------------
 
@@ -826,18 +826,6 @@ def _class(name: str, formula: Any, first: str = "x", note: str = "") -> Row:
     )
 
 
-def _polynomial_samples(more: dict[str, Any]) -> Any:
-    return lambda r: [
-        call(r.rising(5), r.normal(5), np.array([0.3, 1.2, 1.8]), **more),
-        call(r.rising(5), r.normal(5, 2), np.array([0.3, 1.2]), der=1, **more),
-    ]
-
-
-def _knotted(r: Any) -> Any:
-    t = np.array([0, 0, 0, 0, 0.7, 1.3, 2, 2, 2, 2.0])
-    return t, np.concatenate([r.normal(6), np.zeros(4)]), 3
-
-
 ROWS = [
     _class("CubicSpline", _spline(_cubic_slopes)),
     _class(
@@ -861,99 +849,21 @@ ROWS = [
     Row("interpolate.make_interp_spline", _Maker(_make_interp_spline)),
     Row("interpolate.make_lsq_spline", _Maker(_make_lsq_spline)),
     Row("interpolate.make_smoothing_spline", _Maker(_make_smoothing_spline), note="with lam"),
-    Row(
-        "interpolate.splrep",
-        Formula(_splrep),
-        arrays="x y w t",
-        neutral="quiet xb xe per full_output",
-        samples=lambda r: [
-            call(r.rising(7), r.normal(7)),
-            call(r.rising(7), r.normal(7), k=2),
-            call(r.rising(9), r.normal(9), task=-1, t=np.array([0.8, 1.2])),
-        ],
-    ),
-    Row(
-        "interpolate.splev",
-        Formula(_splev),
-        arrays="x tck",
-        groups="tck",
-        samples=lambda r: [
-            call(np.array([0.3, 1.1, 1.9]), _knotted(r)),
-            call(np.array([0.3, 1.1, 1.9]), _knotted(r), der=1),
-            call(np.array([-0.3, 1.1, 2.9]), _knotted(r), ext=1),
-        ],
-    ),
-    Row(
-        "interpolate.splint",
-        Formula(_splint),
-        arrays="a b tck",
-        groups="tck",
-        neutral="full_output",
-        samples=lambda r: [call(0.3, 1.7, _knotted(r))],
-    ),
-    Row("interpolate.splder", Formula(_splder), arrays="tck", groups="tck", samples=lambda r: []),
-    Row(
-        "interpolate.splantider",
-        Formula(_splantider),
-        arrays="tck",
-        groups="tck",
-        samples=lambda r: [],
-    ),
-    Row(
-        "interpolate.spalde",
-        Formula(_spalde),
-        arrays="x tck",
-        groups="tck",
-        samples=lambda r: [call(0.3, _knotted(r)), call(np.array([0.3, 1.1]), _knotted(r))],
-    ),
-    Row(
-        "interpolate.sproot",
-        Formula(_sproot),
-        arrays="tck",
-        groups="tck",
-        neutral="mest",
-        samples=lambda r: [],
-    ),
-    Row(
-        "interpolate.interpn",
-        Formula(_interpn),
-        arrays="points values xi",
-        groups="points",
-        samples=lambda r: [
-            call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])),
-            call(
-                (r.rising(5), r.rising(6)),
-                r.normal(5, 6),
-                np.array([[0.4, 1.1], [1.2, 0.3]]),
-                method="cubic",
-                upto=1,
-                accuracy=1e-2,
-            ),
-            call((r.rising(4),), r.normal(4), np.array([[0.4], [1.2]]), method="nearest"),
-        ],
-    ),
-    Row(
-        "interpolate.griddata",
-        Formula(_griddata),
-        arrays="points values xi",
-        neutral="fill_value",
-        samples=lambda r: [
-            call(r.uniform(8, 2), r.normal(8), np.array([[0.8, 0.8], [0.9, 0.7]])),
-            call(r.uniform(8, 2), r.normal(8, 2), np.array([[0.8, 0.8]]), method="nearest"),
-        ],
-    ),
+    formula("interpolate.splrep", _splrep, "x y w t", neutral="quiet xb xe per full_output"),
+    formula("interpolate.splev", _splev, "x tck", groups="tck"),
+    formula("interpolate.splint", _splint, "a b tck", groups="tck", neutral="full_output"),
+    formula("interpolate.splder", _splder, "tck", groups="tck"),
+    formula("interpolate.splantider", _splantider, "tck", groups="tck"),
+    formula("interpolate.spalde", _spalde, "x tck", groups="tck"),
+    formula("interpolate.sproot", _sproot, "tck", groups="tck", neutral="mest"),
+    formula("interpolate.interpn", _interpn, "points values xi", groups="points"),
+    formula("interpolate.griddata", _griddata, "points values xi", neutral="fill_value"),
     *(
-        Row(
-            f"interpolate.{name}",
-            Formula(function),
-            arrays="xi yi x",
-            neutral=neutral,
-            samples=_polynomial_samples(more),
-        )
-        for name, function, neutral, more in (
-            ("krogh_interpolate", _polynomial_function, "", {}),
-            ("barycentric_interpolate", _polynomial_function, "rng", {"rng": 2}),
-            ("pchip_interpolate", _pchip_function, "", {}),
+        formula(f"interpolate.{name}", function, "xi yi x", neutral=neutral)
+        for name, function, neutral in (
+            ("krogh_interpolate", _polynomial_function, ""),
+            ("barycentric_interpolate", _polynomial_function, "rng"),
+            ("pchip_interpolate", _pchip_function, ""),
         )
     ),
 ]

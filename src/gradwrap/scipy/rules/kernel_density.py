@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,10 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.interpolants import refusing
-from gradwrap.scipy.kinds import Formula
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.results import is_float
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import stop_gradient
-
-if TYPE_CHECKING:
-    from gradwrap.scipy.table import Sample
-
 
 special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
@@ -69,35 +65,12 @@ def _between(dataset: Any, low: Any, high: Any, bw_method: Any, weights: Any) ->
     return known.weights @ (ends[1] - ends[0])
 
 
-def _samples(r: Any) -> list[Sample]:
-    weights = np.array([0.1, 0.3, 0.2, 0.1, 0.3])
-    return [
-        call(r.normal(6), r.normal(3)),
-        call(r.normal(2, 6), r.normal(2, 3), bw_method=0.7),
-        call(r.normal(5), r.normal(3), weights=weights),
-    ]
-
-
-EVALUATE = Row(
-    "stats.gaussian_kde.evaluate",
-    Formula(_density),
-    arrays="dataset points",
-    original=_estimate,
-    samples=_samples,
+EVALUATE = formula("stats.gaussian_kde.evaluate", _density, "dataset points", original=_estimate)
+LOGARITHM = formula(
+    "stats.gaussian_kde.logpdf", _log_density, "dataset points", original=_log_estimate
 )
-LOGARITHM = Row(
-    "stats.gaussian_kde.logpdf",
-    Formula(_log_density),
-    arrays="dataset points",
-    original=_log_estimate,
-    samples=_samples,
-)
-INTEGRAL = Row(
-    "stats.gaussian_kde.integrate_box_1d",
-    Formula(_between),
-    arrays="dataset low high",
-    original=_integral,
-    samples=lambda r: [call(r.normal(6), -0.4, 0.9), call(r.normal(6), -0.4, 0.9, bw_method=0.7)],
+INTEGRAL = formula(
+    "stats.gaussian_kde.integrate_box_1d", _between, "dataset low high", original=_integral
 )
 
 

@@ -14,25 +14,22 @@ import numpy as np
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, Constant, Formula, Refused, Tangent
+from gradwrap.scipy.kinds import Adjoint, Constant, Refused, Tangent, formula
 from gradwrap.scipy.rules.matrices import (
     adjoint,
-    from_bands,
+    as_columns,
     full_bands,
     hermitian,
     inverse_gaps,
     joined,
     like_columns,
     native_of,
+    of_columns,
     solved,
     to_bands,
 )
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_root
-
-A = "overwrite_a check_finite"
-AB = f"{A} overwrite_b"
-
 
 # Systems ------------------------------------------------------------------------------------------
 
@@ -57,13 +54,39 @@ def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for 
     raise NoRuleError(f"assume_a={assume_a!r} has no derivative. Fix: assume_a='general'.")
 
 
-def _inv(a: Any, assume_a: Any, lower: Any) -> Any:
-    return np.linalg.inv(_read(a, assume_a, lower))
+def _inv_of_a(g: Any, out: Any, a: Any, assume_a: Any, lower: Any) -> Any:
+    back = adjoint(out)
+    return _read(-(back @ g @ back), assume_a, lower)
 
 
-def _solve(a: Any, b: Any, lower: Any, assume_a: Any, transposed: Any) -> Any:
+def _inv_along_a(t: Any, out: Any, assume_a: Any, lower: Any) -> Any:
+    return -(out @ _read(t, assume_a, lower) @ out)
+
+
+def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     matrix = _read(a, assume_a, lower)
-    return solved(matrix.mT if transposed else matrix, b)
+    return matrix.mT if transposed else matrix
+
+
+def _solve_back(g: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return of_columns(np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b)
+
+
+def _solve_of_a(back: Any, out: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    w, x = as_columns(back, out, like=b)
+    moved = -(w @ adjoint(x))
+    return _read(moved.mT if transposed else moved, assume_a, lower)
+
+
+def _solve_along_a(
+    t: Any, out: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any
+) -> Any:
+    moved = of_columns(np.matmul, _system(t, assume_a, lower, transposed), out, b)
+    return -of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), moved, b)
+
+
+def _solve_along_b(t: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    return of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), t, b)
 
 
 def _turned(trans: Any) -> int:
@@ -77,11 +100,15 @@ def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> A
     )
 
 
-def _triangular_back(g: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
+def _triangular_back(g: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
     """The solution with the adjoint of the triangular matrix."""
-    if _turned(trans) == 1:
-        return np.conj(_triangular(a, np.conj(g), 0, lower, unit_diagonal))
-    return _triangular(a, g, 2 if _turned(trans) == 0 else 0, lower, unit_diagonal)
+
+    def solve(a: Any, g: Any) -> Any:
+        if _turned(trans) == 1:
+            return np.conj(_triangular(a, np.conj(g), 0, lower, unit_diagonal))
+        return _triangular(a, g, 2 if _turned(trans) == 0 else 0, lower, unit_diagonal)
+
+    return of_columns(solve, a, g, b)
 
 
 def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
@@ -89,9 +116,10 @@ def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
     return np.tril(x, -1 if unit_diagonal else 0) if lower else np.triu(x, int(unit_diagonal))
 
 
-def _triangular_of_a(g: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
-    w = _triangular_back(g, a, trans, lower, unit_diagonal)
-    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, out))
+def _triangular_of_a(
+    back: Any, out: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any
+) -> Any:
+    w, x = as_columns(back, out, like=b)
     moved = -(w @ adjoint(x))
     kind = _turned(trans)
     moved = moved if kind == 0 else moved.mT if kind == 1 else adjoint(moved)
@@ -99,12 +127,14 @@ def _triangular_of_a(g: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diag
 
 
 def _triangular_along_a(
-    t: Any, out: Any, a: Any, trans: Any, lower: Any, unit_diagonal: Any
+    t: Any, out: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any
 ) -> Any:
     kind = _turned(trans)
     t = _within(t, lower, unit_diagonal)
     t = t if kind == 0 else t.mT if kind == 1 else adjoint(t)
-    return -_triangular(a, t @ out, kind, lower, unit_diagonal)
+    (x,) = as_columns(out, like=b)
+    moved = _triangular(a, t @ x, kind, lower, unit_diagonal)
+    return -np.reshape(moved, out.shape)
 
 
 def _transposed_bands(l_and_u: Any, ab: Any) -> tuple[tuple[int, int], Any]:
@@ -133,10 +163,9 @@ def _banded_back(g: Any, l_and_u: Any, ab: Any) -> Any:
     return _solve_banded(bands, turned, g)
 
 
-def _banded_of_ab(g: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
+def _banded_of_ab(back: Any, out: Any, l_and_u: Any) -> Any:
     lower, upper = l_and_u
-    w, x = _banded_back(g, l_and_u, ab), out
-    w, x = (part[:, None] if part.ndim == 1 else part for part in (w, x))
+    w, x = as_columns(back, out)
     # at [k, j] the element (j + k - upper, j)
     shifts = range(-upper, lower + 1)
     return np.stack([-np.sum(_shifted(w, by) * np.conj(x), axis=-1) for by in shifts])
@@ -158,8 +187,40 @@ def _banded_along_ab(t: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
 
 
 def _solveh_banded(ab: Any, b: Any, lower: Any) -> Any:
-    k = ab.shape[0] - 1
-    return _solve_banded((k, k), to_bands(full_bands(ab, lower), k, k), b)
+    return dispatcher("linalg.solveh_banded")(ab, b, lower=lower)
+
+
+def _half_bands(ab: Any, lower: Any) -> list[tuple[int, Any]]:
+    """The diagonals of a triangle by how far they are below the main one."""
+    last = ab.shape[0] - 1
+    return [(k if lower else k - last, ab[k]) for k in range(last + 1)]
+
+
+def _times(bands: list[tuple[int, Any]], x: Any) -> Any:
+    """Multiply a matrix with some diagonals by columns."""
+    return sum(_shifted(band[:, None] * x, -by) for by, band in bands)
+
+
+def _times_adjoint(bands: list[tuple[int, Any]], x: Any) -> Any:
+    return sum(np.conj(band)[:, None] * _shifted(x, by) for by, band in bands)
+
+
+def _hermitian_of_ab(back: Any, out: Any, ab: Any, lower: Any) -> Any:
+    w, x = as_columns(back, out)
+    rows: list[Any] = []
+    for by, _ in _half_bands(ab, lower):
+        row = -np.sum(_shifted(w, by) * np.conj(x), axis=-1)
+        other = -np.sum(_shifted(x, by) * np.conj(w), axis=-1)
+        rows.append(row + other if by else np.real(row))
+    return np.stack(rows)
+
+
+def _hermitian_along_ab(t: Any, out: Any, ab: Any, b: Any, lower: Any) -> Any:
+    (x,) = as_columns(out)
+    bands = _half_bands(t, lower)
+    bands = [(by, band if by else np.real(band)) for by, band in bands]
+    moved = _times(bands, x) + _times_adjoint([one for one in bands if one[0]], x)
+    return -_solveh_banded(ab, np.reshape(moved, out.shape), lower)
 
 
 def _circulant_solution(c: Any, b: Any, caxis: Any, baxis: Any, outaxis: Any) -> Any:
@@ -178,9 +239,39 @@ def _toeplitz(c: Any, r: Any) -> Any:
 
 
 def _of_pair(c_or_cr: Any) -> Any:
+    return _toeplitz(*_pair(c_or_cr))
+
+
+def _pair(c_or_cr: Any) -> tuple[Any, Any]:
+    """The first column and the first row of a Toeplitz matrix."""
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    c = np.reshape(c, (-1,))
+    return c, np.conj(c) if r is None else np.reshape(r, (-1,))
+
+
+def _toeplitz_back(g: Any, c_or_cr: Any) -> Any:
+    """The solution with the adjoint of the matrix."""
+    c, r = _pair(c_or_cr)
+    turned = np.concatenate([c[:1], r[1:]])
+    return dispatcher("linalg.solve_toeplitz")((np.conj(turned), np.conj(c)), g)
+
+
+def _toeplitz_of_pair(back: Any, out: Any, c_or_cr: Any) -> Any:
+    """Sum the cotangent of the matrix along its diagonals."""
+    w, x = as_columns(back, out)
+    of_c, of_r = -_lagged(w, np.conj(x)), -_lagged(np.conj(x), w)
+    of_r = of_r * (np.arange(of_r.shape[0]) > 0)
     if isinstance(c_or_cr, tuple):
-        return _toeplitz(*(np.reshape(one, (-1,)) for one in c_or_cr))
-    return _toeplitz(np.reshape(c_or_cr, (-1,)), None)
+        return np.reshape(of_c, np.shape(c_or_cr[0])), np.reshape(of_r, np.shape(c_or_cr[1]))
+    return np.reshape(of_c + np.conj(of_r), np.shape(c_or_cr))
+
+
+def _lagged(x: Any, y: Any) -> Any:
+    """The sums of x[j + k] y[j] for each k."""
+    n = x.shape[0]
+    padded = np.concatenate([x, np.zeros((n - 1, x.shape[1]))])
+    places = np.arange(n)[:, None] + np.arange(n)
+    return np.sum(padded[places] * y, axis=(1, 2))
 
 
 def _lstsq(a: Any, b: Any, out: Any) -> Any:
@@ -428,15 +519,39 @@ def _lu_factor(a: Any) -> Any:
 
 
 def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
+    return dispatcher("linalg.lu_solve")(lu_and_piv, b, trans)
+
+
+def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
+    """The solution with the adjoint of the matrix."""
+    if trans == 1:
+        return np.conj(_lu_solve(lu_and_piv, np.conj(g), 0))
+    return _lu_solve(lu_and_piv, g, 0 if trans else 2)
+
+
+def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any]:
+    """L, U, and the order of the rows of the matrix."""
     lu, pivots = lu_and_piv
     order = np.arange(len(pivots))
     for i, j in enumerate(np.asarray(native_of(pivots))):
         order[i], order[j] = order[j], order[i]
-    kind = _turned(trans)
-    if kind == 0:
-        return _triangular(lu, _triangular(lu, b[order], 0, True, True), 0, False, False)
-    x = _triangular(lu, _triangular(lu, b, kind, False, False), kind, True, True)
-    return x[np.argsort(order)]
+    return np.tril(lu, -1) + np.eye(len(pivots)), np.triu(lu), order
+
+
+def _lu_of_lu(back: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    w, x = as_columns(back, out)
+    if trans:
+        w, x = (np.conj(x), np.conj(w)) if trans == 1 else (x, w)
+    w = w[order]
+    return -(np.tril(w @ adjoint(u @ x), -1) + np.triu((adjoint(l) @ w) @ adjoint(x))), None
+
+
+def _lu_along_lu(t: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    moved = (np.tril(t[0], -1) @ u + l @ np.triu(t[0]))[np.argsort(order)]
+    moved = moved if trans == 0 else moved.mT if trans == 1 else adjoint(moved)
+    return -_lu_solve(lu_and_piv, moved @ out, trans)
 
 
 def _ldl(t: Any, out: Any, lower: Any) -> Any:
@@ -471,11 +586,24 @@ def _cho_factor(a: Any, lower: Any) -> Any:
 
 
 def _cho_solve(c_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve")(c_and_lower, b)
+
+
+def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
+    """Of A = L Lᴴ, or Uᴴ U, whose cotangent is -w xᴴ, the cotangent of the triangle."""
     c, lower = c_and_lower
-    lower = bool(lower)
-    return _triangular(
-        c, _triangular(c, b, 0 if lower else 2, lower, False), 2 if lower else 0, lower, False
-    )
+    w, x = as_columns(back, out)
+    both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
+    if lower:
+        return -np.tril(both @ adjoint(adjoint(np.tril(c)) @ turned)), None
+    return -np.triu((np.triu(c) @ both) @ adjoint(turned)), None
+
+
+def _cho_along_c(t: Any, out: Any, c_and_lower: Any) -> Any:
+    c, lower = c_and_lower
+    c, moved = (np.tril(c), np.tril(t[0])) if lower else (np.triu(c), np.triu(t[0]))
+    half = moved @ adjoint(c) if lower else adjoint(c) @ moved
+    return -_cho_solve(c_and_lower, (half + adjoint(half)) @ out)
 
 
 def _cholesky_banded(ab: Any, lower: Any) -> Any:
@@ -489,10 +617,29 @@ def _cholesky_banded(ab: Any, lower: Any) -> Any:
 
 
 def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve_banded")(cb_and_lower, b)
+
+
+def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
+    """As `_cho_of_c`, for the diagonals alone."""
     cb, lower = cb_and_lower
-    k = cb.shape[0] - 1
-    root = from_bands(cb, k, 0) if lower else from_bands(cb, 0, k)
-    return _cho_solve((root, lower), b)
+    bands = _half_bands(cb, lower)
+    w, x = as_columns(back, out)
+    if lower:
+        pairs = [(w, np.conj(_times_adjoint(bands, x))), (x, np.conj(_times_adjoint(bands, w)))]
+    else:
+        pairs = [(_times(bands, w), np.conj(x)), (_times(bands, x), np.conj(w))]
+    rows = [-sum(np.sum(_shifted(p, by) * q, axis=-1) for p, q in pairs) for by, _ in bands]
+    return np.stack(rows), None
+
+
+def _cho_along_bands(t: Any, out: Any, cb_and_lower: Any) -> Any:
+    cb, lower = cb_and_lower
+    (x,) = as_columns(out)
+    bands, moved = _half_bands(cb, lower), _half_bands(t[0], lower)
+    first, second = (_times, _times_adjoint) if lower else (_times_adjoint, _times)
+    product = first(moved, second(bands, x)) + first(bands, second(moved, x))
+    return -_cho_solve_banded(cb_and_lower, np.reshape(product, out.shape))
 
 
 def _polar(a: Any, side: Any) -> Any:
@@ -562,11 +709,13 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
     return r if mode == "r" else (r, q)
 
 
-def _qr_multiply(a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, out: Any) -> Any:
-    if pivoting or conjugate:
+def _qr_multiply(
+    a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, overwrite_c: Any, out: Any
+) -> Any:
+    if pivoting or conjugate or overwrite_c:  # with which another shape of c is asked for
         raise NoRuleError(
-            "scipy.linalg.qr_multiply has no derivative with pivoting= or conjugate=. "
-            "Fix: leave them out."
+            "scipy.linalg.qr_multiply has no derivative with pivoting=, conjugate= or "
+            "overwrite_c=. Fix: leave it out."
         )
     q, r = _qr(a, "economic", False, out)
     return (q @ c if mode == "left" else c @ q), r
@@ -820,282 +969,154 @@ def _diagsvd(s: Any, M: Any, N: Any) -> Any:
     return np.concatenate([matrix, np.zeros((M - N, N))])
 
 
-# Samples ------------------------------------------------------------------------------------------
-
-FIRST = np.array([3.0, 0.0, 0.0, 0.0])
-BANDS = np.array([[0.0, 0.3, -0.4, 0.2], [3.0, 2.5, 4.0, 3.5], [0.5, -0.2, 0.1, 0.0]])
-
-
-def _bands(r: Any) -> Any:
-    return BANDS + 0.1 * r.normal(3, 4)
-
-
-def _upper_bands(r: Any) -> Any:
-    return (BANDS + 0.1 * r.normal(3, 4))[:2]
-
-
 SYSTEMS = [
-    Row(
-        "linalg.inv",
-        Formula(_inv),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [
-            call(r.matrix(3)),
-            call(r.spd(3) + 0.1 * r.normal(3, 3), assume_a="upper triangular"),
-            call(r.complex(2, 2)),
-        ],
-    ),
+    Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a"),
     Row(
         "linalg.solve",
-        Formula(_solve),
+        Adjoint(
+            {"a": _solve_of_a, "b": lambda back: back},
+            {"a": _solve_along_a, "b": _solve_along_b},
+            back=_solve_back,
+        ),
         arrays="a b",
-        neutral=AB,
-        samples=lambda r: [
-            call(r.matrix(3), r.normal(3)),
-            call(r.matrix(3), r.normal(3, 2), transposed=True),
-            call(r.matrix(3), r.normal(3), lower=True, assume_a="lower triangular"),
-            call(r.complex(2, 2), r.complex(2)),
-        ],
     ),
     Row(
         "linalg.solve_triangular",
         Adjoint(
-            {"a": _triangular_of_a, "b": _triangular_back},
+            {"a": _triangular_of_a, "b": lambda back: back},
             {
                 "a": _triangular_along_a,
                 "b": lambda t, a, trans, lower, unit_diagonal: _triangular(
                     a, t, trans, lower, unit_diagonal
                 ),
             },
+            back=_triangular_back,
         ),
         arrays="a b",
-        neutral="overwrite_b check_finite",
-        samples=lambda r: [
-            call(r.matrix(3), r.normal(3)),
-            call(r.matrix(3), r.normal(3, 2), lower=True, trans=1),
-            call(r.matrix(3), r.normal(3, 2), trans="C", unit_diagonal=True),
-            call(r.complex(2, 2), r.complex(2), trans="T"),
-            call(r.complex(2, 2), r.complex(2), trans="C"),
-        ],
     ),
     Row(
         "linalg.solve_banded",
         Adjoint(
-            {"ab": _banded_of_ab, "b": _banded_back},
+            {"ab": _banded_of_ab, "b": lambda back: back},
             {
                 "ab": _banded_along_ab,
                 "b": lambda t, l_and_u, ab: _solve_banded(l_and_u, ab, t),
             },
+            back=_banded_back,
         ),
         arrays="ab b",
-        neutral="overwrite_ab overwrite_b check_finite",
-        samples=lambda r: [
-            call((1, 1), _bands(r), r.normal(4)),
-            call((1, 1), _bands(r), r.normal(4, 2)),
-            call((2, 0), _bands(r)[[1, 0, 2]] + 0.5, r.normal(4)),
-        ],
+        cores="ab:2 b:2",
     ),
     Row(
         "linalg.solveh_banded",
-        Formula(_solveh_banded),
+        Adjoint(
+            {"ab": _hermitian_of_ab, "b": lambda back: back},
+            {
+                "ab": _hermitian_along_ab,
+                "b": lambda t, ab, lower: _solveh_banded(ab, t, lower),
+            },
+            back=lambda g, ab, lower: _solveh_banded(ab, g, lower),
+        ),
         arrays="ab b",
-        neutral="overwrite_ab overwrite_b check_finite",
-        samples=lambda r: [
-            call(_upper_bands(r), r.normal(4)),
-            call(_upper_bands(r)[::-1], r.normal(4, 2), lower=True),
-        ],
+        cores="ab:2 b:2",
     ),
-    Row(
-        "linalg.solve_circulant",
-        Formula(_circulant_solution),
-        arrays="c b",
-        neutral="singular tol",
-        samples=lambda r: [
-            call(r.uniform(4) + FIRST, r.normal(4)),
-            call(r.uniform(4) + FIRST, r.normal(4, 2)),
-        ],
-    ),
+    formula("linalg.solve_circulant", _circulant_solution, "c b", neutral="singular tol"),
     Row(
         "linalg.solve_toeplitz",
-        Formula(lambda c_or_cr, b: solved(_of_pair(c_or_cr), b)),
+        Adjoint(
+            {"c_or_cr": _toeplitz_of_pair, "b": lambda back: back},
+            {
+                "c_or_cr": lambda t, out, c_or_cr: (
+                    -dispatcher("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out)
+                ),
+                "b": lambda t, c_or_cr: dispatcher("linalg.solve_toeplitz")(c_or_cr, t),
+            },
+            back=_toeplitz_back,
+        ),
         arrays="c_or_cr b",
         groups="c_or_cr",
-        neutral="check_finite",
-        samples=lambda r: [
-            call(r.uniform(4) + FIRST, r.normal(4)),
-            call(r.uniform(4) + FIRST, r.normal(4, 2)),
-        ],
+        cores="c_or_cr:1,1 b:2",
     ),
-    Row(
+    formula(
         "linalg.matmul_toeplitz",
-        Formula(lambda c_or_cr, x: _of_pair(c_or_cr) @ x),
-        arrays="c_or_cr x",
+        lambda c_or_cr, x: _of_pair(c_or_cr) @ x,
+        "c_or_cr x",
         groups="c_or_cr",
-        neutral="check_finite workers",
-        samples=lambda r: [call(r.normal(4), r.normal(4)), call(r.normal(4), r.normal(4, 2))],
+        cores="c_or_cr:1,1 x:2",
     ),
-    Row(
-        "linalg.det",
-        Formula(lambda a: np.linalg.det(a)),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [call(r.matrix(3)), call(r.complex(2, 2))],
+    formula("linalg.det", lambda a: np.linalg.det(a), "a"),
+    formula(
+        "linalg.norm", lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims), "a"
     ),
-    Row(
-        "linalg.norm",
-        Formula(lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims)),
-        arrays="a",
-        neutral="check_finite",
-        samples=lambda r: [
-            call(r.normal(3)),
-            call(r.matrix(3)),
-            call(r.matrix(3), ord=2),
-            call(r.normal(3, 2), ord=1, axis=1, keepdims=True),
-        ],
-    ),
-    Row(
-        "linalg.lstsq",
-        Formula(_lstsq),
-        arrays="a b",
-        neutral=f"{AB} cond lapack_driver",
-        samples=lambda r: [
-            call(r.normal(5, 3), r.normal(5)),
-            call(r.normal(5, 3), r.normal(5, 2)),
-            call(r.normal(2, 4), r.normal(2)),
-        ],
-    ),
+    formula("linalg.lstsq", _lstsq, "a b", neutral="cond", cores="a:2 b:2"),
     Row(
         "linalg.pinv",
         Tangent(_pinv),
         arrays="a",
-        neutral="atol rtol return_rank check_finite",
-        samples=lambda r: [call(r.normal(4, 2)), call(r.normal(2, 4)), call(r.complex(3, 2))],
+        neutral="atol rtol return_rank",
         note="among the matrices of the same rank",
     ),
     Row(
         "linalg.pinvh",
         Tangent(_pinvh),
         arrays="a",
-        neutral="atol rtol lower return_rank check_finite",
+        neutral="atol rtol lower return_rank",
         symmetric="a",
-        samples=lambda r: [call(r.spd(3))],
         note="among the matrices of the same rank",
     ),
-    Row(
-        "linalg.orthogonal_procrustes",
-        Formula(_procrustes),
-        arrays="A B",
-        neutral="check_finite",
-        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
-    ),
-    Row(
-        "linalg.subspace_angles",
-        Formula(_angles),
-        arrays="A B",
-        samples=lambda r: [
-            call(r.normal(5, 2), r.normal(5, 2)),
-            call(r.normal(5, 1), r.normal(5, 2)),
-        ],
-    ),
-    Row(
+    formula("linalg.orthogonal_procrustes", _procrustes, "A B", cores="A:2 B:2"),
+    formula("linalg.subspace_angles", _angles, "A B", cores="A:2 B:2"),
+    formula(
         "linalg.matrix_balance",
-        Formula(_balanced),
-        arrays="A",
-        neutral="permute scale overwrite_a",
-        samples=lambda r: [call(r.matrix(3)), call(r.matrix(3), separate=True)],
+        _balanced,
+        "A",
+        neutral="permute scale",
         note="the scales are constant: they are powers of two",
+        cores="A:2",
     ),
-    Row(
-        "linalg.khatri_rao",
-        Formula(_khatri_rao),
-        arrays="a b",
-        samples=lambda r: [call(r.normal(2, 3), r.normal(4, 3))],
-    ),
+    formula("linalg.khatri_rao", _khatri_rao, "a b", cores="a:2 b:2"),
 ]
 EIGENVALUES = [
     Row(
         "linalg.eigh",
         Tangent(_eigh),
         arrays="a b",
-        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        samples=lambda r: [
-            call(r.spd(3), take=lambda wv: (wv[0], wv[1] ** 2)),  # signs may turn
-            call(r.spd(3), r.spd(3), take=lambda wv: (wv[0], wv[1] ** 2)),
-            call(r.spd(3), eigvals_only=True),
-            call(r.spd(4), subset_by_index=[1, 2]),
-            call(r.spread(3) + 0j, eigvals_only=True),
-        ],
+        cores="a:2 b:2",
     ),
-    Row(
+    formula(
         "linalg.eigvalsh",
-        Formula(
-            lambda a, b, out: _chosen(
-                dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
-            )[0]
-        ),
-        arrays="a b",
-        neutral=f"{AB} lower subset_by_index subset_by_value driver",
+        lambda a, b, out: _chosen(
+            dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+        )[0],
+        "a b",
+        neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        samples=lambda r: [
-            call(r.spd(3)),
-            call(r.spd(3), r.spd(3)),
-            call(r.spd(4), subset_by_index=[1, 2]),
-        ],
+        cores="a:2 b:2",
     ),
     Row(
         "linalg.eig",
         Tangent(_eig),
         arrays="a",
-        neutral=A,
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.spd(3) + np.triu(r.normal(3, 3))),
-            call(r.complex(2, 2)),
-        ],
         note="vectors of length one whose largest elements are real",
+        cores="a:2 b:2",
     ),
-    Row(
-        "linalg.eigvals",
-        Formula(_eigvals),
-        arrays="a b",
-        neutral=A,
-        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(3, 3), r.matrix(3))],
-    ),
-    Row(
-        "linalg.eig_banded",
-        Formula(_eig_banded),
-        arrays="a_band",
-        neutral="overwrite_a_band max_ev check_finite",
-        samples=lambda r: [
-            call(_upper_bands(r)),
-            call(_upper_bands(r)[::-1], lower=True, eigvals_only=True),
-        ],
-    ),
-    Row(
+    formula("linalg.eigvals", _eigvals, "a b", cores="a:2 b:2"),
+    formula("linalg.eig_banded", _eig_banded, "a_band", neutral="max_ev", cores="a_band:2"),
+    formula(
         "linalg.eigvals_banded",
-        Formula(lambda a_band, lower, out: _eig_banded(a_band, lower, True, out)),
-        arrays="a_band",
-        neutral="overwrite_a_band check_finite",
-        samples=lambda r: [call(_upper_bands(r))],
+        lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
+        "a_band",
+        cores="a_band:2",
     ),
-    Row(
-        "linalg.eigh_tridiagonal",
-        Formula(_eigh_tridiagonal),
-        arrays="d e",
-        neutral="check_finite tol lapack_driver",
-        samples=lambda r: [
-            call(r.normal(4), r.normal(3)),
-            call(r.normal(4), r.normal(3), eigvals_only=True),
-        ],
-    ),
-    Row(
+    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d e", neutral="tol", cores="d:1 e:1"),
+    formula(
         "linalg.eigvalsh_tridiagonal",
-        Formula(lambda d, e, out: _eigh_tridiagonal(d, e, True, out)),
-        arrays="d e",
-        neutral="check_finite tol lapack_driver",
-        samples=lambda r: [call(r.normal(4), r.normal(3))],
+        lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
+        "d e",
+        neutral="tol",
+        cores="d:1 e:1",
     ),
 ]
 DECOMPOSITIONS = [
@@ -1103,196 +1124,89 @@ DECOMPOSITIONS = [
         "linalg.svd",
         Tangent(_svd),
         arrays="a",
-        neutral=f"{A} full_matrices lapack_driver",
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.normal(4, 2), full_matrices=False),
-            call(r.normal(2, 4), full_matrices=False),
-            call(r.normal(4, 2), compute_uv=False),
-        ],
+        neutral="full_matrices",
         note="vectors beyond the singular values turn as little as they can",
     ),
-    Row(
-        "linalg.svdvals",
-        Formula(lambda a: np.linalg.svd(a, compute_uv=False)),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [call(r.normal(4, 2))],
-    ),
-    Row(
-        "linalg.diagsvd",
-        Formula(_diagsvd),
-        arrays="s",
-        samples=lambda r: [call(r.normal(2), 2, 3), call(r.normal(2), 3, 2)],
-    ),
-    Row(
-        "linalg.orth",
-        Formula(_orth),
-        arrays="A",
-        neutral="rcond",
-        samples=lambda r: [call(r.normal(4, 2))],
-    ),
+    formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
+    formula("linalg.diagsvd", _diagsvd, "s", cores="s:1"),
+    formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
         Tangent(_null_space),
         arrays="A",
-        neutral="rcond overwrite_a check_finite lapack_driver",
-        samples=lambda r: [call(r.normal(2, 3))],
+        neutral="rcond",
         note="a basis of several vectors turns as little as it can",
     ),
-    Row(
-        "linalg.lu",
-        Tangent(_lu),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.normal(4, 2), p_indices=True),
-            call(r.normal(2, 4), permute_l=True),
-        ],
-    ),
-    Row(
-        "linalg.lu_factor",
-        Formula(_lu_factor),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(4, 2)), call(r.normal(2, 4))],
-    ),
+    Row("linalg.lu", Tangent(_lu), arrays="a", cores="a:2"),
+    formula("linalg.lu_factor", _lu_factor, "a", cores="a:2"),
     Row(
         "linalg.lu_solve",
-        Formula(_lu_solve),
+        Adjoint(
+            {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
+            {
+                "lu_and_piv": _lu_along_lu,
+                "b": lambda t, lu_and_piv, trans: _lu_solve(lu_and_piv, t, trans),
+            },
+            back=_lu_back,
+        ),
         arrays="lu_and_piv b",
         groups="lu_and_piv",
-        neutral="overwrite_b check_finite",
-        samples=lambda r: [
-            call((r.matrix(3), np.array([1, 2, 2])), r.normal(3)),
-            call((r.matrix(3), np.array([1, 2, 2])), r.normal(3, 2), trans=1),
-        ],
+        cores="lu_and_piv:2,1 b:2",
     ),
-    Row(
-        "linalg.ldl",
-        Tangent(_ldl),
-        arrays="A",
-        neutral="hermitian overwrite_a check_finite",
-        symmetric="A",
-        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=False)],
-    ),
-    Row(
+    Row("linalg.ldl", Tangent(_ldl), arrays="A", neutral="hermitian", symmetric="A", cores="A:2"),
+    formula(
         "linalg.cholesky",
-        Formula(_cholesky),
-        arrays="a",
-        neutral=A,
+        _cholesky,
+        "a",
         symmetric="a",
-        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
         note="the gradient is shared between the triangles",
     ),
-    Row(
+    formula(
         "linalg.cho_factor",
-        Formula(_cho_factor),
-        arrays="a",
-        neutral=A,
+        _cho_factor,
+        "a",
         symmetric="a",
-        samples=lambda r: [call(r.spd(3)), call(r.spd(3), lower=True)],
         note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
     Row(
         "linalg.cho_solve",
-        Formula(_cho_solve),
+        Adjoint(
+            {"c_and_lower": _cho_of_c, "b": lambda back: back},
+            {
+                "c_and_lower": _cho_along_c,
+                "b": lambda t, c_and_lower: _cho_solve(c_and_lower, t),
+            },
+            back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
+        ),
         arrays="c_and_lower b",
         groups="c_and_lower",
-        neutral="overwrite_b check_finite",
-        samples=lambda r: [
-            call((r.matrix(3), True), r.normal(3)),
-            call((r.matrix(3), False), r.normal(3, 2)),
-        ],
+        cores="c_and_lower:2,0 b:2",
     ),
-    Row(
-        "linalg.cholesky_banded",
-        Formula(_cholesky_banded),
-        arrays="ab",
-        neutral="overwrite_ab check_finite",
-        samples=lambda r: [call(_upper_bands(r)), call(_upper_bands(r)[::-1], lower=True)],
-    ),
+    formula("linalg.cholesky_banded", _cholesky_banded, "ab", cores="ab:2"),
     Row(
         "linalg.cho_solve_banded",
-        Formula(_cho_solve_banded),
+        Adjoint(
+            {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
+            {
+                "cb_and_lower": _cho_along_bands,
+                "b": lambda t, cb_and_lower: _cho_solve_banded(cb_and_lower, t),
+            },
+            back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
+        ),
         arrays="cb_and_lower b",
         groups="cb_and_lower",
-        neutral="overwrite_b check_finite",
-        samples=lambda r: [
-            call((_upper_bands(r), False), r.normal(4)),
-            call((_upper_bands(r)[::-1], True), r.normal(4)),
-        ],
+        cores="cb_and_lower:2,0 b:2",
     ),
-    Row(
-        "linalg.polar",
-        Formula(_polar),
-        arrays="a",
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.normal(4, 2)),
-            call(r.normal(3, 3), side="left"),
-        ],
-    ),
-    Row(
-        "linalg.qr",
-        Formula(_qr),
-        arrays="a",
-        neutral=f"{A} lwork",
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.normal(4, 2)),
-            call(r.normal(4, 2), mode="economic"),
-            call(r.normal(2, 4)),
-            call(r.normal(4, 3), mode="r"),
-            call(r.normal(3, 3), pivoting=True),
-        ],
-    ),
-    Row(
-        "linalg.rq",
-        Formula(_rq),
-        arrays="a",
-        neutral=f"{A} lwork",
-        samples=lambda r: [call(r.normal(3, 3)), call(r.normal(2, 4), mode="economic")],
-    ),
-    Row(
-        "linalg.qr_multiply",
-        Formula(_qr_multiply),
-        arrays="a c",
-        neutral="overwrite_a overwrite_c",
-        samples=lambda r: [
-            call(r.normal(3, 3), r.normal(3, 3)),
-            call(r.normal(4, 2), r.normal(2, 3), mode="left"),
-        ],
-    ),
-    Row(
-        "linalg.hessenberg",
-        Formula(_hessenberg),
-        arrays="a",
-        neutral=A,
-        samples=lambda r: [call(r.normal(4, 4)), call(r.normal(4, 4), calc_q=True)],
-    ),
-    Row(
-        "linalg.schur",
-        Tangent(_schur),
-        arrays="a",
-        neutral=f"{A} lwork",
-        samples=lambda r: [
-            call(r.normal(3, 3)),
-            call(r.normal(4, 4)),
-            call(np.triu(r.normal(3, 3)) + 0.1 * r.normal(3, 3) + np.diag([0.0, 3.0, 6.0])),
-        ],
-    ),
+    formula("linalg.polar", _polar, "a", cores="a:2"),
+    formula("linalg.qr", _qr, "a", cores="a:2"),
+    formula("linalg.rq", _rq, "a", cores="a:2"),
+    formula("linalg.qr_multiply", _qr_multiply, "a c", cores="a:2 c:2"),
+    formula("linalg.hessenberg", _hessenberg, "a", cores="a:2"),
+    Row("linalg.schur", Tangent(_schur), arrays="a", cores="a:2"),
 ]
 MATRIX_FUNCTIONS = [
     *(
-        Row(
-            f"linalg.{name}",
-            analytic(f"linalg.{name}"),
-            arrays="A",
-            neutral="disp blocksize",
-            samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
-        )
+        Row(f"linalg.{name}", analytic(f"linalg.{name}"), arrays="A", neutral="disp blocksize")
         for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
     ),
     Row(
@@ -1303,35 +1217,11 @@ MATRIX_FUNCTIONS = [
         ),
         arrays="A",
         neutral="disp blocksize",
-        samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
     ),
-    Row(
-        "linalg.logm",
-        Formula(_logm),
-        arrays="A",
-        neutral="disp",
-        samples=lambda r: [call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]))],
-    ),
-    Row(
-        "linalg.signm",
-        analytic("linalg.signm"),
-        arrays="A",
-        neutral="disp",
-        samples=lambda r: [call(0.2 * r.normal(3, 3) + np.diag([1.0, -1.6, 2.2]), upto=1)],
-    ),
-    Row(
-        "linalg.fractional_matrix_power",
-        Formula(_power),
-        arrays="A t",
-        samples=lambda r: [call(0.3 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), 0.7)],
-    ),
-    Row(
-        "linalg.expm_frechet",
-        Formula(_frechet),
-        arrays="A E",
-        neutral="method check_finite",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 2))],
-    ),
+    formula("linalg.logm", _logm, "A", neutral="disp", cores="A:2"),
+    Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp"),
+    formula("linalg.fractional_matrix_power", _power, "A t", cores="A:2"),
+    formula("linalg.expm_frechet", _frechet, "A E", neutral="method", cores="A:2 E:2"),
     Row(
         "linalg.solve_sylvester",
         Adjoint(
@@ -1347,14 +1237,9 @@ MATRIX_FUNCTIONS = [
             },
         ),
         arrays="a b q",
-        samples=lambda r: [call(r.matrix(3), r.matrix(2), r.normal(3, 2))],
+        cores="a:2 b:2 q:2",
     ),
-    Row(
-        "linalg.solve_continuous_lyapunov",
-        Formula(_lyapunov),
-        arrays="a q",
-        samples=lambda r: [call(r.matrix(3), r.normal(3, 3))],
-    ),
+    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a q", cores="a:2 q:2"),
     Row(
         "linalg.solve_discrete_lyapunov",
         Adjoint(
@@ -1363,74 +1248,35 @@ MATRIX_FUNCTIONS = [
         ),
         arrays="a q",
         neutral="method",
-        samples=lambda r: [call(0.2 * r.matrix(3), r.normal(3, 3))],
+        cores="a:2 q:2",
     ),
-    Row(
+    formula(
         "linalg.solve_continuous_are",
-        Formula(_continuous_riccati),
-        arrays="a b q r e s",
+        _continuous_riccati,
+        "a b q r e s",
         neutral="balanced",
         symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
     ),
-    Row(
+    formula(
         "linalg.solve_discrete_are",
-        Formula(_discrete_riccati),
-        arrays="a b q r e s",
+        _discrete_riccati,
+        "a b q r e s",
         neutral="balanced",
         symmetric="q r",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(2, 1), r.spd(2), r.spd(1), upto=1)],
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
     ),
 ]
 SPECIAL_MATRICES = [
-    Row(
-        "linalg.block_diag",
-        Formula(_block_diag),
-        arrays="arrs",
-        samples=lambda r: [call(r.normal(2, 2), r.normal(3), r.normal(1, 2))],
-    ),
-    Row(
-        "linalg.toeplitz",
-        Formula(_toeplitz),
-        arrays="c r",
-        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4)), call(r.complex(3))],
-    ),
-    Row("linalg.circulant", Formula(_circulant), arrays="c", samples=lambda r: [call(r.normal(3))]),
-    Row(
-        "linalg.hankel",
-        Formula(_hankel),
-        arrays="c r",
-        samples=lambda r: [call(r.normal(3)), call(r.normal(3), r.normal(4))],
-    ),
-    Row("linalg.companion", Formula(_companion), arrays="a", samples=lambda r: [call(r.normal(4))]),
-    Row(
-        "linalg.fiedler",
-        Formula(lambda a: np.abs(a[..., :, None] - a[..., None, :])),
-        arrays="a",
-        samples=lambda r: [call(r.normal(4))],
-    ),
-    Row(
-        "linalg.fiedler_companion",
-        Formula(_fiedler_companion),
-        arrays="a",
-        samples=lambda r: [call(r.normal(6)), call(r.normal(5))],
-    ),
-    Row(
-        "linalg.leslie",
-        Formula(_leslie),
-        arrays="f s",
-        samples=lambda r: [call(r.normal(4), r.normal(3))],
-    ),
-    Row(
-        "linalg.convolution_matrix",
-        Formula(_convolution_matrix),
-        arrays="a",
-        samples=lambda r: [
-            call(r.normal(3), 4),
-            call(r.normal(3), 4, "same"),
-            call(r.normal(3), 5, "valid"),
-        ],
-    ),
+    formula("linalg.block_diag", _block_diag, "arrs", cores="arrs:2"),
+    formula("linalg.toeplitz", _toeplitz, "c r", cores="c:1 r:1"),
+    formula("linalg.circulant", _circulant, "c"),
+    formula("linalg.hankel", _hankel, "c r"),
+    formula("linalg.companion", _companion, "a"),
+    formula("linalg.fiedler", lambda a: np.abs(a[..., :, None] - a[..., None, :]), "a"),
+    formula("linalg.fiedler_companion", _fiedler_companion, "a", cores="a:1"),
+    formula("linalg.leslie", _leslie, "f s", cores="f:1 s:1"),
+    formula("linalg.convolution_matrix", _convolution_matrix, "a", cores="a:1"),
 ]
 CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
 NONE = [

@@ -22,9 +22,17 @@ def solved(a: Any, b: Any) -> Any:
     return np.linalg.solve(a, b[..., None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
 
 
-def eye_like(x: Any) -> Any:
-    """Return the identity of the size of a matrix."""
-    return np.eye(x.shape[-1])
+def of_columns(function: Any, a: Any, x: Any, like: Any) -> Any:
+    """Call a function of a matrix and of columns on vectors too, where `like` is a vector."""
+    return function(a, x) if like.ndim > 1 else function(a, x[..., None])[..., 0]
+
+
+def as_columns(*xs: Any, like: Any = None) -> tuple[Any, ...]:
+    """Return vectors as matrices of one column, and matrices as they are.
+
+    They are vectors, or stacks of vectors, where `like` is a vector.
+    """
+    return tuple(x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs)
 
 
 def joined(rows: list[list[Any]]) -> Any:

@@ -15,13 +15,12 @@ import numpy as np
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain
-from gradwrap.scipy.kinds import Formula
-from gradwrap.scipy.table import Kind, Row, call, register
+from gradwrap.scipy.kinds import Formula, formula
+from gradwrap.scipy.table import Kind, Row, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from gradwrap.scipy.table import Sample
 
 special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
@@ -333,7 +332,6 @@ def _rows(
     name: str,
     formula: Callable[..., Any],
     arrays: str,
-    samples: Callable[[Any], list[Sample]] | None,
     kinds: tuple[str, str] = ("logpdf", "pdf"),
     symmetric: str = "cov shape rowcov colcov",
 ) -> list[Row]:
@@ -353,7 +351,6 @@ def _rows(
             arrays=arrays,
             symmetric=symmetric,
             original=_of_numbers(getattr(dist, kind)),
-            samples=samples,
         )
         for kind, function in zip(kinds, (logarithm, density), strict=True)
     ]
@@ -389,94 +386,31 @@ def _shaped(formula: Callable[..., Any], given: dict[str, Any]) -> Any:
     return np.reshape(formula(**given), np.shape(out))
 
 
-def _moment(name: str, function: Callable[..., Any], arrays: str, samples: Any) -> Row:
+def _moment(name: str, function: Callable[..., Any], arrays: str) -> Row:
     dist, method = name.split(".")
-    return Row(
+    return formula(
         f"stats.{name}",
-        Formula(function),
-        arrays=arrays,
+        function,
+        arrays,
         symmetric="cov",
         original=getattr(getattr(stats, dist), method),
-        samples=samples,
     )
 
 
-def _wishart_samples(r: Any) -> list[Sample]:
-    return [
-        call(r.spd(3), 4.5, r.spd(3)),
-        call(r.uniform(3), 2.5, 1.3),
-    ]
-
-
 METHODS = [
-    *_rows(
-        "multivariate_normal",
-        _normal,
-        "x mean cov",
-        lambda r: [
-            call(r.normal(4, 3), r.normal(3), r.spd(3)),
-            call(r.normal(3), r.normal(3), r.spd(3)),
-            call(r.normal(4), 0.3, 1.7),
-            call(r.normal(4, 2), r.normal(2), r.uniform(2)),
-            call(0.3, 0.1, 1.7),
-            call(r.normal(4, 3), r.normal(3), r.spd(3), allow_singular=True),
-        ],
-    ),
-    _moment(
-        "multivariate_normal.entropy",
-        _normal_entropy,
-        "mean cov",
-        lambda r: [call(np.zeros(3), r.spd(3))],
-    ),
-    *_rows(
-        "multivariate_t",
-        _student,
-        "x loc shape df",
-        lambda r: [
-            call(r.normal(4, 3), r.normal(3), r.spd(3), 3.5),
-            call(r.normal(3), r.normal(3), r.spd(3), 2.5),
-        ],
-    ),
-    *_rows(
-        "dirichlet",
-        _dirichlet,
-        "x alpha",
-        lambda r: [
-            call(np.array([0.2, 0.3]), r.uniform(3)),
-            call(r.uniform(2, 4, low=0.1, high=0.4), r.uniform(3)),
-        ],
-    ),
-    _moment("dirichlet.mean", _dirichlet_mean, "alpha", lambda r: [call(r.uniform(3))]),
-    _moment("dirichlet.var", _dirichlet_variance, "alpha", lambda r: [call(r.uniform(3))]),
-    _moment("dirichlet.entropy", _dirichlet_entropy, "alpha", lambda r: [call(r.uniform(3))]),
-    *_rows(
-        "dirichlet_multinomial",
-        _dirichlet_multinomial,
-        "alpha",
-        lambda r: [call(np.array([1, 2, 3]), r.uniform(3), 6)],
-        ("logpmf", "pmf"),
-    ),
-    *_rows(
-        "vonmises_fisher",
-        _von_mises_fisher,
-        "x mu kappa",
-        None,  # the points are on a sphere
-    ),
-    *_rows("wishart", _wishart, "x df scale", _wishart_samples, symmetric="x scale"),
-    *_rows("invwishart", _inverse_wishart, "x df scale", _wishart_samples, symmetric="x scale"),
-    *_rows(
-        "multinomial",
-        _multinomial,
-        "p",
-        None,  # the probabilities cannot be moved one by one
-        ("logpmf", "pmf"),
-    ),
-    *_rows(
-        "matrix_normal",
-        _matrix_normal,
-        "X mean rowcov colcov",
-        lambda r: [call(r.normal(3, 2), r.normal(3, 2), r.spd(3), r.spd(2))],
-    ),
+    *_rows("multivariate_normal", _normal, "x mean cov"),
+    _moment("multivariate_normal.entropy", _normal_entropy, "mean cov"),
+    *_rows("multivariate_t", _student, "x loc shape df"),
+    *_rows("dirichlet", _dirichlet, "x alpha"),
+    _moment("dirichlet.mean", _dirichlet_mean, "alpha"),
+    _moment("dirichlet.var", _dirichlet_variance, "alpha"),
+    _moment("dirichlet.entropy", _dirichlet_entropy, "alpha"),
+    *_rows("dirichlet_multinomial", _dirichlet_multinomial, "alpha", ("logpmf", "pmf")),
+    *_rows("vonmises_fisher", _von_mises_fisher, "x mu kappa"),
+    *_rows("wishart", _wishart, "x df scale", symmetric="x scale"),
+    *_rows("invwishart", _inverse_wishart, "x df scale", symmetric="x scale"),
+    *_rows("multinomial", _multinomial, "p", ("logpmf", "pmf")),
+    *_rows("matrix_normal", _matrix_normal, "X mean rowcov colcov"),
 ]
 ROWS = {row.path: row for row in METHODS}
 register(METHODS)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, Formula, Refused
+from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula
 from gradwrap.scipy.rules.extending import extended, windows
 from gradwrap.scipy.rules.matrices import native_of
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 
 
 def _each(value: Any, count: int) -> list[Any]:
@@ -547,34 +547,6 @@ def _uniform_factor(k: Any, n: int, s: Any) -> Any:
     return np.where(k == 0, 1.0, np.sin(x) / np.where(k == 0, 1.0, x))
 
 
-def _image(r: Any) -> Any:
-    return r.normal(5, 6)
-
-
-def _filter_samples(r: Any) -> Any:
-    return [
-        call(_image(r), 3),
-        call(_image(r), (2, 3), mode="mirror"),
-        call(_image(r), 3, mode="constant", cval=0.4),
-        call(_image(r), 3, origin=(1, 0), mode="wrap"),
-    ]
-
-
-def _rank_samples(r: Any, *more: Any) -> Any:
-    return [
-        call(_image(r), *more, size=3),
-        call(_image(r), *more, footprint=np.array([[0, 1, 0], [1, 1, 1]]), mode="nearest"),
-    ]
-
-
-def _grey_samples(r: Any) -> Any:
-    return [
-        call(_image(r), size=(3, 2)),
-        call(_image(r), footprint=np.array([[0, 1, 0], [1, 1, 1]]), mode="nearest"),
-        call(_image(r), structure=0.1 * np.arange(6.0).reshape(2, 3), mode="constant"),
-    ]
-
-
 GREY: dict[str, Any] = {
     "grey_erosion": lambda x, erode, dilate: erode(x),
     "grey_dilation": lambda x, erode, dilate: dilate(x),
@@ -585,322 +557,92 @@ GREY: dict[str, Any] = {
     "morphological_gradient": lambda x, erode, dilate: dilate(x) - erode(x),
     "morphological_laplace": lambda x, erode, dilate: dilate(x) + erode(x) - 2 * x,
 }
-MODES = ("constant", "nearest", "mirror", "reflect", "grid-wrap", "grid-constant", "wrap")
-
-
-def _between(r: Any) -> list[Any]:
-    """Points between the elements, inside and beyond."""
-    points = np.array([[0.3, 1.7, 3.9, -0.6, 5.2], [2.2, 0.4, 4.6, 1.3, -0.7]])
-    return [
-        *(call(_image(r), points.copy(), mode=mode) for mode in MODES),
-        *(call(_image(r), points.copy(), order=order, mode="mirror") for order in (1, 2, 4, 5)),
-        call(_image(r), points.copy(), prefilter=False),
-        call(r.normal(7), np.array([[0.3, 2.4]]), order=1),
-    ]
 
 
 FILTERS = [
-    Row(
-        "ndimage.correlate1d",
-        Formula(_correlate1d),
-        arrays="input weights cval",
-        neutral="output",
-        samples=lambda r: [
-            call(r.normal(6), r.normal(3)),
-            call(_image(r), r.normal(4), axis=0, mode="mirror", origin=1),
-            call(_image(r), r.normal(4), mode="constant", cval=0.3),
-        ],
-    ),
-    Row(
-        "ndimage.convolve1d",
-        Formula(_convolve1d),
-        arrays="input weights cval",
-        neutral="output",
-        samples=lambda r: [
-            call(r.normal(6), r.normal(3)),
-            call(_image(r), r.normal(4), axis=0, mode="wrap", origin=1),
-        ],
-    ),
-    Row(
-        "ndimage.gaussian_filter1d",
-        Formula(_gaussian1d),
-        arrays="input sigma cval",
-        neutral="output",
-        samples=lambda r: [
-            call(r.normal(8), 0.7),
-            call(_image(r), 0.7, axis=0, order=1, mode="nearest"),
-            call(_image(r), 0.7, order=3, radius=3),
-        ],
-    ),
-    Row(
-        "ndimage.gaussian_filter",
-        Formula(_gaussian),
-        arrays="input sigma cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), 0.7),
-            call(_image(r), np.array([0.7, 0.9]), order=(0, 1), mode=["wrap", "mirror"]),
-            call(_image(r), 0.8, axes=1),
-        ],
-    ),
-    Row(
-        "ndimage.gaussian_laplace",
-        Formula(_gaussian_laplace),
-        arrays="input sigma cval",
-        neutral="output",
-        samples=lambda r: [call(_image(r), 0.7)],
-    ),
-    Row(
+    formula("ndimage.correlate1d", _correlate1d, "input weights cval", neutral="output"),
+    formula("ndimage.convolve1d", _convolve1d, "input weights cval", neutral="output"),
+    formula("ndimage.gaussian_filter1d", _gaussian1d, "input sigma cval", neutral="output"),
+    formula("ndimage.gaussian_filter", _gaussian, "input sigma cval", neutral="output"),
+    formula("ndimage.gaussian_laplace", _gaussian_laplace, "input sigma cval", neutral="output"),
+    formula(
         "ndimage.gaussian_gradient_magnitude",
-        Formula(_gaussian_gradient),
-        arrays="input sigma cval",
+        _gaussian_gradient,
+        "input sigma cval",
         neutral="output",
-        samples=lambda r: [call(_image(r), 0.7)],
     ),
-    Row(
-        "ndimage.laplace",
-        Formula(_laplace),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: [call(_image(r)), call(_image(r), mode="constant", cval=0.2)],
-    ),
-    Row(
-        "ndimage.sobel",
-        Formula(_slope([1.0, 2.0, 1.0])),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: [call(_image(r)), call(_image(r), axis=0, mode="nearest")],
-    ),
-    Row(
-        "ndimage.prewitt",
-        Formula(_slope([1.0, 1.0, 1.0])),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: [call(_image(r))],
-    ),
-    Row(
-        "ndimage.uniform_filter1d",
-        Formula(_uniform1d),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: [call(r.normal(6), 3), call(_image(r), 4, axis=0, origin=1)],
-    ),
-    Row(
-        "ndimage.uniform_filter",
-        Formula(_uniform),
-        arrays="input cval",
-        neutral="output",
-        samples=_filter_samples,
-    ),
-    Row(
-        "ndimage.correlate",
-        Formula(_correlate),
-        arrays="input weights cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), r.normal(3, 2)),
-            call(_image(r), r.normal(2, 3), mode="constant", origin=(0, 1)),
-        ],
-    ),
-    Row(
-        "ndimage.convolve",
-        Formula(_convolve),
-        arrays="input weights cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), r.normal(3, 2)),
-            call(_image(r), r.normal(2, 3), mode="constant", origin=(-1, 1)),
-        ],
-    ),
+    formula("ndimage.laplace", _laplace, "input cval", neutral="output"),
+    formula("ndimage.sobel", _slope([1.0, 2.0, 1.0]), "input cval", neutral="output"),
+    formula("ndimage.prewitt", _slope([1.0, 1.0, 1.0]), "input cval", neutral="output"),
+    formula("ndimage.uniform_filter1d", _uniform1d, "input cval", neutral="output"),
+    formula("ndimage.uniform_filter", _uniform, "input cval", neutral="output"),
+    formula("ndimage.correlate", _correlate, "input weights cval", neutral="output"),
+    formula("ndimage.convolve", _convolve, "input weights cval", neutral="output"),
     *(
-        Row(
-            f"ndimage.{name}_filter",
-            Formula(_extreme(take)),
-            arrays="input cval",
-            neutral="output",
-            samples=_rank_samples,
-        )
+        formula(f"ndimage.{name}_filter", _extreme(take), "input cval", neutral="output")
         for name, take in (("maximum", np.max), ("minimum", np.min))
     ),
     *(
-        Row(
-            f"ndimage.{name}_filter1d",
-            Formula(_extreme1d(take)),
-            arrays="input cval",
-            neutral="output",
-            samples=lambda r: [call(r.normal(7), 3), call(_image(r), 4, axis=0)],
-        )
+        formula(f"ndimage.{name}_filter1d", _extreme1d(take), "input cval", neutral="output")
         for name, take in (("maximum", np.max), ("minimum", np.min))
     ),
-    Row(
-        "ndimage.median_filter",
-        Formula(_median),
-        arrays="input cval",
-        neutral="output",
-        samples=_rank_samples,
-    ),
-    Row(
-        "ndimage.rank_filter",
-        Formula(_rank),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: _rank_samples(r, 2),
-    ),
-    Row(
-        "ndimage.percentile_filter",
-        Formula(_percentile),
-        arrays="input cval",
-        neutral="output",
-        samples=lambda r: _rank_samples(r, 30),
-    ),
+    formula("ndimage.median_filter", _median, "input cval", neutral="output"),
+    formula("ndimage.rank_filter", _rank, "input cval", neutral="output"),
+    formula("ndimage.percentile_filter", _percentile, "input cval", neutral="output"),
     *(
-        Row(
-            f"ndimage.{name}",
-            Formula(_grey(combine)),
-            arrays="input structure cval",
-            neutral="output",
-            samples=_grey_samples,
-        )
+        formula(f"ndimage.{name}", _grey(combine), "input structure cval", neutral="output")
         for name, combine in GREY.items()
     ),
     *(
-        Row(
-            f"ndimage.fourier_{name}",
-            Formula(function),
-            arrays=f"input {word}",
-            neutral="output",
-            samples=samples,
-        )
-        for name, word, function, samples in (
+        formula(f"ndimage.fourier_{name}", function, f"input {word}", neutral="output")
+        for name, word, function in (
             (
                 "gaussian",
                 "sigma",
                 lambda input, sigma, n, axis: _gaussian_factor(input, n, axis, sigma=sigma),
-                lambda r: [call(r.complex(4, 5), 0.7), call(r.complex(4, 3), 0.7, n=5)],
             ),
             (
                 "shift",
                 "shift",
                 lambda input, shift, n, axis: _shift_factor(input, n, axis, shift=shift),
-                lambda r: [
-                    call(r.complex(4, 5), 0.7),
-                    call(r.complex(4, 3), np.array([0.7, 0.2]), n=4),
-                ],
             ),
             (
                 "uniform",
                 "size",
                 lambda input, size, n, axis: _fourier(_uniform_factor)(input, n, axis, size=size),
-                lambda r: [call(r.complex(4, 5), 1.7), call(r.complex(4, 3), 1.7, n=5)],
             ),
         )
     ),
 ]
 INTERPOLATION = [
-    Row(
-        "ndimage.spline_filter1d",
-        AxisLinear("input"),
-        arrays="input",
-        samples=lambda r: [
-            call(r.normal(7)),
-            call(_image(r), 2, axis=0, mode="reflect"),
-            call(_image(r), 4, mode="grid-wrap"),
-        ],
+    Row("ndimage.spline_filter1d", AxisLinear("input"), arrays="input"),
+    formula("ndimage.spline_filter", _spline_filter, "input", neutral="output"),
+    formula(
+        "ndimage.map_coordinates", _map_coordinates, "input coordinates cval", neutral="output"
     ),
-    Row(
-        "ndimage.spline_filter",
-        Formula(_spline_filter),
-        arrays="input",
-        neutral="output",
-        samples=lambda r: [call(_image(r))],
-    ),
-    Row(
-        "ndimage.map_coordinates",
-        Formula(_map_coordinates),
-        arrays="input coordinates cval",
-        neutral="output",
-        samples=_between,
-    ),
-    Row(
-        "ndimage.shift",
-        Formula(_shift),
-        arrays="input shift cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), 0.3),
-            call(_image(r), np.array([0.3, -1.6]), mode="nearest"),
-            call(_image(r), np.array([0.3, -1.6]), mode="wrap", order=1),
-        ],
-    ),
-    Row(
-        "ndimage.zoom",
-        Formula(_zoom),
-        arrays="input zoom cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), zoom=1.7, mode="mirror"),
-            call(_image(r), zoom=(1.5, 0.6), order=1, mode="grid-constant", grid_mode=True),
-            call(_image(r), zoom=2.0, mode="reflect"),
-        ],
-    ),
-    Row(
-        "ndimage.affine_transform",
-        Formula(_affine),
-        arrays="input matrix offset cval",
-        neutral="output",
-        samples=lambda r: [
-            call(_image(r), np.array([[0.9, 0.1], [-0.2, 0.8]]), 0.317),
-            call(_image(r), np.array([0.9, 0.8]), np.array([0.31, 0.23]), mode="nearest", order=1),
-            call(_image(r), np.array([[0.9, 0.1, 0.317], [-0.2, 0.8, 0.423]])),
-        ],
-    ),
-    Row(
-        "ndimage.rotate",
-        Formula(_rotate),
-        arrays="input angle cval",
-        neutral="output reshape",
-        samples=lambda r: [
-            call(_image(r), 20.0),
-            call(_image(r), 20.0, reshape=False, mode="reflect"),
-            call(r.normal(4, 2, 5), 20.0, axes=(0, 2), order=1, mode="nearest"),
-        ],
-    ),
+    formula("ndimage.shift", _shift, "input shift cval", neutral="output"),
+    formula("ndimage.zoom", _zoom, "input zoom cval", neutral="output"),
+    formula("ndimage.affine_transform", _affine, "input matrix offset cval", neutral="output"),
+    formula("ndimage.rotate", _rotate, "input angle cval", neutral="output reshape"),
 ]
-LABELS = np.array([[1, 1, 0, 2, 2, 2]] * 5)
+
 MEASUREMENTS = [
     *(
-        Row(
-            f"ndimage.{name}",
-            Formula(_measured(measure)),
-            arrays="input",
-            samples=lambda r: [
-                call(_image(r)),
-                call(_image(r), LABELS),
-                call(_image(r), LABELS, [1, 2]),
-            ],
-        )
+        formula(f"ndimage.{name}", _measured(measure), "input")
         for name, measure in (
             *(("sum_labels", np.sum), ("sum", np.sum), ("mean", np.mean), ("variance", np.var)),
             *(("standard_deviation", np.std), ("maximum", np.max), ("minimum", np.min)),
             ("median", np.median),
         )
     ),
-    Row(
-        "ndimage.center_of_mass",
-        Formula(_centre),
-        arrays="input",
-        samples=lambda r: [call(r.uniform(5, 6)), call(r.uniform(5, 6), LABELS, [1, 2])],
-    ),
-    Row(
+    formula("ndimage.center_of_mass", _centre, "input"),
+    formula(
         "ndimage.extrema",
-        Formula(
-            lambda input, labels, index: (
-                _measured(np.min)(input, labels, index),
-                _measured(np.max)(input, labels, index),
-            )
+        lambda input, labels, index: (
+            _measured(np.min)(input, labels, index),
+            _measured(np.max)(input, labels, index),
         ),
-        arrays="input",
-        samples=lambda r: [call(_image(r)), call(_image(r), LABELS, [1, 2])],
+        "input",
     ),
 ]
 NONE = [

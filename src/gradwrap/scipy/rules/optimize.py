@@ -16,7 +16,15 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import FUNCTIONS, ArrayApi, Composed, Constant, Formula, Refused, scipys
+from gradwrap.scipy.kinds import (
+    FUNCTIONS,
+    ArrayApi,
+    Composed,
+    Constant,
+    Refused,
+    formula,
+    scipys,
+)
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,
@@ -28,7 +36,7 @@ from gradwrap.scipy.solving import (
     refuse_failure,
     solution,
 )
-from gradwrap.scipy.table import Row, call, register, row_of
+from gradwrap.scipy.table import Row, register, row_of
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad, vjp
@@ -807,84 +815,23 @@ def _bracket(name: str) -> Any:
     return composed
 
 
-# Samples ------------------------------------------------------------------------------------------
+# The table ----------------------------------------------------------------------------------------
 
 
-def _cubic(x: Any, a: Any) -> Any:
-    return x**3 + a * x - 2.0
-
-
-def _system(x: Any, a: Any) -> Any:
-    return [x[0] + a[0] * x[1] ** 2 - 1.0, x[1] - a[1] * np.sin(x[0])]
-
-
-def _contraction(x: Any, a: Any) -> Any:
-    return a * np.cos(x)
-
-
-def _valley(x: Any, a: Any) -> Any:
-    return (x[0] - a[0]) ** 2 + 3 * (x[1] - a[1] * x[0]) ** 2 + 0.1 * (x[0] ** 4 + x[1] ** 4)
-
-
-def _bowl(x: Any, a: Any) -> Any:
-    return (x - a) ** 2 + 0.1 * x**4
-
-
-def _curve(x: Any, p: Any, q: Any) -> Any:
-    return p * np.exp(-q * x)
-
-
-def _misfit(p: Any, t: Any, y: Any) -> Any:
-    return p[0] * np.exp(-p[1] * t) - y
-
-
-TIGHT = {"tol": 1e-13}
-SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("differential_evolution", {"rng": 1}),
-    ("dual_annealing", {"rng": 1}),
-    ("shgo", {}),
-)
-DATA = np.array([2.0, 1.3, 0.95, 0.55, 0.4])
-TIMES = np.array([0.0, 0.4, 0.8, 1.3, 1.7])
-
-
-def _calls(name: str, function: Any, samples: Any) -> Row:
-    return Row(f"optimize.{name}", Composed(function, calls_back=True), samples=samples)
+def _calls(name: str, function: Any) -> Row:
+    return Row(f"optimize.{name}", Composed(function, calls_back=True))
 
 
 ROWS = [
     *(
-        _calls(name, _bracketed(name), lambda r: [call(_cubic, 0, 2, (0.7,))])
+        _calls(name, _bracketed(name))
         for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
     ),
-    _calls(
-        "newton",
-        _newton,
-        lambda r: [
-            call(_cubic, 1, None, (0.7,)),
-            call(_cubic, np.array([1, 1]), None, (np.array([0.7, 0.9]),), upto=1),
-        ],
-    ),
-    _calls(
-        "root_scalar",
-        _root_scalar,
-        lambda r: [call(_cubic, (0.7,), bracket=(0, 2), take=lambda made: made.root)],
-    ),
-    _calls(
-        "root",
-        _root,
-        lambda r: [
-            call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13)
-        ],
-    ),
-    _calls(
-        "fsolve", _fsolve, lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)]
-    ),
-    _calls(
-        "fixed_point",
-        _fixed_point,
-        lambda r: [call(_contraction, 0, (np.array([0.4, 0.6]),), xtol=1e-13, upto=1)],
-    ),
+    _calls("newton", _newton),
+    _calls("root_scalar", _root_scalar),
+    _calls("root", _root),
+    _calls("fsolve", _fsolve),
+    _calls("fixed_point", _fixed_point),
     *(
         Row(f"optimize.{name}", Composed(_from_start(name), calls_back=True))
         for name in (
@@ -897,257 +844,39 @@ ROWS = [
             "newton_krylov",
         )
     ),
-    _calls(
-        "minimize",
-        _minimize,
-        lambda r: [
-            call(
-                _valley,
-                [0, 0],
-                (np.array([0.4, 0.6]),),
-                take=lambda made: [made.x, made.fun],
-                tol=1e-7,
-                upto=1,
-                accuracy=1e-3,
-            ),
-            call(
-                _valley,
-                [0, 0],
-                (np.array([0.4, 0.6]),),
-                "L-BFGS-B",
-                bounds=[(0.5, None), (None, None)],
-                take=lambda made: [made.x, made.fun],
-                tol=1e-14,
-                upto=1,
-            ),
-        ],
-    ),
-    _calls(
-        "minimize_scalar",
-        _minimize_scalar,
-        lambda r: [
-            call(
-                _bowl,
-                None,
-                None,
-                (0.7,),
-                take=lambda made: [made.x, made.fun],
-                tol=1e-12,
-                upto=1,
-                accuracy=1e-4,
-            )
-        ],
-    ),
-    _calls("fmin", _fmin("fmin"), None),
-    _calls(
-        "fmin_bfgs",
-        _fmin("fmin_bfgs", with_gradient=True),
-        lambda r: [
-            call(
-                _valley,
-                [0, 0],
-                args=(np.array([0.4, 0.6]),),
-                tracked="args",
-                upto=1,
-                accuracy=1e-3,
-                disp=False,
-            )
-        ],
-    ),
-    _calls(
-        "fmin_cg",
-        _fmin("fmin_cg", with_gradient=True),
-        lambda r: [
-            call(
-                _valley,
-                [0, 0],
-                args=(np.array([0.4, 0.6]),),
-                tracked="args",
-                upto=1,
-                accuracy=1e-3,
-                disp=False,
-            )
-        ],
-    ),
-    _calls("fmin_ncg", _fmin("fmin_ncg", with_gradient=True), None),
-    _calls("fmin_powell", _fmin("fmin_powell"), None),
-    _calls(
-        "fmin_l_bfgs_b",
-        _fmin("fmin_l_bfgs_b", with_gradient=True),
-        lambda r: [
-            call(
-                _valley,
-                [0, 0],
-                args=(np.array([0.4, 0.6]),),
-                tracked="args",
-                upto=1,
-                accuracy=1e-3,
-                approx_grad=True,
-                take=lambda made: made[0],
-            )
-        ],
-    ),
-    _calls("fmin_tnc", _fmin("fmin_tnc", with_gradient=True), None),
-    _calls(
-        "fminbound",
-        _fmin("fminbound"),
-        lambda r: [call(_bowl, -1, 2, (0.7,), upto=1, accuracy=1e-3, xtol=1e-9)],
-    ),
-    _calls("brent", _fmin("brent"), lambda r: [call(_bowl, (0.7,), upto=1, accuracy=1e-3)]),
-    _calls("golden", _fmin("golden"), None),
-    _calls(
-        "least_squares",
-        _least_squares,
-        lambda r: [
-            call(
-                _misfit,
-                [1, 1],
-                args=(TIMES, DATA),
-                take=lambda made: [made.x, made.cost, made.fun],
-                xtol=1e-15,
-                ftol=1e-15,
-                gtol=1e-15,
-                upto=1,
-                tracked="args",
-                accuracy=1e-4,
-            ),
-        ],
-    ),
-    _calls(
-        "leastsq",
-        _leastsq,
-        lambda r: [
-            call(
-                _misfit,
-                [1, 1],
-                (TIMES.copy(), DATA.copy()),
-                take=lambda made: made[0],
-                upto=1,
-                xtol=1e-14,
-                ftol=1e-14,
-                accuracy=1e-4,
-            )
-        ],
-    ),
-    _calls(
-        "curve_fit",
-        _curve_fit,
-        lambda r: [
-            call(
-                _curve,
-                TIMES.copy(),
-                DATA.copy(),
-                [1, 1],
-                upto=1,
-                xtol=1e-14,
-                ftol=1e-14,
-                accuracy=1e-4,
-            )
-        ],
-    ),
-    Row(
-        "optimize.nnls",
-        Formula(_nnls),
-        arrays="A b",
-        neutral="maxiter atol",
-        samples=lambda r: [call(r.uniform(5, 3), r.normal(5))],
-    ),
-    Row(
-        "optimize.lsq_linear",
-        Composed(_lsq_linear),
-        samples=lambda r: [
-            call(r.normal(5, 3), r.normal(5), take=lambda made: [made.x, made.cost, made.fun])
-        ],
-    ),
-    Row(
-        "optimize.linprog",
-        Composed(_linprog),
-        samples=lambda r: [
-            call(
-                np.array([-1.0, -2.0]),
-                np.array([[1.0, 1.0], [1.0, 3.0]]),
-                np.array([4.0, 6.0]),
-                take=lambda made: [made.x, made.fun, made.slack],
-            )
-        ],
-    ),
-    Row(
+    _calls("minimize", _minimize),
+    _calls("minimize_scalar", _minimize_scalar),
+    _calls("fmin", _fmin("fmin")),
+    _calls("fmin_bfgs", _fmin("fmin_bfgs", with_gradient=True)),
+    _calls("fmin_cg", _fmin("fmin_cg", with_gradient=True)),
+    _calls("fmin_ncg", _fmin("fmin_ncg", with_gradient=True)),
+    _calls("fmin_powell", _fmin("fmin_powell")),
+    _calls("fmin_l_bfgs_b", _fmin("fmin_l_bfgs_b", with_gradient=True)),
+    _calls("fmin_tnc", _fmin("fmin_tnc", with_gradient=True)),
+    _calls("fminbound", _fmin("fminbound")),
+    _calls("brent", _fmin("brent")),
+    _calls("golden", _fmin("golden")),
+    _calls("least_squares", _least_squares),
+    _calls("leastsq", _leastsq),
+    _calls("curve_fit", _curve_fit),
+    formula("optimize.nnls", _nnls, "A b", neutral="maxiter atol"),
+    Row("optimize.lsq_linear", Composed(_lsq_linear)),
+    Row("optimize.linprog", Composed(_linprog)),
+    formula(
         "optimize.isotonic_regression",
-        Formula(_isotonic),
-        arrays="y weights",
+        _isotonic,
+        "y weights",
         neutral="increasing",
         byproducts=("blocks",),
-        samples=lambda r: [call(np.array([1.0, 3.0, 2.0, 4.0, 3.5]), take=lambda made: made.x)],
     ),
     *(
-        Row(
-            f"optimize.{name}",
-            ArrayApi(),
-            samples=samples,
-        )
-        for name, samples in (
-            ("rosen", lambda r: [call(r.normal(3))]),
-            ("rosen_der", lambda r: [call(r.normal(3))]),
-            ("rosen_hess", lambda r: [call(r.normal(3))]),
-            ("rosen_hess_prod", lambda r: [call(r.normal(3), r.normal(3))]),
-        )
+        Row(f"optimize.{name}", ArrayApi())
+        for name in ("rosen", "rosen_der", "rosen_hess", "rosen_hess_prod")
     ),
-    _calls(
-        "elementwise.find_root",
-        _find_root,
-        lambda r: [
-            call(
-                _cubic,
-                (0, 2),
-                args=(np.array([0.7, 0.9]),),
-                take=lambda made: made.x,
-                tracked="args",
-            )
-        ],
-    ),
-    _calls(
-        "elementwise.find_minimum",
-        _find_minimum,
-        lambda r: [
-            call(
-                _bowl,
-                (-1, 0, 2),
-                args=(np.array([0.7, 0.9]),),
-                take=lambda made: [made.x, made.f_x],
-                upto=1,
-                tracked="args",
-                accuracy=1e-4,
-            )
-        ],
-    ),
-    _calls(
-        "elementwise.bracket_root",
-        _bracket("bracket_root"),
-        lambda r: [
-            call(
-                _cubic,
-                np.array([-3.0]),
-                args=(np.array([0.7]),),
-                tracked="args",
-                take=lambda made: [*made.bracket, *made.f_bracket],
-                upto=1,
-            )
-        ],
-    ),
-    _calls(
-        "elementwise.bracket_minimum",
-        _bracket("bracket_minimum"),
-        lambda r: [
-            call(
-                _bowl,
-                np.array([-3.0]),
-                args=(np.array([0.7]),),
-                tracked="args",
-                take=lambda made: [*made.bracket, *made.f_bracket],
-                upto=1,
-            )
-        ],
-    ),
+    _calls("elementwise.find_root", _find_root),
+    _calls("elementwise.find_minimum", _find_minimum),
+    _calls("elementwise.bracket_root", _bracket("bracket_root")),
+    _calls("elementwise.bracket_minimum", _bracket("bracket_minimum")),
     Row("optimize.linear_sum_assignment", Constant("an assignment")),
     Row(
         "optimize.quadratic_assignment",
@@ -1155,26 +884,12 @@ ROWS = [
     ),
     Row("optimize.milp", Refused("integers are piecewise constant. Fix: the cost at its x.")),
     *(
-        _calls(
-            name,
-            _search(name),
-            lambda r, generator=generator: [
-                call(
-                    _valley,
-                    [(-1, 2), (-1, 2)],
-                    (np.array([0.4, 0.6]),),
-                    upto=1,
-                    accuracy=1e-3,
-                    take=lambda made: made.x,
-                    **generator,
-                )
-            ],
+        _calls(name, _search(name))
+        for name in (
+            *("differential_evolution", "dual_annealing", "shgo", "brute", "basinhopping"),
         )
-        for name, generator in SEARCHES
     ),
-    _calls("brute", _search("brute"), None),
-    _calls("basinhopping", _search("basinhopping"), None),
-    _calls("fmin_slsqp", _slsqp, None),
+    _calls("fmin_slsqp", _slsqp),
     Row("optimize.direct", Refused("it ends in a box. Fix: scipy.optimize.minimize from there.")),
     Row("optimize.fmin_cobyla", Refused("it has no rule. Fix: scipy.optimize.minimize.")),
     *(

@@ -19,12 +19,13 @@ from gradwrap.scipy.kinds import (
     AxisLinear,
     Constant,
     Formula,
+    formula,
 )
 from gradwrap.scipy.rules import filter_design
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.solving import attached, plain
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 
 signal: Any = import_module("scipy.signal")
 
@@ -1007,183 +1008,45 @@ def _freqz_sos(sos: Any, worN: Any, whole: Any, fs: Any, out: Any) -> Any:
     return w, response
 
 
-# Samples ------------------------------------------------------------------------------------------
-
-NUMERATOR = np.array([0.4, 0.3, -0.2])
-DENOMINATOR = np.array([1.3, -0.4, 0.1])
-SECTIONS = np.array([[0.3, 0.2, 0.1, 1.0, -0.4, 0.1], [0.5, -0.2, 0.3, 1.0, 0.3, 0.2]])
-
-
-def _tf(r: Any) -> tuple[Any, Any]:
-    return NUMERATOR + 0.05 * r.normal(3), DENOMINATOR + 0.05 * r.normal(3)
-
-
-def _two(r: Any) -> Any:
-    return [
-        call(r.normal(5), r.normal(3)),
-        call(r.normal(4, 3), r.normal(2, 2), mode="same"),
-        call(r.normal(3), r.normal(5), mode="valid"),
-        call(r.normal(6), r.normal(4), mode="valid"),
-        call(r.complex(5), r.complex(3), mode="same"),
-    ]
-
-
-def _planes(r: Any) -> Any:
-    return [
-        call(r.normal(4, 3), r.normal(3, 3)),
-        call(r.normal(4, 5), r.normal(2, 3), mode="same", boundary="wrap"),
-        call(r.normal(4, 5), r.normal(3, 3), mode="same", boundary="symm"),
-        call(r.normal(4, 5), r.normal(2, 2), mode="valid"),
-        call(r.normal(4, 5), r.normal(2, 2), mode="same", fillvalue=0.5),
-    ]
-
-
 def _one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
     """Sections as SciPy wants them."""
     return (np.concatenate([sos[:, :3], np.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1), *rest)
 
 
 CONVOLUTIONS = [
-    Row(
+    formula(
         "signal.convolve",
-        Formula(lambda in1, in2, mode: _convolve(in1, in2, mode)),
-        arrays="in1 in2",
+        lambda in1, in2, mode: _convolve(in1, in2, mode),
+        "in1 in2",
         neutral="method",
-        samples=_two,
     ),
-    Row("signal.correlate", Formula(_correlate), arrays="in1 in2", neutral="method", samples=_two),
-    Row(
-        "signal.fftconvolve",
-        Formula(_fft_convolve),
-        arrays="in1 in2",
-        samples=lambda r: [*_two(r), call(r.normal(3, 4), r.normal(3, 2), axes=1)],
-    ),
-    Row("signal.oaconvolve", Formula(_fft_convolve), arrays="in1 in2", samples=_two),
-    Row("signal.convolve2d", Formula(_convolve2d), arrays="in1 in2 fillvalue", samples=_planes),
-    Row("signal.correlate2d", Formula(_correlate2d), arrays="in1 in2 fillvalue", samples=_planes),
+    formula("signal.correlate", _correlate, "in1 in2", neutral="method"),
+    formula("signal.fftconvolve", _fft_convolve, "in1 in2"),
+    formula("signal.oaconvolve", _fft_convolve, "in1 in2"),
+    formula("signal.convolve2d", _convolve2d, "in1 in2 fillvalue"),
+    formula("signal.correlate2d", _correlate2d, "in1 in2 fillvalue"),
     Row(
         "signal.sepfir2d",
         signature="input, hrow, hcol, /",
         kind=Formula(_sepfir2d),
         arrays="input hrow hcol",
-        samples=lambda r: [call(r.normal(5, 6), r.normal(3), r.normal(5))],
     ),
 ]
 FILTERS = [
-    Row(
-        "signal.lfilter",
-        Formula(_lfilter),
-        arrays="b a x zi",
-        samples=lambda r: [
-            call(*_tf(r), r.normal(7)),
-            call(*_tf(r), r.normal(2, 5), zi=0.3 * np.ones((2, 2))),
-            call(*_tf(r), r.normal(5, 2), axis=0),
-            call(r.normal(3), np.array([2.0]), r.normal(6)),
-        ],
-    ),
-    Row(
-        "signal.lfilter_zi",
-        Formula(_lfilter_zi),
-        arrays="b a",
-        samples=lambda r: [
-            call(*_tf(r)),
-            call(r.normal(2), r.uniform(4) * np.array([1, 0.3, 0.2, 0.1])),
-        ],
-    ),
-    Row(
-        "signal.lfiltic",
-        Formula(_lfiltic),
-        arrays="b a y x",
-        samples=lambda r: [call(*_tf(r), r.normal(2), r.normal(2))],
-    ),
-    Row(
-        "signal.sosfilt",
-        within=_one_first,
-        kind=Formula(_sosfilt),
-        arrays="sos x zi",
-        samples=lambda r: [
-            call(SECTIONS.copy(), r.normal(6)),
-            call(SECTIONS.copy(), r.normal(6), zi=np.full((2, 2), 0.3)),
-        ],
-    ),
-    Row(
-        "signal.sosfilt_zi",
-        within=_one_first,
-        kind=Formula(_sosfilt_zi),
-        arrays="sos",
-        samples=lambda r: [call(SECTIONS.copy())],
-    ),
-    Row(
-        "signal.filtfilt",
-        Formula(_filtfilt),
-        arrays="b a x",
-        neutral="irlen",
-        samples=lambda r: [
-            call(*_tf(r), r.normal(14)),
-            call(*_tf(r), r.normal(6), padtype="even", padlen=3),
-            call(*_tf(r), r.normal(7, 2), axis=0, padtype="constant", padlen=2),
-        ],
-    ),
-    Row(
-        "signal.sosfiltfilt",
-        within=_one_first,
-        kind=Formula(_sosfiltfilt),
-        arrays="sos x",
-        samples=lambda r: [
-            call(SECTIONS.copy(), r.normal(18)),
-            call(SECTIONS.copy(), r.normal(6), padlen=3, padtype="constant"),
-        ],
-    ),
-    Row(
-        "signal.deconvolve",
-        Formula(_deconvolve),
-        arrays="signal divisor",
-        samples=lambda r: [call(r.normal(6), r.uniform(3))],
-    ),
-    Row(
-        "signal.upfirdn",
-        Formula(_upfirdn),
-        arrays="h x",
-        samples=lambda r: [
-            call(r.normal(3), r.normal(5)),
-            call(r.normal(4), r.normal(2, 5), up=3, down=2),
-        ],
-    ),
-    Row(
-        "signal.savgol_filter",
-        Formula(_savgol),
-        arrays="x delta cval",
-        samples=lambda r: [
-            call(r.normal(9), 5, 2),
-            call(r.normal(9), 5, 2, deriv=1, delta=0.7),
-            call(r.normal(9, 2), 5, 3, axis=0, mode="mirror"),
-            call(r.normal(9), 4, 2, mode="nearest"),
-        ],
-    ),
-    Row(
-        "signal.medfilt",
-        Formula(_medfilt),
-        arrays="volume",
-        samples=lambda r: [call(r.normal(7)), call(r.normal(4, 5), [3, 5])],
-    ),
-    Row(
-        "signal.medfilt2d",
-        Formula(lambda input, kernel_size: _medfilt(input, kernel_size)),
-        arrays="input",
-        samples=lambda r: [call(r.normal(4, 5))],
-    ),
-    Row(
-        "signal.order_filter",
-        Formula(_order_filter),
-        arrays="a",
-        samples=lambda r: [call(r.normal(4, 5), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), 2)],
-    ),
-    Row(
-        "signal.wiener",
-        Formula(_wiener),
-        arrays="im noise",
-        samples=lambda r: [call(r.normal(8)), call(r.normal(5, 4), (3, 3), 0.05)],
-    ),
+    formula("signal.lfilter", _lfilter, "b a x zi"),
+    formula("signal.lfilter_zi", _lfilter_zi, "b a"),
+    formula("signal.lfiltic", _lfiltic, "b a y x"),
+    Row("signal.sosfilt", within=_one_first, kind=Formula(_sosfilt), arrays="sos x zi"),
+    Row("signal.sosfilt_zi", within=_one_first, kind=Formula(_sosfilt_zi), arrays="sos"),
+    formula("signal.filtfilt", _filtfilt, "b a x", neutral="irlen"),
+    Row("signal.sosfiltfilt", within=_one_first, kind=Formula(_sosfiltfilt), arrays="sos x"),
+    formula("signal.deconvolve", _deconvolve, "signal divisor"),
+    formula("signal.upfirdn", _upfirdn, "h x"),
+    formula("signal.savgol_filter", _savgol, "x delta cval"),
+    formula("signal.medfilt", _medfilt, "volume"),
+    formula("signal.medfilt2d", lambda input, kernel_size: _medfilt(input, kernel_size), "input"),
+    formula("signal.order_filter", _order_filter, "a"),
+    formula("signal.wiener", _wiener, "im noise"),
     Row(
         "signal.detrend",
         AxisLinear(
@@ -1193,12 +1056,6 @@ FILTERS = [
             ),
         ),
         arrays="data",
-        neutral="overwrite_data",
-        samples=lambda r: [
-            call(r.normal(7)),
-            call(r.normal(3, 5), type="constant"),
-            call(r.normal(8, 2), axis=0, bp=[4]),
-        ],
     ),
     Row(
         "signal.resample_poly",
@@ -1210,324 +1067,92 @@ FILTERS = [
             )
         ),
         arrays="x",
-        samples=lambda r: [
-            call(r.normal(8), 3, 2),
-            call(r.normal(2, 8), 2, 3, axis=1, padtype="line"),
-        ],
     ),
-    Row(
-        "signal.decimate",
-        AxisLinear(),
-        arrays="x",
-        samples=lambda r: [
-            call(r.normal(40), 2),
-            call(r.normal(40), 2, ftype="fir"),
-            call(r.normal(2, 40), 3, zero_phase=False),
-        ],
-    ),
-    Row(
-        "signal.cspline1d",
-        AxisLinear("signal", singly=True),
-        arrays="signal",
-        samples=lambda r: [call(r.normal(8)), call(r.normal(8), 1)],
-    ),
-    Row(
-        "signal.qspline1d",
-        AxisLinear("signal", singly=True),
-        arrays="signal",
-        samples=lambda r: [call(r.normal(8))],
-    ),
-    Row(
-        "signal.cspline1d_eval",
-        Formula(_spline_at(3)),
-        arrays="cj newx dx x0",
-        samples=lambda r: [call(r.normal(6), r.rising(4, -1.0, 7.0), 1.1, 0.2)],
-    ),
-    Row(
-        "signal.qspline1d_eval",
-        Formula(_spline_at(2)),
-        arrays="cj newx dx x0",
-        samples=lambda r: [call(r.normal(6), np.array([-0.9, 1.9, 3.1, 6.6]), 1.1, 0.2)],
-    ),
-    Row(
+    Row("signal.decimate", AxisLinear(), arrays="x"),
+    Row("signal.cspline1d", AxisLinear("signal", singly=True), arrays="signal"),
+    Row("signal.qspline1d", AxisLinear("signal", singly=True), arrays="signal"),
+    formula("signal.cspline1d_eval", _spline_at(3), "cj newx dx x0"),
+    formula("signal.qspline1d_eval", _spline_at(2), "cj newx dx x0"),
+    formula(
         "signal.gauss_spline",
-        Formula(
-            lambda x, n: (
-                np.exp(-(x**2) / 2 / ((n + 1) / 12.0)) / np.sqrt(2 * np.pi * (n + 1) / 12.0)
-            )
-        ),
-        arrays="x",
-        samples=lambda r: [call(r.normal(4), 3)],
+        lambda x, n: np.exp(-(x**2) / 2 / ((n + 1) / 12.0)) / np.sqrt(2 * np.pi * (n + 1) / 12.0),
+        "x",
     ),
 ]
 SPECTRA = [
-    Row(
-        "signal.welch",
-        Formula(_welch_of),
-        arrays="x fs",
-        samples=lambda r: [
-            call(r.normal(20), 2.0, nperseg=8),
-            call(r.normal(2, 21), nperseg=7, average="median", scaling="spectrum"),
-            call(r.normal(20, 2), axis=0, nperseg=8, detrend="linear", nfft=11),
-        ],
-    ),
-    Row(
-        "signal.csd",
-        Formula(_csd_of),
-        arrays="x y fs",
-        samples=lambda r: [
-            call(r.normal(20), r.normal(18), 2.0, nperseg=8),
-            call(r.normal(20), r.normal(20), nperseg=8, return_onesided=False, average="median"),
-        ],
-    ),
-    Row(
-        "signal.periodogram",
-        Formula(_periodogram),
-        arrays="x fs",
-        samples=lambda r: [
-            call(r.normal(12), 2.0),
-            call(r.normal(12), window="hann", nfft=9),
-            call(r.normal(12), nfft=16, detrend=False),
-        ],
-    ),
-    Row(
-        "signal.coherence",
-        Formula(_coherence),
-        arrays="x y fs",
-        samples=lambda r: [call(r.normal(30), r.normal(30), 2.0, nperseg=8)],
-    ),
-    Row(
-        "signal.spectrogram",
-        Formula(_spectrogram),
-        arrays="x fs",
-        samples=lambda r: [
-            call(r.normal(20), 2.0, nperseg=8),
-            call(r.normal(20), nperseg=8, mode="magnitude"),
-            call(r.normal(2, 20), nperseg=8, mode="complex"),
-            call(r.normal(20), nperseg=8, mode="angle"),
-        ],
-    ),
-    Row(
-        "signal.stft",
-        Formula(_stft),
-        arrays="x fs",
-        samples=lambda r: [
-            call(r.normal(20), 2.0, nperseg=8),
-            call(r.normal(21, 2), axis=0, nperseg=8, boundary="odd", scaling="psd"),
-            call(r.normal(20), nperseg=8, boundary=None, padded=False),
-        ],
-    ),
-    Row(
-        "signal.istft",
-        Formula(_istft),
-        arrays="Zxx fs",
-        samples=lambda r: [
-            call(r.complex(5, 6), 2.0),
-            call(r.complex(2, 5, 6), boundary=False, window="boxcar", noverlap=2),
-        ],
-    ),
-    Row(
-        "signal.lombscargle",
-        Formula(_lombscargle),
-        arrays="x y freqs weights",
-        samples=lambda r: [
-            call(r.rising(8), r.normal(8), r.uniform(3)),
-            call(r.rising(8), r.normal(8), r.uniform(3), normalize=True, floating_mean=True),
-            call(r.rising(8), r.normal(8), r.uniform(3), normalize="amplitude"),
-        ],
-    ),
-    Row(
-        "signal.czt",
-        Formula(_czt),
-        arrays="x w a",
-        samples=lambda r: [
-            call(r.normal(6)),
-            call(r.complex(2, 6), 4, np.complex128(0.9 - 0.3j), np.complex128(1.1 + 0.2j)),
-        ],
-    ),
-    Row(
-        "signal.zoom_fft",
-        Formula(_zoom_fft),
-        arrays="x fn fs",
-        samples=lambda r: [
-            call(r.normal(6), np.array([0.1, 0.7])),
-            call(r.normal(2, 6), 0.7, 4, endpoint=True),
-        ],
-    ),
+    formula("signal.welch", _welch_of, "x fs"),
+    formula("signal.csd", _csd_of, "x y fs"),
+    formula("signal.periodogram", _periodogram, "x fs"),
+    formula("signal.coherence", _coherence, "x y fs"),
+    formula("signal.spectrogram", _spectrogram, "x fs"),
+    formula("signal.stft", _stft, "x fs"),
+    formula("signal.istft", _istft, "Zxx fs"),
+    formula("signal.lombscargle", _lombscargle, "x y freqs weights"),
+    formula("signal.czt", _czt, "x w a"),
+    formula("signal.zoom_fft", _zoom_fft, "x fn fs"),
 ]
-ROOTS = np.array([0.3, -0.5]), np.array([0.4, 0.2, 0.7])
 
 
 REPRESENTATIONS = [
     *(
-        Row(
-            f"signal.{name}",
-            Formula(function),
-            arrays="b a wo bw" if name > "lp2b" and name < "lp2c" else "b a wo",
-            samples=samples,
+        formula(
+            f"signal.{name}", function, "b a wo bw" if name > "lp2b" and name < "lp2c" else "b a wo"
         )
-        for name, function, samples in (
-            (
-                "lp2lp",
-                _lp2lp,
-                lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)],
-            ),
-            (
-                "lp2hp",
-                _lp2hp,
-                lambda r: [call(*_tf(r), 0.7), call(r.uniform(2), r.uniform(3), 0.7)],
-            ),
-            (
-                "lp2bp",
-                _lp2bp,
-                lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)],
-            ),
-            (
-                "lp2bs",
-                _lp2bs,
-                lambda r: [call(*_tf(r), 0.7, 0.3), call(r.uniform(2), r.uniform(3), 0.7, 0.4)],
-            ),
+        for name, function in (
+            *(("lp2lp", _lp2lp), ("lp2hp", _lp2hp)),
+            *(("lp2bp", _lp2bp), ("lp2bs", _lp2bs)),
         )
     ),
     *(
-        Row(f"signal.{name}", Formula(function), arrays=f"z p k {more}", samples=samples)
-        for name, function, more, samples in (
-            ("lp2lp_zpk", _lp2lp_zpk, "wo", lambda r: [call(*ROOTS, 1.3, 0.7)]),
-            ("lp2hp_zpk", _lp2hp_zpk, "wo", lambda r: [call(*ROOTS, 1.3, 0.7)]),
-            ("lp2bp_zpk", _lp2bp_zpk, "wo bw", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
-            ("lp2bs_zpk", _lp2bs_zpk, "wo bw", lambda r: [call(*ROOTS, 1.3, 0.7, 0.3)]),
-            ("bilinear_zpk", _bilinear_zpk, "fs", lambda r: [call(*ROOTS, 1.3, 1.4)]),
+        formula(f"signal.{name}", function, f"z p k {more}")
+        for name, function, more in (
+            ("lp2lp_zpk", _lp2lp_zpk, "wo"),
+            ("lp2hp_zpk", _lp2hp_zpk, "wo"),
+            ("lp2bp_zpk", _lp2bp_zpk, "wo bw"),
+            ("lp2bs_zpk", _lp2bs_zpk, "wo bw"),
+            ("bilinear_zpk", _bilinear_zpk, "fs"),
         )
     ),
-    Row(
-        "signal.tf2zpk",
-        Formula(_tf2zpk),
-        arrays="b a",
-        samples=lambda r: [
-            call(np.array([1.0, 0.3, -0.2]), np.array([1.2, 0.9, 0.1])),
-            call(r.normal(3), r.normal(4)),
-        ],
-    ),
-    Row(
-        "signal.sos2zpk",
-        Formula(_sos2zpk),
-        arrays="sos",
-        within=_one_first,
-        samples=lambda r: [call(SECTIONS.copy())],
-    ),
-    Row(
-        "signal.ss2tf",
-        Formula(_ss2tf),
-        arrays="A B C D",
-        samples=lambda r: [
-            call(0.3 * r.normal(2, 2), r.normal(2, 1), r.normal(2, 2), r.normal(2, 1))
-        ],
-    ),
-    Row("signal.tf2ss", Formula(_tf2ss), arrays="num den", samples=lambda r: [call(*_tf(r))]),
-    Row(
-        "signal.chirp",
-        Formula(_chirp),
-        arrays="t f0 t1 f1 phi",
-        samples=lambda r: [
-            call(r.rising(5), 0.3, 2.0, 1.2),
-            *(
-                call(r.rising(5), 0.3, 2.0, 1.2, method, 20.0)
-                for method in ("quadratic", "logarithmic", "hyperbolic")
-            ),
-            call(r.rising(5), 0.3, 2.0, 1.2, "quadratic", vertex_zero=False, complex=True),
-        ],
-    ),
-    Row(
-        "signal.bilinear",
-        Formula(_bilinear),
-        arrays="b a fs",
-        samples=lambda r: [call(*_tf(r), 1.4), call(r.uniform(2), r.uniform(3), 0.9)],
-    ),
-    Row(
-        "signal.zpk2sos",
-        Formula(_zpk2sos),
-        arrays="z p k",
-        neutral="pairing analog",
-        samples=lambda r: [
-            call(np.array([0.3, -0.5]), np.array([0.4, 0.2]), 1.3),
-            call(np.array([0.3, -0.5, -0.2]), np.array([0.4, 0.2, 0.7]), 1.3),
-        ],
-    ),
-    Row(
-        "signal.tf2sos",
-        Formula(_tf2sos),
-        arrays="b a",
-        neutral="pairing analog",
-        samples=lambda r: [call(*_tf(r))],
-    ),
-    Row(
-        "signal.freqz_sos",
-        within=_one_first,
-        kind=Formula(_freqz_sos),
-        arrays="sos",
-        samples=lambda r: [call(SECTIONS.copy(), 4)],
-    ),
+    formula("signal.tf2zpk", _tf2zpk, "b a"),
+    formula("signal.sos2zpk", _sos2zpk, "sos", within=_one_first),
+    formula("signal.ss2tf", _ss2tf, "A B C D"),
+    formula("signal.tf2ss", _tf2ss, "num den"),
+    formula("signal.chirp", _chirp, "t f0 t1 f1 phi"),
+    formula("signal.bilinear", _bilinear, "b a fs"),
+    formula("signal.zpk2sos", _zpk2sos, "z p k", neutral="pairing analog"),
+    formula("signal.tf2sos", _tf2sos, "b a", neutral="pairing analog"),
+    Row("signal.freqz_sos", within=_one_first, kind=Formula(_freqz_sos), arrays="sos"),
     Row(
         "signal.sosfreqz",
         within=_one_first,
         signature="sos, worN=512, whole=False, fs=6.283185307179586",
         kind=Formula(_freqz_sos),
         arrays="sos",
-        samples=lambda r: [call(SECTIONS.copy(), 4)],
     ),
 ]
 
 
-def _api(name: str, samples: Any) -> Row:
-    return Row(f"signal.{name}", ArrayApi(), samples=samples)
-
-
+BY_ARRAY_API = (
+    "hilbert hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay zpk2tf sos2tf "
+    "vectorstrength normalize firwin gausspulse sweep_poly"
+)
 API = [
-    _api("hilbert", lambda r: [call(r.normal(6)), call(r.normal(3, 5), axis=0)]),
-    _api("hilbert2", lambda r: [call(r.normal(4, 5))]),
-    _api("envelope", lambda r: [call(r.normal(12))]),
-    _api("resample", lambda r: [call(r.normal(8), 5), call(r.normal(2, 6), 9, axis=1)]),
-    _api("freqz", lambda r: [call(*_tf(r), 4)]),
-    _api("freqz_zpk", lambda r: [call(*ROOTS, 1.3, 4)]),
-    _api("freqs", lambda r: [call(*_tf(r), np.array([0.3, 0.7]))]),
-    _api("freqs_zpk", lambda r: [call(*ROOTS, 1.3, np.array([0.3, 0.7]))]),
-    _api("group_delay", lambda r: [call(_tf(r), 4)]),
-    _api("zpk2tf", lambda r: [call(*ROOTS, 1.3)]),
-    _api("sos2tf", lambda r: [call(SECTIONS.copy())]),
-    _api("vectorstrength", lambda r: [call(r.rising(5), 0.7)]),
-    _api("normalize", lambda r: [call(*_tf(r))]),
-    Row(
-        "signal.minimum_phase",
-        ArrayApi(),
-        within=lambda h, *rest: ((h + h[::-1]) / 2, *rest),
-        samples=lambda r: [call(np.array([0.1, 0.3, 1.0, 0.3, 0.1]), upto=1)],
-    ),
-    _api("firwin", lambda r: [call(7, 0.3)]),
-    _api("gausspulse", lambda r: [call(r.rising(5) / 10, 3.0, 0.6)]),
-    _api("sweep_poly", lambda r: [call(r.rising(5), np.array([0.1, 0.3]))]),
+    *(Row(f"signal.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
+    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest)),
 ]
 NONE = [
     Row("signal.ShortTimeFFT", Class(_short_time), note=".stft and .spectrogram of one signal"),
-    Row(
+    formula(
         "signal.find_peaks",
-        Formula(_peaks),
-        arrays="x",
+        _peaks,
+        "x",
         neutral="height threshold distance prominence width wlen rel_height plateau_size",
         byproducts=(
             *("left_thresholds", "right_thresholds", "prominences", "widths", "width_heights"),
             *("left_ips", "right_ips"),
         ),
-        samples=lambda r: [call(r.normal(12), height=-5)],
     ),
-    Row(
-        "signal.peak_prominences",
-        Formula(_prominences),
-        arrays="x",
-        neutral="wlen",
-        samples=lambda r: [
-            call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))
-        ],
-    ),
+    formula("signal.peak_prominences", _prominences, "x", neutral="wlen"),
     *(
         Row(f"signal.{name}", Constant("indices, counts or facts"))
         for name in (

@@ -23,7 +23,7 @@ from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, Composed, product, scipys
 from gradwrap.scipy.solving import as_array, attached, plain
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
 if TYPE_CHECKING:
@@ -652,9 +652,6 @@ OTHERS = [
         "sparse.linalg.expm_multiply",
         Adjoint({"B": lambda g, A: dispatcher("sparse.linalg.expm_multiply")(A.T, g)}),
         arrays="B",
-        samples=lambda r: [
-            call(A=scipy.sparse.csr_array(np.eye(3) + 0.3), B=r.normal(3), tracked="B"),
-        ],
     ),
 ]
 register([*CLASSES, *SOLVERS, *MOVING, *OTHERS])

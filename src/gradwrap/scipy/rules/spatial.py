@@ -9,9 +9,9 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
-from gradwrap.scipy.kinds import Constant, Formula, Refused
+from gradwrap.scipy.kinds import Constant, Refused, formula
 from gradwrap.scipy.solving import attached, plain
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.table import Row, register
 
 # Distances, along the last axis -------------------------------------------------------------------
 
@@ -257,27 +257,13 @@ RIGID = in_namespace(
 SLERP = in_namespace((), ("__call__",))
 
 
-# Samples ------------------------------------------------------------------------------------------
-
-
-def _pair(r: Any) -> Any:
-    return [
-        call(r.normal(4), r.normal(4)),
-        call(r.normal(4), r.normal(4), w=np.array([0.3, 1.0, 0.5, 2.0]), tracked="w"),
-    ]
-
-
-def _distance(name: str, function: Any, arrays: str, samples: Any) -> Row:
-    return Row(f"spatial.distance.{name}", Formula(function), arrays=arrays, samples=samples)
-
-
-def _all_metrics(r: Any) -> list[Any]:
-    return [call(r.uniform(5, 3), name) for name in METRICS]
+def _distance(name: str, function: Any, arrays: str) -> Row:
+    return formula(f"spatial.distance.{name}", function, arrays)
 
 
 DISTANCES = [
     *(
-        _distance(name, METRICS[name], "u v w", _pair)
+        _distance(name, METRICS[name], "u v w")
         for name in (
             "euclidean",
             "sqeuclidean",
@@ -288,52 +274,15 @@ DISTANCES = [
             "canberra",
         )
     ),
-    _distance("chebyshev", _chebyshev, "u v w", lambda r: [call(r.normal(4), r.normal(4))]),
-    _distance(
-        "minkowski",
-        _minkowski,
-        "u v p w",
-        lambda r: [
-            call(r.normal(4), r.normal(4), 3),
-            call(r.normal(4), r.normal(4), 2.5, r.uniform(4)),
-        ],
-    ),
-    _distance(
-        "seuclidean", _seuclidean, "u v V", lambda r: [call(r.normal(4), r.normal(4), r.uniform(4))]
-    ),
-    _distance(
-        "mahalanobis", _mahalanobis, "u v VI", lambda r: [call(r.normal(3), r.normal(3), r.spd(3))]
-    ),
-    _distance(
-        "jensenshannon",
-        _jensenshannon,
-        "p q base",
-        lambda r: [
-            call(r.uniform(4), r.uniform(4)),
-            call(r.uniform(4, 2), r.uniform(4, 2), base=2),
-        ],
-    ),
-    _distance("pdist", _pdist, "X kwargs", _all_metrics),
-    _distance(
-        "cdist",
-        _cdist,
-        "XA XB kwargs",
-        lambda r: [call(r.uniform(4, 3), r.uniform(3, 3), name) for name in METRICS],
-    ),
-    Row(
-        "spatial.distance.squareform",
-        Formula(_squareform),
-        arrays="X",
-        neutral="force checks",
-        samples=lambda r: [call(r.uniform(6))],
-    ),
-    Row(
-        "spatial.distance.directed_hausdorff",
-        Formula(_hausdorff),
-        arrays="u v",
-        neutral="rng seed",
-        samples=lambda r: [call(r.normal(4, 2), r.normal(3, 2))],
-    ),
+    _distance("chebyshev", _chebyshev, "u v w"),
+    _distance("minkowski", _minkowski, "u v p w"),
+    _distance("seuclidean", _seuclidean, "u v V"),
+    _distance("mahalanobis", _mahalanobis, "u v VI"),
+    _distance("jensenshannon", _jensenshannon, "p q base"),
+    _distance("pdist", _pdist, "X kwargs"),
+    _distance("cdist", _cdist, "XA XB kwargs"),
+    formula("spatial.distance.squareform", _squareform, "X", neutral="force checks"),
+    formula("spatial.distance.directed_hausdorff", _hausdorff, "u v", neutral="rng seed"),
     *(
         Row(f"spatial.distance.{name}", Constant("it compares for equality, or counts"))
         for name in (
@@ -343,47 +292,25 @@ DISTANCES = [
     ),
 ]
 POINTS = [
-    Row(
-        "spatial.procrustes",
-        Formula(_procrustes),
-        arrays="data1 data2",
-        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
-    ),
-    Row(
+    formula("spatial.procrustes", _procrustes, "data1 data2"),
+    formula(
         "spatial.distance_matrix",
-        Formula(lambda x, y, p: _minkowski(x[:, None, :], y[None, :, :], p)),
-        arrays="x y p",
+        lambda x, y, p: _minkowski(x[:, None, :], y[None, :, :], p),
+        "x y p",
         neutral="threshold",
-        samples=lambda r: [
-            call(r.normal(4, 2), r.normal(3, 2)),
-            call(r.normal(4, 2), r.normal(3, 2), 3),
-        ],
     ),
-    Row(
-        "spatial.minkowski_distance",
-        Formula(lambda x, y, p: _minkowski(x, y, p)),
-        arrays="x y p",
-        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2))],
-    ),
-    Row(
-        "spatial.minkowski_distance_p",
-        Formula(_minkowski_power),
-        arrays="x y p",
-        samples=lambda r: [call(r.normal(4, 2), r.normal(4, 2), 3)],
-    ),
-    Row(
+    formula("spatial.minkowski_distance", lambda x, y, p: _minkowski(x, y, p), "x y p"),
+    formula("spatial.minkowski_distance_p", _minkowski_power, "x y p"),
+    formula(
         "spatial.geometric_slerp",
-        Formula(_slerp),
-        arrays="start end t",
+        _slerp,
+        "start end t",
         neutral="tol",
         within=lambda start, end, t: (
             start / np.sqrt(np.sum(start**2)),
             end / np.sqrt(np.sum(end**2)),
             t,
         ),
-        samples=lambda r: [
-            call(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.6, 0.8]), np.array([0.2, 0.7]))
-        ],
     ),
     Row("spatial.KDTree", Class(_tree)),
     Row("spatial.cKDTree", Class(_tree)),

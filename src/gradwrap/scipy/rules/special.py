@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.scipy.kinds import Formula, Refused
-from gradwrap.scipy.table import Row, call, register
+from gradwrap.scipy.kinds import Refused, formula
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
@@ -133,108 +133,31 @@ AT_INTEGERS = "it is defined at integers. Fix: special.gamma for a function betw
 
 register(
     [
-        Row(
-            "special.polygamma",
-            Formula(_polygamma),
-            arrays="x",
-            samples=lambda r: [call(1, r.uniform(3)), call(np.arange(3), r.uniform(3))],
-        ),
-        Row(
-            "special.factorial",
-            Formula(_factorial),
-            arrays="n",
-            samples=lambda r: [call(r.uniform(4))],
-        ),
+        formula("special.polygamma", _polygamma, "x"),
+        formula("special.factorial", _factorial, "n"),
         Row("special.factorial2", Refused(AT_INTEGERS)),
         Row("special.factorialk", Refused(AT_INTEGERS)),
-        Row(
-            "special.comb",
-            Formula(_choices),
-            arrays="N k",
-            samples=lambda r: [call(3.0 + r.uniform(4), r.uniform(4))],
-        ),
-        Row(
-            "special.perm",
-            Formula(_orders),
-            arrays="N k",
-            samples=lambda r: [call(3.0 + r.uniform(4), r.uniform(4))],
-        ),
-        Row(
-            "special.multigammaln",
-            Formula(_multigammaln),
-            arrays="a",
-            samples=lambda r: [call(2.0 + r.uniform(4), d=3)],
-        ),
-        Row(
-            "special.logsumexp",
-            Formula(_logsumexp),
-            arrays="a b",
-            samples=lambda r: [
-                call(r.normal(4)),
-                call(r.normal(4, 3), axis=1, keepdims=True),
-                call(r.normal(4, 3), (0, 1), r.uniform(4, 3)),
-                call(r.normal(4), b=np.array([1.0, -2.0, 0.5, -1.0]), return_sign=True),
-            ],
-        ),
-        Row(
-            "special.softmax",
-            Formula(_softmax),
-            arrays="x",
-            samples=lambda r: [call(r.normal(4)), call(r.normal(4, 3), axis=0)],
-        ),
-        Row(
-            "special.log_softmax",
-            Formula(_log_softmax),
-            arrays="x",
-            samples=lambda r: [call(r.normal(4)), call(r.normal(4, 3), axis=0)],
-        ),
-        Row(
-            "special.diric",
-            Formula(_dirichlet_kernel),
-            arrays="x",
-            samples=lambda r: [call(r.normal(5), n=4)],
-        ),
+        formula("special.comb", _choices, "N k"),
+        formula("special.perm", _orders, "N k"),
+        formula("special.multigammaln", _multigammaln, "a"),
+        formula("special.logsumexp", _logsumexp, "a b"),
+        formula("special.softmax", _softmax, "x"),
+        formula("special.log_softmax", _log_softmax, "x"),
+        formula("special.diric", _dirichlet_kernel, "x"),
         *(
-            Row(
-                f"special.spherical_{name}",
-                Formula(_spherical(name)),
-                arrays="z",
-                samples=lambda r: [
-                    call(2, r.uniform(4)),
-                    call(np.array([0, 1, 3]), r.uniform(3)),
-                    call(2, r.uniform(4), derivative=True),
-                ],
-            )
+            formula(f"special.spherical_{name}", _spherical(name), "z")
             for name in ("jn", "yn", "in", "kn")
         ),
         _as_declared(
-            Row(
-                "special.legendre_p",
-                Formula(_legendre),
-                arrays="z",
-                samples=lambda r: [call(3, r.uniform(4, high=0.8))],
-            ),
+            formula("special.legendre_p", _legendre, "z"),
             lambda n, z, *, diff_n=0: None,
         ),
         _as_declared(
-            Row(
-                "special.assoc_legendre_p",
-                Formula(_associated_legendre),
-                arrays="z",
-                samples=lambda r: [call(3, 1, r.uniform(4, high=0.8))],
-            ),
+            formula("special.assoc_legendre_p", _associated_legendre, "z"),
             lambda n, m, z, *, branch_cut=2, norm=False, diff_n=0: None,
         ),
         _as_declared(
-            Row(
-                "special.sph_harm_y",
-                Formula(_spherical_harmonic),
-                arrays="theta phi",
-                samples=lambda r: [
-                    call(3, 1, r.uniform(4), r.uniform(4)),
-                    call(2, -1, r.uniform(4), r.uniform(4)),
-                ],
-            ),
+            formula("special.sph_harm_y", _spherical_harmonic, "theta phi"),
             lambda n, m, theta, phi, *, diff_n=0: None,
         ),
     ]

@@ -7,12 +7,12 @@ others, and the functions that have none: those of ranks are piecewise constant.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.kinds import ArrayApi, Formula, Refused
+from gradwrap.scipy.kinds import ArrayApi, Refused, formula
 from gradwrap.scipy.rules import kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import (
     CONTINUOUS,
@@ -20,12 +20,7 @@ from gradwrap.scipy.rules.distributions import (
     Distribution,
     DistributionClass,
 )
-from gradwrap.scipy.table import Row, call, register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gradwrap.scipy.table import Sample
+from gradwrap.scipy.table import Row, register
 
 special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
@@ -201,18 +196,6 @@ def _yeo_johnson_likelihood(lmb: Any, data: Any) -> Any:
 # The table ----------------------------------------------------------------------------------------
 
 
-def _two(r: Any) -> tuple[Any, Any]:
-    x = r.normal(12)
-    return x, 0.4 * x + r.normal(12)
-
-
-def _array_api(names: str, *calls: Callable[[Any], Sample]) -> list[Row]:
-    return [
-        Row(f"stats.{name}", ArrayApi(), samples=lambda r: [make(r) for make in calls])
-        for name in names.split()
-    ]
-
-
 NAMES = [name for name in stats.__all__ if isinstance(getattr(stats, name), (CONTINUOUS, DISCRETE))]
 RANKS = "it depends on the order of the values alone. Fix: .detach() them, for a constant result."
 OF_RANKS = (
@@ -220,6 +203,14 @@ OF_RANKS = (
     "ranksums ansari mood fligner ks_2samp cramervonmises_2samp epps_singleton_2samp "
     "page_trend_test rankdata tiecorrect brunnermunzel chatterjeexi bws_test median_test "
     "percentileofscore"
+)
+
+BY_ARRAY_API = (
+    "skew kurtosis tmean tvar tstd tsem sem zscore differential_entropy kstat kstatvar skewtest "
+    "jarque_bera describe iqr median_abs_deviation lmoment tmin tmax moment gmean hmean gzscore "
+    "gstd entropy chisquare power_divergence circmean circvar circstd kurtosistest normaltest "
+    "zmap ttest_rel bartlett levene alexandergovern ttest_1samp ttest_ind ttest_ind_from_stats "
+    "combine_pvalues false_discovery_control quantile"
 )
 
 register(
@@ -234,108 +225,19 @@ register(
             for name in OF_RANKS.split()
             if hasattr(stats, name)
         ),
-        *_array_api(
-            "skew kurtosis tmean tvar tstd tsem sem zscore differential_entropy kstat kstatvar "
-            "skewtest jarque_bera describe iqr median_abs_deviation lmoment tmin tmax",
-            lambda r: call(r.normal(12)),
-        ),
-        *_array_api("moment", lambda r: call(r.normal(12), 3), lambda r: call(r.normal(4, 3), 2)),
-        *_array_api(
-            "gmean hmean gzscore gstd entropy chisquare power_divergence",
-            lambda r: call(r.uniform(12)),
-        ),
-        *_array_api("circmean circvar circstd", lambda r: call(r.uniform(8))),
-        *_array_api("kurtosistest normaltest", lambda r: call(r.normal(24))),
-        *_array_api("zmap ttest_rel bartlett levene alexandergovern", lambda r: call(*_two(r))),
-        *_array_api("ttest_1samp", lambda r: call(r.normal(12), 0.2)),
-        *_array_api(
-            "ttest_ind",
-            lambda r: call(*_two(r)),
-            lambda r: call(r.normal(8), r.normal(5), equal_var=False),
-        ),
-        *_array_api("ttest_ind_from_stats", lambda r: call(1.0, 0.5, 10, 1.3, 0.4, 12)),
-        *_array_api(
-            "combine_pvalues false_discovery_control",
-            lambda r: call(r.uniform(5, low=0.1, high=0.9)),
-        ),
-        *_array_api("quantile", lambda r: call(r.normal(9), 0.3)),
-        Row(
-            "stats.yeojohnson_llf",
-            Formula(_yeo_johnson_likelihood),
-            arrays="lmb data",
-            samples=lambda r: [call(0.3, r.normal(9))],
-        ),
-        Row(
-            "stats.pearsonr",
-            Formula(_pearson),
-            arrays="x y",
-            samples=lambda r: [call(*_two(r)), call(*_two(r), alternative="less")],
-        ),
-        Row(
-            "stats.pointbiserialr",
-            Formula(_point_biserial),
-            arrays="x y",
-            samples=lambda r: [call(*_two(r))],
-        ),
-        Row(
-            "stats.linregress",
-            Formula(_regression),
-            arrays="x y",
-            samples=lambda r: [call(*_two(r)), call(*_two(r), alternative="greater")],
-        ),
-        Row(
-            "stats.f_oneway",
-            Formula(_variances),
-            arrays="samples",
-            samples=lambda r: [call(r.normal(6), r.normal(8), r.normal(5))],
-        ),
-        Row(
-            "stats.variation",
-            Formula(_variation),
-            arrays="a",
-            samples=lambda r: [call(r.uniform(6)), call(r.uniform(4, 3), axis=1, ddof=1)],
-        ),
-        Row(
-            "stats.trim_mean",
-            Formula(_trimmed_mean),
-            arrays="a",
-            samples=lambda r: [call(r.normal(12), proportiontocut=0.2)],
-        ),
-        Row(
-            "stats.scoreatpercentile",
-            Formula(_percentile),
-            arrays="a",
-            samples=lambda r: [call(r.normal(12), per=31.0)],
-        ),
-        Row(
-            "stats.wasserstein_distance",
-            Formula(_wasserstein),
-            arrays="u_values v_values",
-            samples=lambda r: [call(r.normal(6), r.normal(5))],
-        ),
-        Row(
-            "stats.energy_distance",
-            Formula(_energy),
-            arrays="u_values v_values",
-            samples=lambda r: [call(r.normal(6), r.normal(5))],
-        ),
-        Row(
-            "stats.boxcox",
-            Formula(_box_cox),
-            arrays="x lmbda",
-            samples=lambda r: [call(r.uniform(6), 0.3)],
-        ),
-        Row(
-            "stats.boxcox_llf",
-            Formula(_box_cox_likelihood),
-            arrays="lmb data",
-            samples=lambda r: [call(0.3, r.uniform(6))],
-        ),
-        Row(
-            "stats.yeojohnson",
-            Formula(_yeo_johnson),
-            arrays="x lmbda",
-            samples=lambda r: [call(r.normal(6), 0.3)],
-        ),
+        *(Row(f"stats.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
+        formula("stats.yeojohnson_llf", _yeo_johnson_likelihood, "lmb data"),
+        formula("stats.pearsonr", _pearson, "x y"),
+        formula("stats.pointbiserialr", _point_biserial, "x y"),
+        formula("stats.linregress", _regression, "x y"),
+        formula("stats.f_oneway", _variances, "samples"),
+        formula("stats.variation", _variation, "a"),
+        formula("stats.trim_mean", _trimmed_mean, "a"),
+        formula("stats.scoreatpercentile", _percentile, "a"),
+        formula("stats.wasserstein_distance", _wasserstein, "u_values v_values"),
+        formula("stats.energy_distance", _energy, "u_values v_values"),
+        formula("stats.boxcox", _box_cox, "x lmbda"),
+        formula("stats.boxcox_llf", _box_cox_likelihood, "lmb data"),
+        formula("stats.yeojohnson", _yeo_johnson, "x lmbda"),
     ]
 )

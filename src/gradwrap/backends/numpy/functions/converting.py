@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, one_array
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.rules.axes import as_axes
 
@@ -80,6 +81,9 @@ def single(a: Any, axis: Any) -> tuple[int, ...]:
     """The axes to squeeze: all of length one by default."""
     if axis is None:
         return tuple(i for i, n in enumerate(a.shape) if n == 1)
+    if not a.ndim:  # a number, which NumPy takes for an array of one element
+        as_axes(axis, 1)
+        return ()
     return as_axes(axis, a.ndim)
 
 

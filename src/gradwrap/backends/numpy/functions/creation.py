@@ -8,7 +8,8 @@ import numpy as np
 
 from gradwrap.backends.numpy.functions.converting import sizes
 from gradwrap.backends.numpy.functions.table import cast, implements, in_order, on_values
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, one_array
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost
 from gradwrap.rules.creation import open_grid
 
 

@@ -21,7 +21,8 @@ from gradwrap.backends.numpy.functions.table import (
     standard,
 )
 from gradwrap.core.array.writing.views import view_of
-from gradwrap.core.levels.wrapper import innermost, native, one_array, unwrapped_key
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import innermost, native, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.matrices import adjoint, hermitian_part, real_product

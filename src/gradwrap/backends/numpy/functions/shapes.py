@@ -9,7 +9,8 @@ import numpy as np
 
 from gradwrap.backends.numpy.functions.converting import NDARRAY, reverse, single, sizes
 from gradwrap.backends.numpy.functions.table import completes, implements, untyped
-from gradwrap.core.levels.wrapper import innermost, one_array
+from gradwrap.core.levels.memory import is_fortran, one_array
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 
 
@@ -31,10 +32,7 @@ def _turned(xp: Any, a: Any) -> Any:
 
 
 def _in_fortran_order(a: Any, order: str) -> bool:
-    if order == "A":
-        flags = innermost(a).flags
-        return bool(flags.f_contiguous and not flags.c_contiguous)
-    return order == "F"
+    return is_fortran(a) if order == "A" else order == "F"
 
 
 @completes(np.squeeze)

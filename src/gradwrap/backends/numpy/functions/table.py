@@ -9,6 +9,7 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from gradwrap.backends.numpy.functions.converting import NDARRAY, NoValue
 from gradwrap.backends.numpy.functions.spelling import (
@@ -19,13 +20,8 @@ from gradwrap.backends.numpy.functions.spelling import (
     named,
 )
 from gradwrap.core.array.writing.views import view_of
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    innermost,
-    is_recorded,
-    lay_out,
-    unwrapped_key,
-)
+from gradwrap.core.levels.memory import is_fortran, lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -155,11 +151,10 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
 def in_order(found: Any, order: Any, a: Any = None) -> Any:
     """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
     if order == "A":
-        flags = getattr(innermost(a), "flags", None)
-        order = "F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C"
-    like = innermost(a)
+        order = "F" if is_fortran(a) else "C"
     if not found.shape:
         return found
+    like = one_array(a) if isinstance(a, AnyWrapper) else a
     if view_of(found) is not None:
         found = found.copy("K")
     if order != "K":
@@ -181,6 +176,8 @@ def is_masked(where: Any) -> bool:
 def moved_last(xp: Any, a: Any, axis: Any) -> Any:
     """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
     axes = as_axes(axis, a.ndim)
+    if axes and not a.ndim:
+        raise AxisError(axes[0], 0)
     rest = tuple(i for i in range(a.ndim) if i not in axes)
     count = math.prod(a.shape[i] for i in axes)
     return xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), count))

@@ -19,7 +19,8 @@ from gradwrap.backends.numpy.functions.table import (
     scalar,
     untyped,
 )
-from gradwrap.core.levels.wrapper import innermost, is_recorded, lay_out, native
+from gradwrap.core.levels.memory import lay_out
+from gradwrap.core.levels.wrapper import innermost, is_recorded, native
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 

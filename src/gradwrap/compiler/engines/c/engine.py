@@ -30,6 +30,7 @@ from gradwrap.compiler.engines.c.library import (
 from gradwrap.compiler.engines.c.operations import prelude
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import GETITEM, Kind
 from gradwrap.compiler.ir.program import (
     NDARRAY,
@@ -41,10 +42,8 @@ from gradwrap.compiler.ir.program import (
     Value,
     given,
     item,
-    refs,
     used,
 )
-from gradwrap.compiler.passes.products import with_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -258,7 +257,6 @@ class _Cut:
                 f"a stretch of {len(stretch)} instructions is too long for a C compiler"
             )
         number = len(self.kernels)
-        stretch = with_products(stretch, self.values)
         kernel = Kernel(
             f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
         )
@@ -338,21 +336,13 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
     cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
-    needed: dict[int, set[int]] = {}
+    after = liveness(program).after
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
-        live: set[int] = set()
-        for branch in block.branches.values():
-            live |= needed[id(branch)]
-        if block.guard is not None:
-            live.add(block.guard.value.index)
-        if block.result is not None:
-            live.update(refs(block.result.leaves))
-        made[id(block)] = cut.block(block, live)
+        made[id(block)] = cut.block(block, after[id(block)])
         made[id(block)].branches = {
             found: made[id(branch)] for found, branch in block.branches.items()
         }
-        needed[id(block)] = live.union(*map(used, block.body))
     left = replace(program, values=cut.values, root=made[id(program.root)])
     if not cut.kernels:
         return left, "", ["kernels: none; nothing in it is quicker in C"]
@@ -379,7 +369,10 @@ def c_engine(program: Program) -> Executable:
     """
     left, source, notes = with_kernels(program)
     made = numpy_engine(left)
-    text = f"{made.source}\n\n# The kernels:\n\n{_commented(source)}" if source else made.source
+
+    def text() -> str:
+        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
+
     return Executable(made.call, text, (*notes, *made.notes), exact=not source and made.exact)
 
 

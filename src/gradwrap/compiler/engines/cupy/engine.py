@@ -8,7 +8,6 @@ while the one before still reads. CuPy's memory pool, which knows of streams, ta
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,10 @@ import numpy as np
 from gradwrap.compiler.engines.cupy import calls as cupy_calls
 from gradwrap.compiler.engines.cupy.groups import Kernels
 from gradwrap.compiler.engines.numpy.engine import definition
-from gradwrap.compiler.engines.numpy.writer import INDENT, Writer, live_out
+from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.engines.shipped import FUTURE, shipped
+from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import ARRAY, COPY, GETITEM, ITEM, MT, SETITEM, Operation
 from gradwrap.compiler.ir.program import (
     Block,
@@ -70,7 +71,7 @@ def cupy_engine(program: Program, *, plainly: bool = False) -> Executable:
     """
     source = CupySource(_prepared(program), plainly=plainly)
     cupy.cuda.get_current_stream().synchronize()  # other streams may use the constants
-    return Executable(source.function, source.text(), tuple(source.notes), False, source)
+    return Executable(source.function, source.text, tuple(source.notes), False, source)
 
 
 # The program as CuPy takes it ---------------------------------------------------------------------
@@ -169,7 +170,7 @@ class CupySource:
         self._scope: dict[str, Any] = {"np": np, "cp": cupy, "Missed": Missed}
         kernels = Kernels(program.values, self._defined)
         if not plainly:
-            after, _ = live_out(program)
+            after = liveness(program).after
             made: dict[int, Block] = {}
             for block in reversed(list(program.blocks())):
                 body = kernels.body(block.body, after[id(block)])
@@ -211,10 +212,11 @@ class CupySource:
             lines.append("cp.cuda.get_current_stream().synchronize()")
         for kernel in self._kernels:
             lines += [kernel, ""]
-        for helper in (cupy_calls.add_at, cupy_calls.add_masked):
-            if helper.__name__ in self._writer.scope:
-                text = inspect.getsource(helper).replace(": Any", "").replace(" -> None", "")
-                lines += ["", text.replace("cupy.", "cp.")]
+        helpers = (cupy_calls.add_at, cupy_calls.add_masked)
+        used = [helper for helper in helpers if helper.__name__ in self._writer.scope]
+        lines += shipped(used)
+        if used:
+            lines.insert(0, f"{FUTURE}\n\nimport cupy")
         if "raise Missed" in self._body:
             lines += ["", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')

@@ -5,18 +5,19 @@ Workspaces are kept between calls, as many as there were calls at one time.
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy import scatter as numpy_scatter
+from gradwrap.backends.numpy.scatter import add_at
+from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable
+from gradwrap.compiler.engines.shipped import FUTURE, shipped
 from gradwrap.compiler.ir.program import NDARRAY, Program, Value
-from gradwrap.compiler.passes.products import SHARED
+from gradwrap.compiler.ir.runtime import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 LONG = 1 << 14
 """The least bytes of a buffer that is aligned."""
-
-
-def aligned(shape: Any, dtype: Any = np.float64) -> Any:
-    """Return a new array that begins at a multiple of 64 bytes, as vectors are loaded quickest."""
-    count: int = np.empty(shape, dtype).nbytes
-    memory = np.empty(count + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count].view(dtype).reshape(shape)
 
 
 class Source:
@@ -101,14 +94,11 @@ class Source:
             lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
         if writer.workspace:
             lines.append("WORKSPACES = []")
-        if "add_at" in writer.scope:
-            lines += ["", "", _source_of_add_at()]
-        for name, function in {**SHARED, "aligned": aligned}.items():
-            if name in writer.scope:
-                text = inspect.getsource(function).replace(": Any = ", "=")
-                for annotation in (": Any", ": int", " -> Any"):
-                    text = text.replace(annotation, "")
-                lines += ["", "", text.rstrip()]
+        functions = {**SHARED, "aligned": aligned, "add_at": add_at}
+        used = [function for name, function in functions.items() if name in writer.scope]
+        lines += shipped(used)
+        if used:
+            lines.insert(0, f"{FUTURE}\n")
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
@@ -150,34 +140,11 @@ def _python_number(value: Any) -> str:
     return repr(value) if math.isfinite(value) else f'float("{value!r}")'
 
 
-def _source_of_add_at() -> str:
-    """The text of the function that adds at indices which repeat."""
-    parts = [
-        "import math",
-        "",
-        f"MANY, DOUBLE = {numpy_scatter.MANY}, {numpy_scatter.DOUBLE}",
-        "TUPLE, ARRAYS_OF_KEYS, untyped = tuple, (np.ndarray, list), np",
-    ]
-    module: Any = numpy_scatter
-    functions = [module.add_at, module._index_arrays, module._counted_from_front]
-    for function in functions:
-        text = inspect.getsource(function).replace("ARRAYS)", "ARRAYS_OF_KEYS)")
-        text = text.replace("parts: Sequence[Any] =", "parts =").replace(": list[Any] =", " =")
-        text = text.replace("counted: Any =", "counted =").replace(": Any", "")
-        parts += [
-            "",
-            "",
-            text.replace(" -> tuple[int, list[Any]]", "").replace(" -> Any", "").rstrip(),
-        ]
-    return "\n".join(parts)
-
-
 def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and make a function of it."""
     source = Source(program, in_chunks=in_chunks)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
-    is_rolled = any(note.startswith("loop") for note in program.notes)
-    exact = not (is_rolled or source.writer.chunks)
-    return Executable(source.function(), source.text(), tuple(notes), exact)
+    exact = program.exact and not source.writer.chunks
+    return Executable(source.function(), source.text, tuple(notes), exact)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
+from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
+from gradwrap.compiler.ir.analysis import enter_roots, last_readers, live_before, liveness, roots_of
 from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
 from gradwrap.compiler.ir.program import (
     Block,
@@ -25,15 +27,12 @@ from gradwrap.compiler.ir.program import (
     given,
     is_elementwise,
     refs,
-    used,
 )
-from gradwrap.compiler.passes.passes import enter_roots, roots_of
-from gradwrap.compiler.passes.products import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradwrap.compiler.passes.passes import Roots
+    from gradwrap.compiler.ir.analysis import Liveness, Roots
 
 WORKSPACE = 1 << 28
 """The most bytes that a program keeps between calls."""
@@ -58,7 +57,7 @@ class Writer(SourceText):
         self.bytes: int = 0
         self.notes: list[str] = []
         self.roots: Roots = roots_of(program)
-        self._live_out = live_out(program)
+        self._live: Liveness = liveness(program)
         self.handed_out: set[int] = set()
         for block in program.blocks():
             for index in refs(() if block.result is None else block.result.leaves):
@@ -128,16 +127,12 @@ class Writer(SourceText):
 
     def _drop_dead(self, block: Block, state: State) -> None:
         """Forget what only the other branches need."""
-        needed = self._live_in[id(block)]
+        needed = self._live.before[id(block)]
         for index in [i for i in state.names if i not in needed]:
             self._die(index, state)
 
-    @property
-    def _live_in(self) -> dict[int, set[int]]:
-        return self._live_out[1]
-
     def _body(self, block: Block, state: State, depth: int) -> None:
-        live = self._live_out[0][id(block)]
+        live = self._live.after[id(block)]
         body = chunked(self.program, block.body, live) if self.in_chunks else block.body
         for step in body:
             if isinstance(step, Chunk):
@@ -148,10 +143,7 @@ class Writer(SourceText):
         self, body: Sequence[Instr | Loop | Chunk], live: set[int], state: State, depth: int
     ) -> None:
         """Write steps, after which some values are needed."""
-        last: dict[int, int] = {}
-        for number, step in enumerate(body):
-            for index in (*used_by(step), *given_by(step)):
-                last[index] = number
+        last = last_readers(body, lambda step: (*used_by(step), *given_by(step)))
         dying: list[list[int]] = [[] for _ in body]
         for index, number in last.items():
             if index not in live:
@@ -307,7 +299,7 @@ class Writer(SourceText):
             state.buffers[instr.out] = buffer
         else:
             text = self.text(target, state)
-            known = source >= 0 and self.values[source].is_ndarray
+            known = type(target) is Ref and self.values[source].is_ndarray
             made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
@@ -329,7 +321,7 @@ class Writer(SourceText):
             inner.names[index] = f"{prefix}{number}"
         outs: dict[int, str] = {}
         for index in chunk.outs:
-            name, line = self.stack(index, state, flat=True)
+            name, line = self.stack(index, state)
             if line:
                 self.line(depth, line)
             outs[index] = f"{name}p"
@@ -442,11 +434,8 @@ class Writer(SourceText):
 
         Until a result is written to its array, that part of it is a place for others.
         """
-        last: dict[int, int] = {}
         steps = (*chunk.instrs, *chunk.sums, *(i for chain in chunk.writes for i in chain))
-        for number, step in enumerate(steps):
-            for index in used(step):
-                last[index] = number
+        last = last_readers(steps)
         free: list[_Place] = []
         number = len(chunk.instrs) + len(chunk.sums)
         for chain in chunk.writes:
@@ -495,14 +484,9 @@ class Writer(SourceText):
             if out in self.stores:
                 self.line(depth, f"{self.stores[out]}{state.names[out]}")
 
-    def stack(self, out: int, state: State, *, flat: bool = False) -> tuple[str, str]:
-        """The name of the array for all turns of a row, and the line that makes it, or "".
-
-        If it is to be `flat`, its axes will be joined. What a function of NumPy has given may have
-        another memory order than was expected, so that it cannot take the place.
-        """
+    def stack(self, out: int, state: State) -> tuple[str, str]:
+        """The name of the array for all turns of a row, and the line that makes it, or ""."""
         value = self.values[out]
-        flat = flat and len(value.shape) > 1
         if out in self.targets:
             state.names[out] = self.targets[out]
             return self.targets[out], ""
@@ -511,8 +495,7 @@ class Writer(SourceText):
         found = state.free.get(key, [])
         buffer: Buffer | None = None
         for number in range(len(found) - 1, -1, -1):
-            is_known = found[number].kept or not flat
-            if is_known and (not stays or self.lasts(found[number])):
+            if not stays or self.lasts(found[number]):
                 buffer = found.pop(number)
                 break
         if buffer is None and not stays:
@@ -578,7 +561,7 @@ class _LoopText:
         stacks = self._stacks(depth)
         self._begin(depth)
         writer.line(depth, self._head(stacks))
-        live = {i for step in loop.body for i in used(step)} - inside | loop.handed_on
+        live = live_before(loop.body, set()) - inside | loop.handed_on
         writer.steps(loop.body, live, state, depth + 1)
         lasts = {out: self._last(index, depth + 1) for index, out in loop.finals.items()}
         self._carry_on(depth + 1)
@@ -715,23 +698,3 @@ def _is_word(name: str) -> bool:
     return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
         name[:1] in "tgwcrpk" and name[1:2].isdigit()
     )
-
-
-def live_out(program: Program) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
-    """The values that are needed after the body of each block, and at its beginning."""
-    after: dict[int, set[int]] = {}
-    before: dict[int, set[int]] = {}
-    for block in reversed(list(program.blocks())):
-        live: set[int] = set()
-        for branch in block.branches.values():
-            live |= before[id(branch)]
-        if block.guard is not None:
-            live.add(block.guard.value.index)
-        if block.result is not None:
-            live.update(refs(block.result.leaves))
-        after[id(block)] = set(live)
-        for step in reversed(block.body):
-            live.difference_update(given(step))
-            live.update(used(step))
-        before[id(block)] = live
-    return after, before

@@ -29,6 +29,7 @@ from gradwrap.core.array.writing.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node, make_node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls
+from gradwrap.core.levels.memory import lay_out
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     highest_level,
@@ -37,7 +38,6 @@ from gradwrap.core.levels.wrapper import (
     is_batch,
     is_scalar,
     key_with_batches,
-    lay_out,
     layers,
     level_of,
     make_wrapper,

@@ -11,14 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.writing.remembered import remember
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    batched_parts,
-    innermost,
-    is_scalar,
-    lay_out,
-    one_array,
-)
+from gradwrap.core.levels.memory import lay_out, one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost, is_scalar
 from gradwrap.core.library.buffers import share
 from gradwrap.core.library.scatter import BASIC
 from gradwrap.core.values.dynamic import TUPLE, is_immutable, type_of

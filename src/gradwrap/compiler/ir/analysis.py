@@ -1,0 +1,121 @@
+"""What is known of a program without running it: what is needed where, who reads what, views."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.ir.operations import GETITEM
+from gradwrap.compiler.ir.program import Block, Instr, Loop, bodies_of, given, refs, used
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from gradwrap.compiler.ir.program import Program, Value
+
+    Roots: TypeAlias = dict[int, frozenset[int]]
+    """By value: the values in whose buffers it may lie."""
+
+# Liveness -----------------------------------------------------------------------------------------
+
+
+class Liveness(NamedTuple):
+    """The values that are needed, by the identity of each block."""
+
+    before: dict[int, set[int]]
+    """... at the beginning of its body."""
+    after: dict[int, set[int]]
+    """... after its body: by its guard, its result, and its branches."""
+
+
+def liveness(program: Program) -> Liveness:
+    """Return the values that are needed at the beginning of each block and after its body."""
+    found = Liveness({}, {})
+    for block in reversed(list(program.blocks())):
+        found.after[id(block)] = live = needed_after(block, found.before)
+        found.before[id(block)] = live_before(block.body, live)
+    return found
+
+
+def needed_after(block: Block, before: dict[int, set[int]]) -> set[int]:
+    """Return the values that are needed after a body; `before` knows it of the branches."""
+    branches = (before[id(branch)] for branch in block.branches.values())
+    return set(looked_at(block)).union(*branches)
+
+
+def live_before(body: Sequence[Instr | Loop], live: set[int]) -> set[int]:
+    """Return the values that are needed before a body, after which some are needed."""
+    live = set(live)
+    for step in reversed(body):
+        live.difference_update(given(step))
+        live.update(used(step))
+    return live
+
+
+def looked_at(block: Block) -> list[int]:
+    """Return the values that the guard or the result of a block names."""
+    guarded = [] if block.guard is None else [block.guard.value.index]
+    return guarded if block.result is None else [*guarded, *refs(block.result.leaves)]
+
+
+# Readers ------------------------------------------------------------------------------------------
+
+
+def uses(program: Program) -> Counter[int]:
+    """Count how often each value is read: by instructions, loops, guards and results."""
+    found: Counter[int] = Counter()
+    for block in program.blocks():
+        found.update(looked_at(block))
+        for body in bodies_of(block.body):
+            for step in body:
+                found.update(used(step) if isinstance(step, Instr) else _declared(step))
+    return found
+
+
+def _declared(loop: Loop) -> list[int]:
+    """The values that a loop reads by itself, and those that its turns hand on."""
+    firsts: list[Any] = [carry.first for carry in loop.carries]
+    after = [carry.next for carry in loop.carries]
+    return [*refs([*loop.reads.values(), *firsts]), *after, *loop.stacks, *loop.finals]
+
+
+def last_readers(
+    body: Sequence[Any], reads: Callable[[Any], Iterable[int]] = used
+) -> dict[int, int]:
+    """Return for each value where in a body the last step is that reads it."""
+    return {index: number for number, step in enumerate(body) for index in reads(step)}
+
+
+# Views --------------------------------------------------------------------------------------------
+
+
+def roots_of(program: Program, *, traced: bool = False) -> Roots:
+    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
+    roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
+    for block in program.blocks():
+        enter_roots(block.body, program.values, roots, traced=traced)
+    return roots
+
+
+def enter_roots(
+    steps: Iterable[Instr | Loop], values: Sequence[Value], roots: Roots, *, traced: bool = False
+) -> None:
+    """Enter the roots of what steps give."""
+    for step in steps:
+        for out in given(step):
+            roots[out] = frozenset({out})
+        if isinstance(step, Instr) and step.views and not (traced and step.copied):
+            found = _roots_of_view(values, step, roots)
+            roots[step.out] = found or frozenset({step.out})
+
+
+def _roots_of_view(values: Sequence[Value], instr: Instr, roots: Roots) -> frozenset[int]:
+    """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
+    nest: Any = instr.args[:1] if instr.op is GETITEM else instr.args
+    found: set[int] = set()
+    for index in refs(nest):
+        value = values[index]
+        if value.is_ndarray or value.is_tuple:
+            found |= roots[index]
+    return frozenset(found)

@@ -1,0 +1,91 @@
+"""The reference evaluator: it runs a program instruction by instruction, as it stands.
+
+Every engine has to agree with it, and `verify.py` compares it with the descriptions of the values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import Loop, Missed, Program, Ref, changed, given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.compiler.ir.program import Instr
+
+    Observer = Callable[[Instr | Loop, int, Any], None]
+
+
+def outcome(kind: str, value: Any) -> Any:
+    """Return what a guard finds."""
+    if kind == "bool":
+        return bool(value)
+    return int(value) if kind == "int" else value.shape
+
+
+def evaluated(
+    program: Program, arguments: Sequence[Any], observe: Observer | None = None
+) -> tuple[Any, ...]:
+    """Run a program instruction by instruction, and return the leaves of its result.
+
+    `observe` is called with each value that is given: the step, the value's number, and the value.
+
+    Raises
+    ------
+    Missed
+        A guard had an outcome that has not been traced.
+    """
+    known: dict[int, Any] = {i: constant.array for i, constant in program.constants.items()}
+    known.update(zip(program.inputs, arguments, strict=True))
+
+    block = program.root
+    while True:
+        perform(block.body, known, observe)
+        if block.guard is None:
+            assert block.result is not None
+            return tuple(_read(leaf, known) for leaf in block.result.leaves)
+        found = outcome(block.guard.kind, _read(block.guard.value, known))
+        if found not in block.branches:
+            raise Missed
+        block = block.branches[found]
+
+
+def _read(leaf: Any, known: dict[int, Any]) -> Any:
+    return known[leaf.index] if type(leaf) is Ref else leaf
+
+
+def perform(
+    body: Sequence[Instr | Loop], known: dict[int, Any], observe: Observer | None = None
+) -> None:
+    """Perform steps, and enter what they give."""
+    for step in body:
+        if isinstance(step, Loop):
+            _repeat(step, known, observe)
+        else:
+            real = changed(step, lambda leaf: _read(leaf, known))
+            known[step.out] = step.fn(*real.args, **dict(real.kw))
+        if observe is not None:
+            for out in given(step):
+                observe(step, out, known[out])
+
+
+def _repeat(loop: Loop, known: dict[int, Any], observe: Observer | None) -> None:
+    """Perform a loop, and enter what it gives."""
+    carried = [_read(carry.first, known) for carry in loop.carries]
+    turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
+    for turn in range(loop.turns):
+        known.update({index: known[stack.index][turn] for index, stack in loop.reads.items()})
+        known.update(zip((carry.value for carry in loop.carries), carried, strict=True))
+        if observe is not None:
+            for index in loop.found:
+                observe(loop, index, known[index])
+        perform(loop.body, known, observe)
+        carried = [known[carry.next] for carry in loop.carries]
+        for index, found in turns.items():
+            found.append(known[index])
+    for index, out in loop.stacks.items():
+        known[out] = np.ascontiguousarray(np.stack(turns[index]))
+    known.update({out: known[index] for index, out in loop.finals.items()})

@@ -1,0 +1,153 @@
+"""Memory orders: how an array lies, and how the result of an operation lies."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from gradwrap.compiler.ir.operations import BROADCAST_TO, GETITEM, ITEM, MATMUL, Kind
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, is_elementwise, refs, used
+from gradwrap.core.values.dynamic import SLICE, TUPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.compiler.ir.program import Program, Value
+
+IN_ORDER = frozenset({"C", "S"})
+"""The orders whose axes are in C's order."""
+
+
+def order_of(array: Any) -> str:
+    """Return the memory order of an array, as `Value.order` has it."""
+    flags = array.flags
+    if flags.c_contiguous:
+        return "C"
+    if flags.f_contiguous:
+        return "F"
+    steps = [
+        abs(stride) for stride, length in zip(array.strides, array.shape, strict=True) if length > 1
+    ]
+    return "S" if all(one >= other for one, other in pairwise(steps)) else "?"
+
+
+def describe_orders(program: Program, first: int) -> None:
+    """Describe anew the orders of values from a number on, and of what is computed of those.
+
+    The tracer has seen how earlier values lie. Later ones were made by a pass, which knows their
+    shapes alone.
+    """
+    orders = _Orders(program.values, first)
+    for block in program.blocks():
+        orders.describe(block.body)
+
+
+class _Orders:
+    """Describes the orders of values; `changed` are those whose order is another one now."""
+
+    def __init__(self, values: list[Value], first: int) -> None:
+        self.values = values
+        self.first = first
+        self.changed: set[int] = set()
+
+    def describe(self, body: Sequence[Instr | Loop]) -> None:
+        """Describe what the steps of a body give."""
+        for step in body:
+            if isinstance(step, Loop):
+                self.loop(step)
+            elif step.out >= self.first or not self.changed.isdisjoint(used(step)):
+                self.enter(step.out, order_of_result(step, self.values))
+
+    def enter(self, index: int, order: str) -> None:
+        """Enter the order of a value."""
+        value = self.values[index]
+        if value.is_ndarray and value.order != order:
+            self.values[index] = value._replace(order=order)
+            self.changed.add(index)
+
+    def loop(self, loop: Loop) -> None:
+        """Describe the body of a loop until a turn finds what the turn before hands on."""
+        values = self.values
+        for index, stack in loop.reads.items():
+            whole = values[stack.index].order
+            self.enter(index, whole if whole in IN_ORDER else "?")
+        for carry in loop.carries:
+            if type(carry.first) is Ref:
+                self.enter(carry.value, values[carry.first.index].order)
+        while True:
+            self.describe(loop.body)
+            wrong = [
+                carry
+                for carry in loop.carries
+                if values[carry.next].order != values[carry.value].order
+                and values[carry.value].order != "?"
+            ]
+            if not wrong:
+                break
+            for carry in wrong:
+                self.enter(carry.value, "?")
+        for out in loop.stacks.values():
+            self.enter(out, "C")
+        for index, out in loop.finals.items():
+            self.enter(out, values[index].order)
+
+
+def order_of_result(step: Instr, values: Sequence[Value]) -> str:
+    """Return the order of the result of an instruction."""
+    value = values[step.out]
+    if not value.is_ndarray or step.op is ITEM:
+        return value.order
+    views = step.views or step.op is BROADCAST_TO
+    if len(value.shape) < 2 and not views:
+        return "C"
+    operands = [values[index] for index in refs((step.args, step.kw))]
+    if views:
+        return _order_of_view(step, operands)
+    if step.op.kind is Kind.WRITE:  # a copy of the array, whatever is written
+        operands = operands[-1:]
+    arrays = [one for one in operands if one.is_ndarray and len(one.shape) > 1]
+    if is_elementwise(step):
+        return _joint(arrays, value.shape)
+    if step.op is MATMUL and len(value.shape) <= 3:
+        return "C"
+    if step.op is GETITEM:
+        source = values[step.args[0].index]
+        return "C" if source.order == "C" and _begins_with_array(step.args[1]) else "?"
+    return "C" if all(one.order in IN_ORDER for one in arrays) else "?"
+
+
+def _joint(arrays: list[Value], shape: tuple[int, ...]) -> str:
+    """The order of a new array that is computed element by element.
+
+    NumPy keeps the order of the operands; where they differ, C's wins.
+    """
+    if all(one.order in IN_ORDER for one in arrays):
+        return "C"
+    if any(one.order == "C" and one.shape == shape for one in arrays):
+        return "C"
+    return "F" if all(one.order == "F" and one.shape == shape for one in arrays) else "?"
+
+
+def _begins_with_array(key: Any) -> bool:
+    """Tell if the arrays of a key come first, so that the axes of the result are in order."""
+    first = key[0] if isinstance(key, TUPLE) and key else key
+    return not isinstance(first, SLICE) and first is not None and first is not Ellipsis
+
+
+def _order_of_view(step: Instr, operands: Sequence[Value]) -> str:
+    """The order of a view, or of a copy that NumPy makes where there can be no view."""
+    if not operands:
+        return "?"
+    source, is_known = operands[-1], len(operands) == 1 and type(step.args[0]) is Ref
+    if is_known and source.order == "C":
+        steps = [source.dtype.itemsize]
+        for length in source.shape[:0:-1]:
+            steps.insert(0, steps[0] * length)
+        rank = len(source.shape)
+        sample = as_strided(np.empty(1, source.dtype), source.shape, steps[len(steps) - rank :])
+        return order_of(step.fn(sample, *step.args[1:], **dict(step.kw)))
+    keeps = step.op.keeps_order
+    return "S" if keeps and source.order in IN_ORDER else "?"

@@ -1,0 +1,240 @@
+"""The verifier of programs: their structure, and the descriptions of their values.
+
+It runs after each pass if the environment variable `GRADWRAP_CHECK` is 1.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.evaluate import evaluated
+from gradwrap.compiler.ir.layout import IN_ORDER, order_of
+from gradwrap.compiler.ir.operations import ITEM
+from gradwrap.compiler.ir.program import (
+    NDARRAY,
+    UFUNC,
+    Loop,
+    Missed,
+    Ref,
+    Value,
+    given,
+    mapped,
+    refs,
+)
+from gradwrap.errors import CompileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.compiler.ir.program import Block, Instr, Program
+
+KINDS = frozenset({"bool", "int", "shape"})
+"""The kinds of guards."""
+
+
+def is_checking() -> bool:
+    """Tell if programs are to be verified, and calls compared with eager."""
+    return os.environ.get("GRADWRAP_CHECK") == "1"
+
+
+def verify(program: Program, after: str, arguments: Sequence[Any] | None = None) -> None:
+    """Make sure that a program is well formed, and that it is what its values' descriptions say.
+
+    Parameters
+    ----------
+    program
+        The program.
+    after
+        The name of the pass that has run last.
+    arguments
+        The inputs of a call. With them the program is evaluated too, and each value compared with
+        its description.
+
+    Raises
+    ------
+    ProgramError
+        The program has a fault.
+    """
+    try:
+        _Structure(program).check()
+        if arguments is not None:
+            _check_values(program, arguments)
+    except _Fault as fault:
+        raise ProgramError(
+            f"the program is wrong after the pass {after!r}: {fault}. This is a defect of gradwrap."
+        ) from fault
+
+
+class ProgramError(CompileError):
+    """The compiler has made a program that is not well formed, or not what its values say."""
+
+
+class _Fault(Exception):  # noqa: N818  `verify` makes an error of it
+    """A program is not as `program.py` defines programs."""
+
+
+def _require(condition: object, fault: str) -> None:
+    if not condition:
+        raise _Fault(fault)
+
+
+# Structure ----------------------------------------------------------------------------------------
+
+
+class _Structure:
+    """The check of definitions, operands, branches and loops."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.values = program.values
+        self.given: set[int] = set()
+        """All values that any block gives."""
+
+    def check(self) -> None:
+        program = self.program
+        _require(len(program.names) == len(program.inputs), "inputs and names differ in number")
+        for index in program.inputs:
+            self._give(index, "an input")
+        for index, constant in program.constants.items():
+            self._give(index, "a constant")
+            shape, dtype = constant.array.shape, constant.array.dtype
+            told = (self.values[index].shape, self.values[index].dtype)
+            _require(told == (shape, dtype), f"constant t{index} is {dtype}{shape}, not {told}")
+        waiting: list[tuple[Block, set[int]]] = [(program.root, set(self.given))]
+        while waiting:
+            block, known = waiting.pop()
+            self._check_body(block.body, known)
+            self._check_end(block, known)
+            waiting += [(branch, set(known)) for branch in block.branches.values()]
+
+    def _check_body(self, body: Sequence[Instr | Loop], known: set[int]) -> None:
+        for step in body:
+            if isinstance(step, Loop):
+                self._check_loop(step, known)
+            else:
+                self._check_step(step, known)
+            for out in given(step):
+                self._give(out, _shown(step))
+                known.add(out)
+
+    def _give(self, index: int, what: str) -> None:
+        _require(0 <= index < len(self.values), f"{what} gives t{index}, which has no description")
+        _require(index not in self.given, f"{what} gives t{index}, which is given before")
+        self.given.add(index)
+
+    def _check_end(self, block: Block, known: set[int]) -> None:
+        if block.guard is None:
+            _require(block.result is not None, "a block has neither a guard nor a result")
+            _require(not block.branches, "a block without a guard has branches")
+            self._check_known(block.result.leaves if block.result else (), known, "the result")
+            return
+        _require(block.result is None, "a block has a guard and a result")
+        _require(block.guard.kind in KINDS, f"a guard looks at the {block.guard.kind} of a value")
+        _require(block.branches, "a guard has no branches")
+        self._check_known(block.guard.value, known, "a guard")
+
+    def _check_known(self, nest: Any, known: set[int], what: str) -> None:
+        for index in refs(nest):
+            _require(index in known, f"{what} reads t{index} before it is given")
+
+    def _check_step(self, step: Instr, known: set[int]) -> None:
+        what = _shown(step)
+        self._check_known((step.args, step.kw), known, what)
+        leaves: list[Any] = []
+        mapped((step.args, step.kw), leaves.append)
+        has_array = any(isinstance(leaf, NDARRAY) for leaf in leaves)
+        _require(not has_array, f"{what} has an array as a literal")
+        words = [word for word, _ in step.kw]
+        _require(words == sorted(set(words)), f"{what} has keywords out of order")
+        fn: Any = step.fn
+        if isinstance(fn, UFUNC):
+            _require(fn.__name__ == step.name, f"{what} calls {fn.__name__}")
+            _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
+        if step.op is ITEM:
+            whole, place = step.args
+            _require(self.values[whole.index].is_tuple, f"{what} takes a part of no tuple")
+            _require(type(place) is int, f"{what} takes part {place!r}")
+
+    def _check_loop(self, loop: Loop, known: set[int]) -> None:
+        what, values = _shown(loop), self.values
+        _require(loop.turns > 0, f"{what} has no turns")
+        for index, stack in loop.reads.items():
+            self._check_known(stack, known, what)
+            part, whole = values[index], values[stack.index]
+            same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)
+            _require(same, f"{what} reads {part} of {whole}")
+        for carry in loop.carries:
+            self._check_known(carry.first, known, what)
+            value, first, after = values[carry.value], carry.first, values[carry.next]
+            found = values[first.index] if type(first) is Ref else value._replace(shape=())
+            _require(_same(found, value), f"{what} begins with {found} in place of {value}")
+            _require(_same(after, value), f"{what} hands on {after} in place of {value}")
+        for index in loop.found:
+            self._give(index, what)
+        _require(len(loop.found) == len(loop.reads) + len(loop.carries), f"{what} finds one twice")
+        self._check_body(loop.body, known | loop.found)
+        own = {out for step in loop.body for out in given(step)}
+        _require(own >= loop.handed_on, f"{what} hands on what no step of it gives")
+        nexts = [carry.next for carry in loop.carries]
+        _require(len(nexts) == len({*nexts}), f"{what} hands on one value twice")
+        for index, out in loop.stacks.items():
+            part, whole = values[index], values[out]
+            same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)
+            _require(same and whole.order == "C", f"{what} stacks {part} to {whole}")
+        for index, out in loop.finals.items():
+            _require(values[index] == values[out], f"{what} gives {values[index]} as {values[out]}")
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Tell if two values have one shape and one dtype."""
+    return (one.shape, one.dtype) == (other.shape, other.dtype)
+
+
+def _shown(step: Instr | Loop) -> str:
+    line = f" (line {step.line})" if step.line else ""
+    if isinstance(step, Loop):
+        return f"a loop of {step.turns} turns{line}"
+    return f"{step.name}{step.args!r}{line}"
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+def _check_values(program: Program, arguments: Sequence[Any]) -> None:
+    """Evaluate a program, and compare each value with its description."""
+    guards = [block.guard for block in program.blocks() if block.guard is not None]
+    varying = {guard.value.index for guard in guards if guard.kind == "shape"}
+
+    def observe(step: Instr | Loop, index: int, found: Any) -> None:
+        fault = "" if index in varying else misdescribed(program.values[index], found)
+        _require(not fault, f"{_shown(step)} gives t{index}: {fault}")
+
+    for index, constant in program.constants.items():
+        fault = misdescribed(program.values[index], constant.array)
+        _require(not fault, f"constant t{index} is {fault}")
+    for index, argument in zip(program.inputs, arguments, strict=True):
+        fault = misdescribed(program.values[index], argument)
+        _require(not fault, f"input t{index} is {fault}")
+    with np.errstate(all="ignore"):
+        try:
+            evaluated(program, arguments, observe)
+        except Missed as missed:
+            raise _Fault("it takes another branch than the trace") from missed
+
+
+def misdescribed(value: Value, found: Any) -> str:
+    """Say how a value differs from its description; "" if it does not."""
+    if value.is_tuple:
+        return "" if isinstance(found, (tuple, list)) else f"{found!r} in place of several outputs"
+    if not isinstance(found, (NDARRAY, np.generic)):
+        same = value.is_number and not value.shape
+        return "" if same else f"a {type(found).__name__} in place of {value}"
+    is_ndarray = isinstance(found, NDARRAY)
+    order = order_of(found) if is_ndarray else "C"
+    if value.order == "?" or (value.order == "S" and order in IN_ORDER):
+        order = value.order
+    described = Value(found.shape, found.dtype, is_ndarray, is_number=value.is_number, order=order)
+    return "" if described == value else f"{described} in place of {value}"

@@ -1,0 +1,78 @@
+"""Stacks of matrices: which arguments of a call are stacks, and the call of one matrix.
+
+SciPy (from 1.17 on) calls functions of matrices on each matrix of a stack. A row names such
+arguments, with the number of axes of one matrix, in `cores`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.values.dynamic import LIST, TUPLE, rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Cores = Mapping[str, Sequence[str]]
+
+
+def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
+    """Tell if an argument has more axes than one matrix."""
+    for name, core in cores.items():
+        value = given.get(name)
+        parts: Any = value if isinstance(value, TUPLE) else (value,)
+        for i, part in enumerate(parts):  # quicker than a generator
+            if np.ndim(part) > int(core[min(i, len(core) - 1)]):
+                return True
+    return False
+
+
+def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
+    """Return the shape of the stack that the arguments make; empty for one matrix."""
+    shapes: list[tuple[int, ...]] = []
+
+    def note(x: Any, core: str) -> Any:
+        shapes.append(np.shape(x)[: np.ndim(x) - _axes(x, core)])
+        return x
+
+    _changed(given, cores, note)
+    return np.broadcast_shapes(*shapes) if any(shapes) else ()
+
+
+def one_of_stack(
+    given: Mapping[str, Any], cores: Cores, shape: tuple[int, ...], index: tuple[int, ...]
+) -> dict[str, Any]:
+    """Return the arguments of the call of one matrix."""
+
+    def one(x: Any, core: str) -> Any:
+        axes = _axes(x, core)
+        whole = np.shape(x)
+        if len(whole) == axes:
+            return x
+        return np.broadcast_to(x, (*shape, *whole[len(whole) - axes :]))[index]
+
+    return _changed(given, cores, one)
+
+
+def _axes(x: Any, core: str) -> int:
+    """The number of axes of one matrix, which has fewer where the argument has."""
+    return min(np.ndim(x), int(core[-1]))
+
+
+def _changed(
+    given: Mapping[str, Any], cores: Cores, change: Callable[[Any, str], Any]
+) -> dict[str, Any]:
+    changed = dict(given)
+    for name, core in cores.items():
+        value = given.get(name)
+        if isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1):
+            each = [
+                part if part is None else change(part, core[min(i, len(core) - 1)])
+                for i, part in enumerate(value)
+            ]
+            changed[name] = rebuilt(value, each)
+        elif value is not None:
+            changed[name] = change(value, core[0])
+    return changed

@@ -1,0 +1,149 @@
+"""pandas: tables as data beside tracked values, and as arguments."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap
+from gradwrap.errors import NotAnArrayError, TrackedAttributeError, TrackedValueError
+
+pytestmark = pytest.mark.peers
+pd: Any = pytest.importorskip("pandas")
+gw: Any = gradwrap  # called in every way
+A, B = np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.1, 0.2])
+INDEX = ["u", "v", "w"]
+TABLE: Any = pd.DataFrame({"a": A, "b": B}, index=INDEX)
+S: Any = TABLE["a"]
+W2, W3 = np.array([1.5, -0.7]), np.array([1.0, 2.0, -3.0])
+
+BESIDE: dict[str, tuple[Any, Any, Any]] = {
+    "series * x": (lambda x: S * x, lambda x: A * x, W3),
+    "x * series": (lambda x: x * S, lambda x: x * A, W3),
+    "series - x": (lambda x: S - x, lambda x: A - x, W3),
+    "x / series": (lambda x: x / S, lambda x: x / A, W3),
+    "series ** x": (lambda x: S**x, lambda x: A**x, W3),
+    "series * number": (lambda x: S * x[0], lambda x: A * x[0], W3),
+    "number * series": (lambda x: x[0] * S, lambda x: x[0] * A, W3),
+    "x += series": (lambda x: _added(x * 1.0, S), lambda x: x + A, W3),
+    "frame * x": (lambda x: TABLE * x, lambda x: TABLE.to_numpy() * x, W2),
+    "x + frame": (lambda x: x + TABLE, lambda x: x + TABLE.to_numpy(), W2),
+    "frame @ x": (lambda x: TABLE @ x, lambda x: TABLE.to_numpy() @ x, W2),
+    "x @ frame": (lambda x: x @ TABLE, lambda x: x @ TABLE.to_numpy(), W3),
+    "frame.dot": (lambda x: TABLE.dot(x), lambda x: TABLE.to_numpy() @ x, W2),
+    "series @ x": (lambda x: S @ x, lambda x: A @ x, W3),
+    "series.mul": (lambda x: S.mul(x), lambda x: A * x, W3),
+    "index * x": (lambda x: pd.RangeIndex(3) * x, lambda x: np.arange(3) * x, W3),
+    "np.multiply": (lambda x: np.multiply(S, x), lambda x: A * x, W3),
+    "np.dot": (lambda x: np.dot(TABLE, x), lambda x: TABLE.to_numpy() @ x, W2),
+    "np.where": (lambda x: np.where(S > 1.5, x, 0.0), lambda x: np.where(A > 1.5, x, 0.0), W3),
+    "np.stack": (lambda x: np.stack([x, S]), lambda x: np.stack([x, A]), W3),
+    "np.exp(series)": (lambda x: np.exp(S) * x, lambda x: np.exp(A) * x, W3),
+    "comparison": (lambda x: x[x < S], lambda x: x[x < A], W3),
+    "bincount": (
+        lambda x: np.bincount(pd.factorize(pd.Series(["p", "q", "p"]))[0], weights=x),
+        lambda x: np.bincount([0, 1, 0], weights=x),
+        W3,
+    ),
+}
+
+
+def _added(x: Any, other: Any) -> Any:
+    x += other
+    return x
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_tables_stand_beside_tracked_values(name: str) -> None:
+    found, wanted, x = BESIDE[name]
+
+    def loss(f: Any) -> Any:
+        return lambda x: np.sum(np.sin(f(x)))
+
+    np.testing.assert_allclose(gw.grad(loss(found))(x), gw.grad(loss(wanted))(x), rtol=1e-13)
+    ones = np.ones_like(x)
+    pair = gw.jvp(loss(found), (x,), (ones,)), gw.jvp(loss(wanted), (x,), (ones,))
+    np.testing.assert_allclose(*pair, rtol=1e-13)
+    np.testing.assert_allclose(gw.hessian(loss(found))(x), gw.hessian(loss(wanted))(x), rtol=1e-12)
+
+
+def test_a_gradient_has_the_labels_of_its_argument() -> None:
+    for f in (
+        lambda x: np.sum(x**2),
+        lambda x: np.sum(x.values**2),
+        lambda x: np.sum(x.to_numpy(dtype=float) ** 2),
+    ):
+        pd.testing.assert_series_equal(gw.grad(f)(S), 2.0 * S)
+        pd.testing.assert_frame_equal(gw.grad(f)(TABLE), 2.0 * TABLE)
+    found = gw.grad(lambda p: np.sum(p["t"] * p["s"].mean()))({"t": TABLE, "s": S})
+    pd.testing.assert_frame_equal(found["t"], 0.0 * TABLE + A.mean())
+    value, push = gw.jvp(lambda x: np.sum(x**3), (S,), (S,))
+    np.testing.assert_allclose([value, push], [np.sum(A**3), 3.0 * np.sum(A**3)])
+    np.testing.assert_allclose(gw.jacobian(lambda x: x**2)(S), np.diag(2.0 * A))
+
+
+def test_a_fit_starts_from_a_table_and_gives_one() -> None:
+    for method in ("BFGS", "Newton-CG"):
+        found = gw.optimize.minimize(lambda x: np.sum((x * S - 2.0) ** 2), 0.0 * S, method=method)
+        pd.testing.assert_series_equal(found.x, 2.0 / S, atol=1e-5)
+
+
+def test_other_labels_than_those_of_an_argument_are_refused() -> None:
+    other = S[::-1]
+    for f in (lambda x: x * other, lambda x: other - x, lambda x: other @ x, lambda x: x @ other):
+        with pytest.raises(TrackedValueError, match=r"other labels than an argument.*reindex"):
+            gw.grad(lambda x, f=f: np.sum(f(x)))(S)
+        with pytest.raises(TrackedValueError, match="other labels"):
+            gw.jvp(lambda x, f=f: np.sum(f(x)), (S,), (A,))
+    with pytest.raises(TrackedValueError, match="other labels"):
+        gw.grad(lambda x, y: np.sum(x * y), (0, 1))(S, other)
+    found = gw.grad(lambda x: np.sum(x * other.reindex(S.index) * other.to_numpy()))(S)
+    np.testing.assert_allclose(found, A * A[::-1])
+    found = gw.grad(lambda x: np.sum(x * other))(W3)  # an array has no labels in pandas either
+    np.testing.assert_allclose(found, A[::-1])
+
+
+def test_arguments_outside_argnums_stay_tables() -> None:
+    def f(w: Any, table: Any) -> Any:
+        return np.sum(table[table["a"] > 1.5][["a", "b"]] @ w)
+
+    np.testing.assert_allclose(gw.grad(f)(W2, TABLE), TABLE.to_numpy()[1:].sum(axis=0))
+
+
+def test_what_pandas_cannot_hold_says_to_numpy() -> None:
+    for f in (
+        lambda x: pd.Series(x).sum(),
+        lambda x: TABLE.assign(c=x)["c"].sum(),
+        lambda x: pd.DataFrame({"c": x}).sum().sum(),
+    ):
+        with pytest.raises(TrackedValueError, match=r"\.to_numpy\(\)"):
+            gw.grad(f)(W3)
+    with pytest.raises(TrackedAttributeError, match=r"'groupby'.*\.to_numpy\(\)"):
+        gw.grad(lambda x: x.groupby("u").sum())(S)
+
+
+def test_columns_that_are_no_numbers_are_named() -> None:
+    table = TABLE.assign(name=["p", "q", "r"])
+    with pytest.raises(NotAnArrayError, match=r"columns \['name'\] do not hold numbers"):
+        gw.grad(lambda w: np.sum(table * w))(np.ones(3))
+    with pytest.raises(NotAnArrayError, match=r"dtype .*pd.factorize"):
+        gw.grad(lambda w: np.sum(table["name"] * w))(W3)
+
+
+def test_a_variable_of_an_array_has_no_attributes_of_tables() -> None:
+    gw.grad(lambda x: np.sum(x))(S)
+    with pytest.raises(AttributeError):
+        gw.wrap(W3, requires_grad=True).values  # noqa: B018  it is asked for
+
+
+def test_the_page_shows_what_is_computed() -> None:
+    pytest.importorskip("sklearn")
+    page = Path(__file__).parents[2] / "docs" / "pandas.md"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+    assert found.failed == 0
+    assert found.attempted > 15

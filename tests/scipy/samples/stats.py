@@ -1,0 +1,56 @@
+"""Samples of the rows of `scipy.stats`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy_samples import call, each
+
+
+def _two(r: Any) -> tuple[Any, Any]:
+    x = r.normal(12)
+    return x, 0.4 * x + r.normal(12)
+
+
+SAMPLES: dict[str, Any] = {
+    "stats.yeojohnson_llf": lambda r: [call(0.3, r.normal(9))],
+    "stats.pearsonr": lambda r: [call(*_two(r)), call(*_two(r), alternative="less")],
+    "stats.pointbiserialr": lambda r: [call(*_two(r))],
+    "stats.linregress": lambda r: [call(*_two(r)), call(*_two(r), alternative="greater")],
+    "stats.f_oneway": lambda r: [call(r.normal(6), r.normal(8), r.normal(5))],
+    "stats.variation": lambda r: [call(r.uniform(6)), call(r.uniform(4, 3), axis=1, ddof=1)],
+    "stats.trim_mean": lambda r: [call(r.normal(12), proportiontocut=0.2)],
+    "stats.scoreatpercentile": lambda r: [call(r.normal(12), per=31.0)],
+    "stats.wasserstein_distance": lambda r: [call(r.normal(6), r.normal(5))],
+    "stats.energy_distance": lambda r: [call(r.normal(6), r.normal(5))],
+    "stats.boxcox": lambda r: [call(r.uniform(6), 0.3)],
+    "stats.boxcox_llf": lambda r: [call(0.3, r.uniform(6))],
+    "stats.yeojohnson": lambda r: [call(r.normal(6), 0.3)],
+    **each(
+        "stats",
+        "skew kurtosis tmean tvar tstd tsem sem zscore differential_entropy kstat kstatvar "
+        "skewtest jarque_bera describe iqr median_abs_deviation lmoment tmin tmax",
+        lambda r: [call(r.normal(12))],
+    ),
+    "stats.moment": lambda r: [call(r.normal(12), 3), call(r.normal(4, 3), 2)],
+    **each(
+        "stats",
+        "gmean hmean gzscore gstd entropy chisquare power_divergence",
+        lambda r: [call(r.uniform(12))],
+    ),
+    **each("stats", "circmean circvar circstd", lambda r: [call(r.uniform(8))]),
+    **each("stats", "kurtosistest normaltest", lambda r: [call(r.normal(24))]),
+    **each("stats", "zmap ttest_rel bartlett levene alexandergovern", lambda r: [call(*_two(r))]),
+    "stats.ttest_1samp": lambda r: [call(r.normal(12), 0.2)],
+    "stats.ttest_ind": lambda r: [
+        call(*_two(r)),
+        call(r.normal(8), r.normal(5), equal_var=False),
+    ],
+    "stats.ttest_ind_from_stats": lambda r: [call(1.0, 0.5, 10, 1.3, 0.4, 12)],
+    **each(
+        "stats",
+        "combine_pvalues false_discovery_control",
+        lambda r: [call(r.uniform(5, low=0.1, high=0.9))],
+    ),
+    "stats.quantile": lambda r: [call(r.normal(9), 0.3)],
+}

@@ -1,0 +1,76 @@
+"""What one call of a function of SciPy's costs, in Python frames of gradwrap."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.scipy.linalg as sl
+
+HERE = str(Path(gw.__file__).parent)
+A = np.array([[2.0, 0.0], [0.3, 1.5]])
+B = np.array([0.7, -0.4])
+
+
+def frames(function: Any, *args: Any) -> int:
+    count = 0
+
+    def count_calls(frame: Any, event: str, _: Any) -> None:
+        nonlocal count
+        is_ours = frame.f_code.co_filename.startswith((HERE, "<"))
+        count += event == "call" and is_ours and "importlib" not in frame.f_code.co_filename
+
+    for _ in range(3):
+        function(*args)
+    sys.setprofile(count_calls)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_frames_of_a_gradient_of_one_argument() -> None:
+    assert frames(gw.grad(lambda b: np.sum(sl.cho_solve((A, True), b))), B) <= 220
+
+
+def test_frames_of_a_gradient_of_both_arguments() -> None:
+    def total(c: Any, b: Any) -> Any:
+        return np.sum(sl.cho_solve((c, True), b))
+
+    assert frames(gw.grad(total, (0, 1)), A, B) <= 300
+
+
+def test_frames_of_a_plain_call() -> None:
+    assert frames(sl.cho_solve, (A, True), B) <= 5
+
+
+def test_arguments_reach_scipy_however_they_are_given() -> None:
+    wanted = sl.cho_solve((A, True), B)
+
+    def calls(b: Any) -> list[Any]:
+        return [
+            sl.cho_solve((A, True), b),
+            sl.cho_solve((A, True), b=b),
+            sl.cho_solve(b=b, c_and_lower=(A, True)),
+            sl.cho_solve((A, True), b, False, False),
+        ]
+
+    for found in gw.vjp(calls, B)[0]:
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_arguments_of_any_number_reach_scipy() -> None:
+    found = gw.jacobian(lambda a: sl.block_diag(a, B, 3 * a))(B)
+
+    np.testing.assert_array_equal(found.sum((0, 1)), [4.0, 4.0])
+
+
+def test_wrong_call_is_refused_as_scipy_refuses_it() -> None:
+    with pytest.raises(TypeError, match="missing a required argument: 'b'"):
+        gw.grad(lambda c: np.sum(sl.cho_solve((c, True))))(A)
