@@ -46,9 +46,10 @@ class Kernels:
     def body(self, body: Sequence[Step], live: set[int]) -> list[Step]:
         """Return the steps of a block with kernels; `live` is what is needed after them."""
         for step in body:
-            number: Any = filled_with(step) if isinstance(step, Instr) else None
-            if number is not None and type(number) is not Ref:
-                self._uniform[step.out] = number
+            if isinstance(step, Instr):
+                number: Any = filled_with(step)
+                if number is not None and type(number) is not Ref:
+                    self._uniform[step.out] = number
         users = Counter(index for step in body for index in {*used(step)})
         units: list[list[Step]] = []
         for unit in scheduled(body, self._shape_of):
