@@ -247,3 +247,5 @@ METHODS = frozenset(
     "squeeze std sum swapaxes take trace transpose var view".split()
 )
 """The methods of arrays that write to nothing and return arrays: operations of the same names."""
+NAMES = frozenset(OPERATIONS)
+"""The operations with a row of their own."""

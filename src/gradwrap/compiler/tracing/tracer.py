@@ -59,13 +59,13 @@ def _path_of(function: Any) -> str:
     return ""
 
 
-def _is_default(name: str, value: Any) -> bool:
-    if value is None and name not in ("axis", "initial"):
+def _is_default(keyword: str, value: Any) -> bool:
+    if value is None and keyword not in ("axis", "initial"):
         return True
-    if value is NO_VALUE or (name, value) in ((("keepdims"), False), ("subok", True)):
+    if value is NO_VALUE or (keyword, value) in ((("keepdims"), False), ("subok", True)):
         return True
-    return (name == "where" and value is True) or (
-        name in ("casting", "order") and value in ("same_kind", "K")
+    return (keyword == "where" and value is True) or (
+        keyword in ("casting", "order") and value in ("same_kind", "K")
     )
 
 
