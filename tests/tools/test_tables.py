@@ -23,11 +23,11 @@ TABLES = (
     "compiler/ir/operations.py",
 )
 LISTS = {
-    "core/array/operators.py": "the words of Python's operators, which make their methods",
     "core/calls/diagonals.py": "the rows through which a diagonal of tangents stays one",
     "compiler/engines/c/library.py": "functions of C that the compiler is not to put together",
     "compiler/engines/cupy/arrays.py": "CuPy's spelling of the tracer's namespace",
     "compiler/tracing/backend.py": "functions of formulas that a trace performs otherwise",
+    "compiler/tracing/namespace.py": "the spelling of the tracer's namespace",
 }
 """The files outside of the tables that may have one list of operations, and why."""
 
