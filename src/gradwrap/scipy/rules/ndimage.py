@@ -334,20 +334,20 @@ def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:  # noqa: PLR0911  one
     if mode == "constant":
         return x, (data < 0) | (data > n - 1)
     outside = np.zeros(data.shape, bool)
-    if mode == "nearest":
-        return np.clip(x, 0, n - 1), outside
     if mode == "mirror":
         period = 2 * (n - 1)
-        x = x - period * np.floor(data / period)
-        return np.where(np.asarray(native_of(x)) > n - 1, period - x, x), outside
+        x = x - period * np.trunc(data / period)
+        x = np.where(np.asarray(native_of(x)) < 0, -x, x)
+        return np.where(np.asarray(native_of(x)) >= n, period - x, x), outside
     if mode == "reflect":
         period = 2 * n
         x = x - period * np.floor((data + 0.5) / period)
         return np.where(np.asarray(native_of(x)) > n - 0.5, period - 1 - x, x), outside
     if mode == "grid-wrap":
         return x - n * np.floor(data / n), outside
-    if mode == "wrap":
-        return x - (n - 1) * np.floor(data / (n - 1)), outside
+    if mode == "wrap":  # from end to end, where an end is left as it is
+        turns = np.where(data < 0, -np.trunc(-data / (n - 1)) - 1, np.trunc(data / (n - 1)))
+        return x - (n - 1) * np.where((data >= 0) & (data <= n - 1), 0, turns), outside
     return x, outside
 
 
@@ -376,6 +376,7 @@ def _mapped(
     input: Any, coordinates: list[Any], order: Any, mode: Any, cval: Any, prefilter: Any
 ) -> Any:
     """The spline through the elements of an array, at points between them."""
+    mode = "reflect" if mode == "grid-mirror" else mode
     pad = 0
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
@@ -457,7 +458,8 @@ def _affine(
         if matrix.ndim == 1:
             points.append(matrix[i] * grid[i] + offsets[i])
         else:
-            points.append(sum(matrix[i, j] * grid[j] for j in range(len(shape))) + offsets[i])
+            # in SciPy's order, so that ties are rounded alike
+            points.append(sum((matrix[i, j] * grid[j] for j in range(len(shape))), offsets[i]))
     return _mapped(input, points, order, mode, cval, prefilter)
 
 
