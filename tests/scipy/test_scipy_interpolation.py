@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-import gradwrap.scipy.ndimage as ndimage
+from gradwrap.scipy import ndimage
 from gradwrap.scipy.calls import SciPyCall
 from gradwrap.scipy.table import row_of
 

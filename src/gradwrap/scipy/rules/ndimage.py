@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula
 from gradwrap.scipy.rules.extending import extended, windows
@@ -106,8 +107,12 @@ def _gaussian_laplace(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, k
 
 
 def _gaussian_gradient(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, kwargs: Any) -> Any:
+    every = list(range(input.ndim))  # SciPy smooths along all axes, and takes slopes along some
     chosen = _axes(axes, input.ndim)
-    parts = _gaussian_parts(input, sigma, mode, cval, chosen, 1, kwargs)
+    parts = [
+        _gaussian_parts(input, sigma, m, cval, every, 1, kwargs)[axis]
+        for axis, m in zip(chosen, _each(mode, len(chosen)), strict=True)
+    ]
     return np.sqrt(functools.reduce(lambda a, b: a + b, [part * part for part in parts]))
 
 
@@ -179,27 +184,35 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     return np.reshape(x, (*x.shape[:count], -1))
 
 
+def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
+    """The axes of weights, which are sorted in whatever order `axes` has them, and the origins."""
+    chosen = _axes(axes, ndim)
+    pairs = sorted(zip(chosen, _each(origin, len(chosen)), strict=True))
+    return [axis for axis, _ in pairs], [one for _, one in pairs]
+
+
 def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    around = _around(input, weights.shape, mode, cval, origin, _axes(axes, input.ndim))
+    chosen, origins = _in_order(axes, origin, input.ndim)
+    around = _around(input, weights.shape, mode, cval, origins, chosen)
     return around @ np.reshape(weights, (-1,))
 
 
 def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    chosen = _axes(axes, input.ndim)
-    origins = _each(origin, len(chosen))
+    chosen, origins = _in_order(axes, origin, input.ndim)
     turned = [_turned(o, n) for o, n in zip(origins, weights.shape, strict=True)]
     reversed_ = weights[(slice(None, None, -1),) * weights.ndim]
-    return _correlate(input, reversed_, mode, cval, turned, axes)
+    return _correlate(input, reversed_, mode, cval, turned, chosen)
 
 
 def _members(
     input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
 ) -> Any:
-    chosen = _axes(axes, input.ndim)
     if footprint is None:
+        chosen = _axes(axes, input.ndim)
         return _around(input, _each(size, len(chosen)), mode, cval, origin, chosen)
     footprint = np.asarray(footprint, dtype=bool)
-    around = _around(input, footprint.shape, mode, cval, origin, chosen)
+    chosen, origins = _in_order(axes, origin, input.ndim)
+    around = _around(input, footprint.shape, mode, cval, origins, chosen)
     return around[..., np.flatnonzero(footprint)]
 
 
@@ -254,7 +267,11 @@ def _structured(
     axes: Any, sign: int,
 ) -> Any:  # fmt: skip
     """The extreme of a neighbourhood after a structure is added; dilation turns it around."""
-    chosen = _axes(axes, input.ndim)
+    if structure is None and footprint is None:
+        chosen = _axes(axes, input.ndim)
+        origins = _each(origin, len(chosen))
+    else:
+        chosen, origins = _in_order(axes, origin, input.ndim)
     if structure is not None:
         structure = np.asarray(structure) if isinstance(structure, list) else structure
         footprint = (
@@ -264,7 +281,6 @@ def _structured(
         footprint = np.asarray(footprint, bool)
     else:
         footprint = np.ones(_each(size, len(chosen)), bool)
-    origins = _each(origin, len(chosen))
     if sign > 0:
         turn = (slice(None, None, -1),) * footprint.ndim
         origins = [_turned(o, n) for o, n in zip(origins, footprint.shape, strict=True)]
@@ -328,7 +344,7 @@ def _basis(distance: Any, order: int) -> Any:
     return total / math.factorial(order)
 
 
-def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:  # noqa: PLR0911  one for each
+def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
     """Coordinates brought into an axis, and where they were outside of it."""
     data = np.asarray(native_of(x))
     if mode == "constant":
@@ -527,6 +543,8 @@ def _centre(input: Any, labels: Any, index: Any) -> Any:
 def _fourier(factor: Any) -> Any:
     def formula(input: Any, n: Any, axis: Any, **words: Any) -> Any:
         (value,) = words.values()
+        if n == 0:
+            raise NoRuleError("a transform of no elements has no derivative. Fix: n=-1, or n > 0.")
         values = _each(value, input.ndim)
         for k, length in enumerate(input.shape):
             is_real = axis % input.ndim == k and n > 0

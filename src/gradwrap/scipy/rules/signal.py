@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.solving import attached, plain
 from gradwrap.scipy.table import Row, register
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.scipy.calls import SciPyCall
 
 signal: Any = import_module("scipy.signal")
 
@@ -590,7 +595,7 @@ def _stft(
     x: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
     return_onesided: Any, boundary: Any, padded: Any, axis: Any, scaling: Any,
 ) -> Any:  # fmt: skip
-    x = np.moveaxis(x, axis, -1)
+    x = np.moveaxis(x, axis, -1) if x.ndim > 1 else x
     win, length = _window(window, nperseg, x.shape[-1])
     step = length - (length // 2 if noverlap is None else int(noverlap))
     half = length // 2
@@ -1132,13 +1137,28 @@ REPRESENTATIONS = [
 ]
 
 
+class _MinimumPhase(ArrayApi):
+    """The array-API path, save for the method that takes the root of a zero."""
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Refuse the method "hilbert"."""
+        if call.given.get("method") == "hilbert":
+            raise NoRuleError(
+                'scipy.signal.minimum_phase has no derivative with method="hilbert". '
+                'Fix: method="homomorphic".'
+            )
+        return super().evaluate(call, leaves, outs)
+
+
 BY_ARRAY_API = (
     "hilbert hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay zpk2tf sos2tf "
     "vectorstrength normalize firwin gausspulse sweep_poly"
 )
 API = [
     *(Row(f"signal.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
-    Row("signal.minimum_phase", ArrayApi(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest)),
+    Row(
+        "signal.minimum_phase", _MinimumPhase(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest)
+    ),
 ]
 NONE = [
     Row("signal.ShortTimeFFT", Class(_short_time), note=".stft and .spectrogram of one signal"),
