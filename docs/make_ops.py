@@ -1,6 +1,6 @@
-"""Write `ops.md`, the page of all operations, and their declarations, from the table of rules.
+"""Write what follows from the table of rules: two pages, and declarations for type checkers.
 
-python docs/make_ops.py            write the page, and the declarations in `gradwrap.typing`
+python docs/make_ops.py            write ops.md, scipy.md and files of `gradwrap.typing`
 python docs/make_ops.py --check    fail, and show the difference, if one of them is not current
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import gradwrap.backends
 import gradwrap.rules
+import make_scipy
 from formula_source import Helper, helpers_of, named_in, steps_of, summary_of, text_of
 from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import GENERIC, find_op, ops
@@ -98,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checks = parser.parse_args(arguments).check
     enter_all_rows()
     written = [(PAGE, "docs/ops.md", page())]
+    of_scipy = make_scipy.PAGE
+    written += [(of_scipy, "docs/scipy.md", make_scipy.page(of_scipy.read_text(encoding="utf-8")))]
     written += [(path, f"typing/{path.name}", text) for path, text in files().items()]
     found = [_is_current(*one, checks) for one in written]
     return 0 if all(found) else 1

@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import scipy.special
+
+from gradwrap.core.table.registry import search_function
 from gradwrap.scipy.kinds import ArrayApi, Constant, Refused
 from gradwrap.scipy.names import NAMES
 from gradwrap.scipy.table import Row, all_rows
@@ -65,9 +68,18 @@ def chapters() -> Iterator[str]:  # noqa: C901  one part of a chapter after the 
             if isinstance(row.kind, Constant):
                 reasons.setdefault(f"No derivative ({row.kind.why})", []).append(_name(row))
         for why, names in NAMES.get(module, {}).items():
-            reasons.setdefault(why[0].upper() + why[1:], []).extend(names.split())
+            for name in names.split():
+                said = _of_ufunc(name) if why == "ufuncs" else why
+                reasons.setdefault(said[0].upper() + said[1:], []).append(name)
         for why, listed in reasons.items():
             yield f"- {why}: {', '.join(f'`{name}`' for name in listed)}\n"
+
+
+def _of_ufunc(name: str) -> str:
+    """Tell if a ufunc has a rule."""
+    if search_function(getattr(scipy.special, name)) is None:
+        return "ufuncs without a rule: refused"
+    return "ufuncs with a rule of gradwrap's own table"
 
 
 def _name(row: Row) -> str:

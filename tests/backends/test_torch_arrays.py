@@ -22,10 +22,37 @@ def tensor(*values: float) -> Any:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def test_tensor_that_requires_grad_is_not_recorded_by_torch() -> None:
+ENTRIES: dict[str, Callable[[Any], Any]] = {
+    "wrap": gw.wrap,
+    "grad": gw.grad(lambda w: (w * w).sum()),
+    "vjp": lambda w: gw.vjp(lambda w: (w * w).sum(), w),
+    "jvp": lambda w: gw.jvp(lambda w: (w * w).sum(), (w,), (w,)),
+    "in a container": lambda w: gw.grad(lambda p: (p["w"] ** 2).sum())({"w": w}),
+}
+
+
+@pytest.mark.parametrize("enter", ENTRIES.values(), ids=ENTRIES)
+@pytest.mark.parametrize(
+    "make", [lambda: torch.nn.Parameter(tensor(1.0, 2.0)), lambda: parameter() * 2.0]
+)
+def test_a_tensor_of_torchs_own_graph_is_refused(enter: Any, make: Any) -> None:
+    """torch's backward() would miss what gradwrap computes, without a word."""
+    weight = make()
+    with pytest.raises(gw.errors.TrackedValueError, match=r"requires_grad.*\.detach\(\)"):
+        enter(weight)
+    enter(weight.detach())
+    with torch.no_grad():
+        enter(weight)
+
+
+def parameter() -> Any:
+    return tensor(1.0, 2.0).requires_grad_()
+
+
+def test_a_detached_parameter_is_not_recorded_by_torch() -> None:
     weight = torch.nn.Parameter(tensor(1.0, 2.0))
 
-    value, gradient = gw.value_and_grad(lambda w: (w * w).sum())(weight)
+    value, gradient = gw.value_and_grad(lambda w: (w * w).sum())(weight.detach())
 
     assert not value.requires_grad
     assert not gradient.requires_grad
@@ -34,8 +61,9 @@ def test_tensor_that_requires_grad_is_not_recorded_by_torch() -> None:
 
 
 def test_wrapped_parameter_shares_its_buffer_and_not_torchs_graph() -> None:
-    weight = tensor(1.0, 2.0).requires_grad_()
-    v = gw.wrap(weight, requires_grad=True)
+    weight = parameter()
+    with torch.no_grad():
+        v = gw.wrap(weight, requires_grad=True)
 
     (v * v).sum().backward()
 
@@ -43,6 +71,30 @@ def test_wrapped_parameter_shares_its_buffer_and_not_torchs_graph() -> None:
     assert not v.data.requires_grad
     assert v.grad is not None
     assert v.grad.tolist() == [2.0, 4.0]
+
+
+def test_check_grads_takes_tensors() -> None:
+    x = torch.tensor([0.3, 1.2], dtype=torch.float64)
+    gw.testing.check_grads(lambda x: torch.sum(torch.sin(x) * x), [x])
+    gw.testing.check_grads(lambda x: torch.sum(x**3), [x.to(torch.float32)])
+    gw.testing.check_grads(lambda z: torch.sum((z * z.conj()).real), [x.to(torch.complex128)])
+    assert gw.testing.check_rule("multiply", x, x).right
+    wrong = gw.primitive(lambda x: torch.sin(x))
+    gw.defvjp(wrong, lambda xp, g, x: g * xp.sin(x))
+    with pytest.raises(gw.testing.GradientMismatchError):
+        gw.testing.check_grads(wrong, [x], modes=["rev"])
+
+
+def test_a_primitive_that_returns_another_librarys_array_is_refused() -> None:
+    to_numpy = gw.primitive(lambda x: np.sin(np.asarray(x)))
+    to_torch = gw.primitive(lambda x: torch.sin(torch.as_tensor(x)))
+    for primitive in (to_numpy, to_torch):
+        gw.defvjp(primitive, lambda xp, g, x: g * xp.cos(x))
+    cases = ((to_numpy, tensor(1.0), "torch", "numpy"), (to_torch, np.ones(1), "numpy", "torch"))
+    for primitive, x, given, made in cases:
+        for transform in (gw.vjp, lambda f, x: gw.jvp(f, (x,), (x,))):
+            with pytest.raises(gw.errors.MixedLibrariesError, match=f"of {given} and.*of {made}"):
+                transform(primitive, x)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
@@ -221,3 +273,32 @@ def test_repeated_indices_add_up() -> None:
         reference = x.clone().requires_grad_()
         f(reference).backward()
         np.testing.assert_array_equal(gw.grad(f)(x), reference.grad)
+
+
+@pytest.mark.parametrize(
+    ("shape", "right", "left"),
+    [
+        ((3, 3, 3), (3, 3), True),
+        ((2, 3, 3), (2, 3), True),
+        ((2, 3, 3), (3, 2), True),
+        ((3, 3), (3,), True),
+        ((3, 3), (3, 3), False),
+        ((2, 3, 3), (2, 4, 3), False),
+    ],
+)
+def test_solve_takes_a_batch_of_vectors_as_pytorch_does(
+    shape: tuple[int, ...], right: tuple[int, ...], left: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    a = torch.tensor(rng.normal(size=shape) + 3 * np.eye(3), requires_grad=True)
+    b = torch.tensor(rng.normal(size=right), requires_grad=True)
+
+    def total(a: Any, b: Any) -> Any:
+        return torch.sum(torch.linalg.solve(a, b, left=left) ** 3)
+
+    wanted = total(a, b)
+    wanted.backward()
+    value, found = gw.value_and_grad(total, (0, 1))(a.detach(), b.detach())
+    torch.testing.assert_close(value, wanted.detach())
+    torch.testing.assert_close(found[0], a.grad)
+    torch.testing.assert_close(found[1], b.grad)

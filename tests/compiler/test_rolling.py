@@ -9,8 +9,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.engines.numpy import tangents
 from gradwrap.compiler.ir.program import Loop
-from gradwrap.compiler.passes import products as sharing
 from gradwrap.core.values.tree import flatten
 from rolled import compiled_to, loops, names, names_in, steps
 
@@ -243,10 +243,10 @@ def test_sines_and_cosines_by_tangents_are_exact_to_four_units() -> None:
     spread = np.concatenate([RNG.uniform(-s, s, 10_000) for s in (1e-8, 1.0, 4.0, 100.0, 1e6)])
     near = np.pi / 2 * np.arange(-4, 5)[:, None] + RNG.uniform(-1e-6, 1e-6, 1000)
     x = np.concatenate([spread, near.ravel()])
-    sines = sharing.sine(x, np.empty_like(x))
+    sines = tangents.sine(x, np.empty_like(x))
     for found, wanted in (
         (sines, np.sin(x)),
-        (sharing.cosine(x, sines, np.empty_like(x)), np.cos(x)),
+        (tangents.cosine(x, sines, np.empty_like(x)), np.cos(x)),
     ):
         assert np.max(np.abs(found - wanted) / np.spacing(np.abs(wanted))) <= 4
 
@@ -255,24 +255,24 @@ def test_sines_and_cosines_by_tangents_are_no_larger_than_one() -> None:
     """So `sqrt(1 - cos(x)**2)` is a number."""
     away = np.array([1.0, -1.0]) * 10.0 ** RNG.uniform(-17, -2, (5_000, 1))
     x = (np.pi / 2 * np.arange(-9, 10)[:, None, None] + away).ravel()
-    sines = sharing.sine(x, np.empty_like(x))
+    sines = tangents.sine(x, np.empty_like(x))
     assert np.abs(sines).max() == 1.0
-    assert np.abs(sharing.cosine(x, sines, np.empty_like(x))).max() == 1.0
+    assert np.abs(tangents.cosine(x, sines, np.empty_like(x))).max() == 1.0
 
 
 def test_sines_and_cosines_by_tangents_at_zero_and_of_what_is_no_number() -> None:
     x = np.array([0.0, -0.0, 5e-324, 1.5e-323, 1e-310, np.nan, 1.0])
     with np.errstate(divide="raise", invalid="raise"):
-        sines = sharing.sine(x, np.empty(7))
-        cosines = sharing.cosine(x, sines, np.empty(7))
+        sines = tangents.sine(x, np.empty(7))
+        cosines = tangents.cosine(x, sines, np.empty(7))
     np.testing.assert_allclose(sines, np.sin(x), rtol=1e-15, atol=5e-324)
     assert np.array_equal(np.signbit(sines), np.signbit(x))
     np.testing.assert_allclose(cosines, np.cos(x), rtol=1e-15)
     infinite = np.array([np.inf, -np.inf])
     with np.errstate(invalid="ignore"):
-        sines = sharing.sine(infinite, np.empty(2))
+        sines = tangents.sine(infinite, np.empty(2))
         assert np.isnan(sines).all()
-        assert np.isnan(sharing.cosine(infinite, sines, np.empty(2))).all()
+        assert np.isnan(tangents.cosine(infinite, sines, np.empty(2))).all()
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -282,7 +282,7 @@ def test_chunks_share_sines_and_cosines(
     def f(x: Any, y: Any) -> Any:
         return np.sum(np.sin(x) * y + np.cos(y) * np.sin(x) * np.exp(-x))
 
-    monkeypatch.setattr(sharing, "QUICK", quick)
+    monkeypatch.setattr(tangents, "QUICK", quick)
     x, y = RNG.standard_normal(200_000), RNG.standard_normal(200_000)
     x[7] = 0.0
     gradient = gw.grad(f, (0, 1))

@@ -601,7 +601,7 @@ def test_questions_are_answered_from_the_data(function: Callable[[Any], Any]) ->
                 np.histogram,
                 r"np.histogram on numpy arrays has no rule.*Fix: gradwrap.defvjp\(np.hist",
             ),
-            (np.i0, r"np.i0 on numpy arrays has no rule.*detach"),
+            (np.histogram_bin_edges, r"np.histogram_bin_edges on numpy arrays has no rule.*detach"),
             (lambda x: np.quantile(x, x), "no derivative with respect to q. Fix: .detach"),
             (
                 lambda x: np.quantile(x, 0.5, weights=V, method="inverted_cdf"),
@@ -782,3 +782,25 @@ def test_medians_of_infinite_numbers() -> None:
     far: Any = np.array([[1.0, np.inf, np.inf, np.inf], [-np.inf, -np.inf, 0.0, 1.0]])
     value, _ = gw.vjp(fn(lambda x: ANY.median(x, axis=1)), far)
     np.testing.assert_array_equal(value, np.median(far, axis=1))
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin"])
+@pytest.mark.parametrize("initial", [0.5, 1.5])
+def test_an_initial_value_is_the_extremum_of_a_slice_of_nan(name: str, initial: float) -> None:
+    data = np.array([[np.nan, np.nan], [1.0, np.nan], [2.0, 1.25]])
+    function = getattr(np, name)
+    value, pull = gw.vjp(fn(lambda x: function(x, axis=1, initial=initial)), data)
+    np.testing.assert_array_equal(value, function(data, axis=1, initial=initial))
+    (gradient,) = pull(np.ones(3))
+    assert np.isfinite(gradient).all()
+    np.testing.assert_array_equal(gradient[0], 0.0)
+    expected = float(function(data[2]) != initial and value[2] != initial)
+    assert gradient[2].sum() == expected
+
+
+def test_i0_has_all_derivatives() -> None:
+    pytest.importorskip("scipy")
+    x = np.array([-2.0, 0.0, 0.7])
+    gw.testing.check_grads(fn(lambda x: np.i0(x)), [x], order=2)
+    assert gw.grad(gw.grad(fn(np.i0)))(0.0) == pytest.approx(0.5)
+    assert gw.grad(gw.grad(gw.adapting(fn(np.i0))))(0.0) == pytest.approx(0.5)

@@ -319,3 +319,38 @@ def test_conventions() -> None:
     assert slopes(np.maximum, 1.0, np.nan) == (0.0, 1.0)
     assert gw.grad(lambda x: np.fabs(x))(0.0) == 0.0
     assert np.isnan(gw.grad(lambda x: np.cbrt(x))(np.nan))
+
+
+# Values at the ends of a range, and steps ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_ldexp_is_numpys_where_its_factor_is_out_of_range(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    powers = rng.integers(-2200, 2200, 400)
+    data = np.ldexp(rng.uniform(0.5, 1.0, 400), rng.integers(-1000, 1000, 400))
+    if dtype is not np.float64:
+        powers, data = rng.integers(-290, 290, 400), np.ldexp(data, -np.frexp(data)[1] + 60)
+    data = data.astype(dtype)
+    with np.errstate(all="ignore"):
+        wanted = np.ldexp(data, powers)
+        found = gw.wrap(data)
+        ours: Any = np.ldexp(found, powers)
+        np.testing.assert_array_equal(ours.data, wanted)
+    assert ours.dtype == wanted.dtype
+    value, pull = gw.vjp(fn(lambda x: np.ldexp(x, -1500)), 2.0**500)
+    assert value == 2.0**-1000
+    assert pull(2.0**600)[0] == 2.0**-900
+    value, pull = gw.vjp(fn(lambda x: np.ldexp(x, np.int8(100))), 1.5)
+    assert (value, pull(1.0)[0]) == (1.5 * 2.0**100, 2.0**100)
+
+
+def test_heaviside_has_a_gradient_in_its_value_at_zero() -> None:
+    at = np.array([-1.0, 0.0, 1.0, 0.0])
+    half = np.full(4, 0.5)
+    total = fn(lambda x, h: np.sum(np.heaviside(x, h) * np.arange(1.0, 5.0)))
+    np.testing.assert_array_equal(gw.grad(total, 1)(at, half), [0, 2, 0, 4])
+    np.testing.assert_array_equal(gw.grad(total, 0)(at, half), 0.0)
+    np.testing.assert_array_equal(gw.jvp(total, (at, half), (half, half))[1], 3.0)
+    single = fn(lambda h: np.sum(np.heaviside(at[:, None], h)))
+    np.testing.assert_array_equal(gw.grad(single)(half), [2, 2, 2, 2])

@@ -306,3 +306,17 @@ def test_inv_of_a_singular_matrix_raises_what_numpy_raises() -> None:
 def test_cholesky_of_a_matrix_that_is_not_positive_raises_what_numpy_raises() -> None:
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         gw.grad(lambda x: np.sum(np.linalg.cholesky(x)))(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_product_of_others_with_a_zero_is_zero_where_it_overflows(dtype: Any) -> None:
+    big = float(np.finfo(dtype).max) ** 0.8
+    rows = np.array([[0.0, big, big, 3.0], [0.0, 2.0, 3.0, 4.0], [0.0, 0.0, big, big]], dtype)
+    with np.errstate(all="ignore"):
+        found = gw.grad(lambda x: np.sum(np.prod(x, axis=1)))(rows)
+    wanted = np.zeros_like(rows)
+    wanted[0, 0], wanted[1, 0] = np.inf, 24.0
+    np.testing.assert_array_equal(found, wanted)
+    rows = np.array([[0.0, np.inf, 2.0], [np.nan, 0.0, 1.0]], dtype)
+    with np.errstate(all="ignore"):
+        assert np.isnan(gw.grad(lambda x: np.sum(np.prod(x, axis=1)))(rows)).any(axis=1).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -463,7 +464,41 @@ def test_a_second_derivative_of_equal_values_warns(fun: Any) -> None:
     total = fn(lambda x: np.sum(fun(x) ** 3))
     np.testing.assert_allclose(gw.grad(total)(EYE), 3.0 * EYE)
     with pytest.warns(WARNS, match="equal up to rounding"):
-        gw.hessian(total)(EYE)
+        found = gw.hessian(total)(EYE)
+    assert np.isnan(found).any()  # a term is not known: no finite number
+
+
+VALUES: list[Any] = [
+    np.linalg.eigvalsh,
+    fn(lambda x: np.linalg.eigvalsh(x, UPLO="U")),
+    fn(lambda x: np.linalg.eigh(x)[0]),
+    fn(lambda x: np.linalg.svd(x)[1]),
+    fn(lambda x: np.linalg.svd(x, compute_uv=False)),
+]
+
+
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("inner", [gw.grad, gw.jacrev, gw.jacfwd])
+@pytest.mark.parametrize("outer", [gw.jacrev, gw.jacfwd])
+def test_second_derivatives_of_values_are_exact_or_nan(values: Any, inner: Any, outer: Any) -> None:
+    """Of distinct values exact; of equal ones NaN, never another finite number."""
+    total = fn(lambda x: np.sum(values((x + x.T) / 2) ** 2))
+    apart = ROTATION @ np.diag([1.0, 2.0, 3.5]) @ ROTATION.T
+    of_squares = fn(lambda x: np.sum(((x + x.T) / 2) ** 2))
+    wanted = gw.hessian(of_squares)(apart)
+    np.testing.assert_allclose(outer(inner(total))(apart), wanted, atol=1e-10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WARNS)
+        found = outer(inner(total))(PAIR)
+    assert np.isnan(found).any()
+    np.testing.assert_allclose(found[~np.isnan(found)], wanted[~np.isnan(found)], atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.DegeneracyWarning")  # it may be one too many
+@pytest.mark.parametrize("values", VALUES)
+def test_a_sum_of_equal_values_has_a_second_derivative(values: Any) -> None:
+    total = fn(lambda x: np.sum(values((x + x.T) / 2)))
+    np.testing.assert_allclose(gw.hessian(total)(PAIR), 0.0, atol=1e-12)
 
 
 def test_another_library_is_looked_at_under_detect_anomaly_alone() -> None:

@@ -317,3 +317,30 @@ def test_all_composed_functions_are_scipys() -> None:
     for name in composites():
         if name.startswith("special."):
             assert hasattr(special, name.removeprefix("special."))
+
+
+COMPLEX_SUMS = np.array([[700.0 + 3.0j, 699.0 - 3.1j, 698.0 + 1.0j], [1.0 + 1j, 2.0 - 1j, -3.0]])
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("weights", [None, np.array([1.0, -2.0, 0.5])])
+def test_logsumexp_of_complex_values_is_scipys(axis: Any, weights: Any) -> None:
+    scipy_special = pytest.importorskip("scipy.special")
+    x = COMPLEX_SUMS
+    wanted = scipy_special.logsumexp(x, axis=axis, b=weights)
+    found = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights).data
+    np.testing.assert_allclose(np.real(found), np.real(wanted), rtol=1e-13)
+    np.testing.assert_allclose(np.exp(1j * np.imag(found)), np.exp(1j * np.imag(wanted)))
+    assert np.all(np.abs(np.imag(found)) <= np.pi)
+    size, sign = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights, return_sign=True)
+    np.testing.assert_allclose(size.data, np.real(wanted), rtol=1e-13)
+    np.testing.assert_allclose(sign.data, np.exp(1j * np.imag(wanted)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_logsumexp_of_complex_values_has_derivatives(signed: bool) -> None:
+    def of(x: Any) -> Any:
+        found = XP.special.logsumexp(x, axis=1, return_sign=signed)
+        return found[0] + 0.5 * XP.real(found[1]) + XP.imag(found[1]) if signed else found
+
+    gw.testing.check_grads(of, [COMPLEX_SUMS - np.array([[699.0], [0.0]])], order=1)

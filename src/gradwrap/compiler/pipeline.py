@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import is_checking, verify
 from gradwrap.compiler.passes.forwarding import remove_overwritten
-from gradwrap.compiler.passes.passes import own_outputs, remove_dead, sharing, substitute
+from gradwrap.compiler.passes.passes import own_outputs, remove_dead, substitute
+from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.rolling.rolling import rolled
 
@@ -46,7 +47,10 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove overwritten writes", remove_overwritten),
     Pass("remove dead steps", remove_dead),
     Pass("absorb signs", absorb_signs),
+    Pass("multiply by reciprocals", multiply_by_reciprocals),
+    Pass("merge multiples", merge_multiples),
     Pass("remove dead steps again", remove_dead),
+    Pass("own outputs", own_outputs),
 )
 
 
@@ -75,11 +79,8 @@ def prepared(
     The program, and whether loops were looked for and kept.
     """
     checks = is_checking()
-    before = sharing(program, traced=True)
     if checks:
         verify(program, "trace", arguments)
-    for index in program.constants:
-        program.values[index] = program.values[index]._replace(is_ndarray=True)
     for one in PASSES:
         if one.prepares_loops and not roll:
             continue
@@ -90,7 +91,4 @@ def prepared(
         if straight is not None and most is not None and program.length() > most:
             program, roll = straight, False
             program.notes.append(LEFT)
-    own_outputs(program, before)
-    if checks:
-        verify(program, "own outputs", arguments)
     return program, roll

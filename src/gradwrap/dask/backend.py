@@ -16,8 +16,9 @@ import numpy as np
 from gradwrap import Backend
 from gradwrap.dask import linear
 from gradwrap.dask.blocks import order_statistics
-from gradwrap.dask.indexing import TUPLE, as_axes, points, selects_points
+from gradwrap.dask.indexing import as_axes, points, selects_points
 from gradwrap.dask.protocol import class_attributes
+from gradwrap.dask.untyped import TUPLE
 from gradwrap.extend import forward_key, is_basic_key, module_like, replace_rule, slice_forwards
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ class DaskBackend(Backend):
         return Place(array)
 
     def meta(self, array: Any, level: int, like: Any = None) -> Any:
-        known = like is not None and like.shape == array.shape
-        if known and getattr(like.device, "chunks", None) != array.chunks:
-            like = None  # cotangents are to be in these chunks
-        return super().meta(array, level, like if known else None)
+        if like is not None:  # cotangents are to be in these chunks
+            chunks = getattr(like.device, "chunks", None)
+            like = like if like.shape == array.shape and chunks == array.chunks else None
+        return super().meta(array, level, like)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         return True  # code written for NumPy's views sees what it expects to see

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
+
+from gradwrap.dask.untyped import LIST, SEQUENCE, SLICE, TUPLE
 
 if TYPE_CHECKING:
     da: Any
 else:
     import dask.array as da
-
-# Of these classes, a type checker takes the parts of what `isinstance` finds for Any
-TUPLE: Final[type[Any]] = tuple
-LIST: Final[type[Any]] = list
-SLICE: Final[type[Any]] = slice
-SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 
 def as_axes(axis: Any, ndim: int) -> tuple[int, ...]:

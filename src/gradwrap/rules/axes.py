@@ -67,9 +67,16 @@ def exclusive_products(xp: Any, rows: Any) -> Any:
 
 
 def products_of_others(xp: Any, rows: Any) -> Any:
-    """Return for each element along the last axis the product of the others, without division."""
+    """Return for each element along the last axis the product of the others, without division.
+
+    It is 0 if one of the others is 0, also where the product of some of them has overflowed.
+    """
     after = xp.flip(exclusive_products(xp, xp.flip(rows, axis=-1)), axis=-1)
-    return exclusive_products(xp, rows) * after
+    found = exclusive_products(xp, rows) * after
+    zeros = xp.astype(rows == 0, rows.dtype)
+    has_zero = xp.sum(zeros, axis=-1, keepdims=True) - zeros != 0
+    is_finite = xp.all(xp.isfinite(rows), axis=-1, keepdims=True)
+    return xp.where(xp.isnan(found) & has_zero & is_finite, 0.0, found)
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -56,6 +56,10 @@ def _argsort(xp: Any, op: Any, x: Any, axis: int, descending: bool, stable: bool
 def _axis(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     """Work along one axis; None stands for the only one."""
     axis = statics["axis"]
+    if x.ndim == 1 and axis is not None:  # numbers, which NumPy takes for arrays of one element
+        shape = op(x[0], *statics.values()).shape if len(x) else ()
+        found = op(x[:, None], *{**statics, "axis": 1}.values())
+        return xp.reshape(found, (len(x), *shape))
     return op(x, *{**statics, "axis": 1 if axis is None else _behind(axis, x.ndim - 1)}.values())
 
 
@@ -64,6 +68,8 @@ def _axes(xp: Any, op: Any, x: Any, statics: dict[str, Any]) -> Any:
     name = "axes" if "axes" in statics else "axis"
     axes = statics[name]
     if x.ndim == 1:  # each example is a number
+        for axis in as_axes(axes, 0) if axes is not None else ():
+            _behind(axis, 1)
         return op(x[:, None], *{**statics, name: 1, "keepdims": False}.values())
     if axes is None:
         lengths = statics.get("s")
@@ -168,9 +174,8 @@ def _roll(xp: Any, op: Any, x: Any, shift: Any, axis: Any) -> Any:
 
 
 def _repeat(xp: Any, op: Any, x: Any, repeats: Any, axis: int | None) -> Any:
-    if axis is None:
-        return op(_flat(xp, x), repeats, 1)
-    return op(x, repeats, _behind(axis, x.ndim - 1))
+    at = 1 if axis is None else _behind(axis, max(x.ndim - 1, 1))
+    return op(_flat(xp, x) if axis is None or x.ndim == 1 else x, repeats, at)
 
 
 def _concat(xp: Any, op: Any, arrays: list[Any], axis: int | None) -> Any:

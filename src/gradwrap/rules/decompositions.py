@@ -9,11 +9,13 @@ If two eigenvalues (or singular values) are equal up to rounding, the term that 
 their difference is dropped. That is exact for a loss that depends on their vectors only through the
 space they span; for one that depends on the choice of vectors, the gradient is NaN. V f(w) V^H, and
 a second derivative of a function of w, would also need f'(w), which the cotangents of w and V do
-not contain: there is a warning (`equal_values.py`).
+not contain. There is a warning, and the second derivative is NaN (`equal_values.py`): formulas that
+are differentiated again take their vectors from `eigh_of_values` and `svd_of_values`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import is_recorded
@@ -133,41 +135,60 @@ def _of_upper(xp: Any, name: str, x: Any) -> Any:
     return getattr(xp.linalg, name)(x, UPLO="U")
 
 
-def _eigh(xp: Any, g: Any, out: Any) -> tuple[Any]:
+def _eigh_of(xp: Any, x: Any, upper: bool = False, *, again: bool = False) -> Any:
+    """Call `eigh`, or its twin if the vectors are differentiated again."""
+    if again:
+        return xp.eigh_of_values(x, upper)
+    return _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
+
+
+def _vectors_again(xp: Any, w: Any, v: Any) -> Any:
+    """Return the eigenvectors for a derivative of the values that is differentiated again."""
+    check_distinct("linalg.eigh", w, w.shape[-1])
+    return xp.eigh_of_values((v * xp.astype(w, v.dtype)[..., None, :]) @ adjoint(xp, v), False)[1]
+
+
+def _eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: Giles 3.1."""
     w, v = out
     of_w, of_v = g
-    back = adjoint(xp, v)
     n = w.shape[-1]
+    if of_v is None and is_recorded(of_w):
+        v = _vectors_again(xp, w, v)
+    back = adjoint(xp, v)
     if of_v is None:
         middle = _diagonal_of(xp, of_w, v)
     else:
         overlap = back @ of_v
         turning = skew_part(xp, overlap)
-        middle = defined(xp, w, n, turning, overlap, inverse_gaps(xp, w, n) * turning)
+        middle = defined(xp, w, n, turning, overlap, inverse_gaps(xp, w, n, equal) * turning)
         if of_w is not None:
             check_distinct("linalg.eigh", w, n, of_w, overlap)
             middle = middle + _diagonal_of(xp, of_w, v)
     return (hermitian_part(xp, v @ middle @ back),)
 
 
-def _eigh_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
+def _eigh_jvp(xp: Any, t: Any, out: Any, equal: float = 0.0) -> tuple[Any, Any]:
     w, v = out
     inner = adjoint(xp, v) @ hermitian_part(xp, t) @ v
-    of_w = real_part(xp, xp.linalg.diagonal(inner))
-    return of_w, v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
+    of_v = v @ (inverse_gaps(xp, w, w.shape[-1], equal) * inner)
+    if is_recorded(w):
+        again = _vectors_again(xp, w, v)
+        inner = adjoint(xp, again) @ hermitian_part(xp, t) @ again
+    return real_part(xp, xp.linalg.diagonal(inner)), of_v
 
 
 def _eigvalsh(xp: Any, g: Any, x: Any, upper: bool = False) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
-    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
-    if is_recorded(g):  # its own derivative depends on that of the vectors
+    again = is_recorded(g)  # its own derivative depends on that of the vectors
+    w, v = _eigh_of(xp, x, upper, again=again)
+    if again:
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
 
 
 def _eigvalsh_jvp(xp: Any, t: Any, x: Any, upper: bool = False) -> Any:
-    w, v = _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
+    w, v = _eigh_of(xp, x, upper, again=is_recorded(x))
     if is_recorded(x):
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
@@ -204,18 +225,31 @@ def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
 
 
-def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
+def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...], equal: float = 0.0) -> tuple[Any, Any, Any]:
     """Return 1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, with 0 in place of divisions by zero."""
     nothing = rounding(xp, s, max(shape[-2:]))
     sums = s[..., None, :] + s[..., :, None]
     return (
-        inverse_gaps(xp, s, max(shape[-2:])),
+        inverse_gaps(xp, s, max(shape[-2:]), equal),
         reciprocal(xp, sums, nothing[..., None]),
         reciprocal(xp, s, nothing)[..., None, :],
     )
 
 
-def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
+def _svd_of(xp: Any, x: Any, *, again: bool = False) -> Any:
+    """Call `svd`, or its twin if the vectors are differentiated again."""
+    return xp.svd_of_values(x) if again else xp.linalg.svd(x, full_matrices=False)
+
+
+def _pairs_again(xp: Any, u: Any, s: Any, vh: Any, n: int) -> Any:
+    """Return the singular pairs for a derivative of the values that is differentiated again."""
+    check_distinct("linalg.svd", s, n)
+    k = s.shape[-1]
+    values = xp.astype(s, u.dtype)[..., None, :]
+    return xp.svd_of_values((u[..., :k] * values) @ vh[..., :k, :])
+
+
+def _svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: J. Townsend (2016); for complex ones, arXiv:1909.02659.
 
     Townsend, "Differentiating the singular value decomposition"; Z.-Q. Wan and S.-X. Zhang (2019).
@@ -230,6 +264,8 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     of_u, of_s, of_vh = g
     k, n = s.shape[-1], max(x_meta.shape[-2:])
     if of_u is None and of_vh is None:
+        if is_recorded(of_s):
+            u, _, vh = _pairs_again(xp, u, s, vh, n)
         return ((u[..., :k] * of_s[..., None, :]) @ vh[..., :k, :],)
     of_u = xp.zeros_like(u) if of_u is None else of_u
     of_vh = xp.zeros_like(vh) if of_vh is None else of_vh
@@ -237,7 +273,7 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     v, of_v = _of_first(xp, adjoint(xp, vh), adjoint(xp, of_vh), k)
     vh = adjoint(xp, v)
     left, right = adjoint(xp, u) @ of_u, vh @ of_v
-    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape)
+    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape, equal)
     turning, size = skew_part(xp, left + right), xp.abs(left) + xp.abs(right)
     middle = defined(xp, s, n, turning, size, gaps * turning) + sums * skew_part(xp, left - right)
     if of_s is not None:
@@ -251,14 +287,14 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     return (result,)
 
 
-def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
+def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any, Any, Any]:
     u, s, vh = out
     k = s.shape[-1]
     u1, v = u[..., :k], adjoint(xp, vh)
     v1 = v[..., :k]
     on_v, on_u = t @ v1, adjoint(xp, t) @ u1
     inner = adjoint(xp, u1) @ on_v
-    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape)
+    gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape, equal)
     added = gaps * hermitian_part(xp, inner)
     apart = sums * skew_part(xp, inner)
     of_u, of_v = u1 @ (added + apart), v1 @ (added - apart)
@@ -266,22 +302,27 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any, Any]:
         of_u = of_u + (on_v - u1 @ inner) * inverse
     if v.shape[-2] > k:
         of_v = of_v + (on_u - v1 @ adjoint(xp, inner)) * inverse
+    if is_recorded(s):
+        left, _, right = _pairs_again(xp, u, s, vh, max(x_meta.shape[-2:]))
+        inner = adjoint(xp, left) @ t @ adjoint(xp, right)
     of_s = real_part(xp, xp.linalg.diagonal(inner))
     return (_with_complement(xp, u, of_u), of_s, adjoint(xp, _with_complement(xp, v, of_v)))
 
 
 def _svdvals(xp: Any, g: Any, x: Any) -> Any:
     """Return the matrix's cotangent: Giles 3.2."""
-    u, s, vh = xp.linalg.svd(x, full_matrices=False)
-    if is_recorded(g):  # its own derivative depends on that of the vectors
+    again = is_recorded(g)  # its own derivative depends on that of the vectors
+    u, s, vh = _svd_of(xp, x, again=again)
+    if again:
         check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
     return (u * xp.where(some, g, 0.0)[..., None, :]) @ vh
 
 
 def _svdvals_jvp(xp: Any, t: Any, x: Any) -> Any:
-    u, s, vh = xp.linalg.svd(x, full_matrices=False)
-    if is_recorded(x):
+    again = is_recorded(x)
+    u, s, vh = _svd_of(xp, x, again=again)
+    if again:
         check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
     slopes = xp.sum(real_product(xp, u, t @ adjoint(xp, vh)), axis=-2)
@@ -323,7 +364,10 @@ def _eig_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
 
 
 def _svd_invariants(xp: Any, x: Any, full_matrices: bool = True) -> tuple[Any, ...]:
-    u, s, vh = xp.linalg.svd(x, full_matrices=full_matrices)
+    return _svd_invariants_of(xp, *xp.linalg.svd(x, full_matrices=full_matrices))
+
+
+def _svd_invariants_of(xp: Any, u: Any, s: Any, vh: Any) -> tuple[Any, ...]:
     k = s.shape[-1]
     v = adjoint(xp, vh)
     pairs = _weighted(xp, u[..., :k], v[..., :k], k)
@@ -390,8 +434,8 @@ RULES = [
     _row(
         "linalg.eigh",
         "x, /",
-        _eigh,
-        _eigh_jvp,
+        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         samples=HERMITIAN,
         probe=_eigh_invariants,
@@ -421,8 +465,8 @@ RULES = [
     _row(
         "linalg.svd",
         "x, /, *, full_matrices=True",
-        _svd,
-        _svd_jvp,
+        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out),
+        lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out),
         outputs=3,
         samples=(
             "spd(3)",
@@ -445,6 +489,31 @@ RULES = [
         convention="U V^H of the singular values that are not 0",
         numpy="linalg.svdvals",
     ),
+    # the same vectors, where a derivative of the values is differentiated
+    _row(
+        "eigh_of_values",
+        "x, upper=False, /",
+        lambda xp, g, out: _eigh(xp, g, out, math.nan),
+        lambda xp, t, out: _eigh_jvp(xp, t, out, math.nan),
+        outputs=2,
+        native=lambda xp, x, upper: _eigh_of(xp, x, upper),
+        samples=HERMITIAN,
+        probe=lambda xp, x: _weighted_vectors(
+            xp, *_eigh_of(xp, hermitian_part(xp, x), again=hasattr(xp, "_class"))
+        ),
+        convention="NaN in the vectors of equal values",
+    ),
+    _row(
+        "svd_of_values",
+        "x, /",
+        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out, math.nan),
+        lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out, math.nan),
+        outputs=3,
+        native=lambda xp, x: _svd_of(xp, x),
+        samples=("spd(3)", "x(2, 4, 2)", "x(2, 4)", "x(0, 3, 2)"),
+        probe=lambda xp, x: _svd_invariants_of(xp, *_svd_of(xp, x, again=hasattr(xp, "_class"))),
+        convention="NaN in the vectors of equal values",
+    ),
 ]
 register(RULES)
 
@@ -452,8 +521,8 @@ OF_UPPER = [
     _row(
         "eigh_of_upper",
         "x, /",
-        _eigh,
-        _eigh_jvp,
+        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         native=lambda xp, x: _of_upper(xp, "eigh", x),
         samples=HERMITIAN,

@@ -4,7 +4,8 @@ The vectors V of values w that are equal may turn within the space they span. A 
 them has no derivative. For one that does not, the formulas leave the turning out, which is exact as
 long as the values do not matter too. V f(w) V^H does not turn either, but its derivative has f'(w)
 where the formulas would divide f(w_j) - f(w_i) by w_j - w_i, and nothing that arrives at them tells
-that. So there is a warning.
+that. So there is a warning. A second derivative of the values lacks the same term: it is NaN, and
+there is a warning too.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ def gaps(xp: Any, values: Any) -> Any:
     return values[..., None, :] - values[..., :, None]
 
 
-def inverse_gaps(xp: Any, values: Any, n: int) -> Any:
-    """Return 1 / (values_j - values_i), and 0 for equal values of matrices of this size."""
-    return reciprocal(xp, gaps(xp, values), rounding(xp, values, n)[..., None])
+def inverse_gaps(xp: Any, values: Any, n: int, equal: float = 0.0) -> Any:
+    """Return 1 / (values_j - values_i), and `equal` for equal values of matrices of this size."""
+    found = reciprocal(xp, gaps(xp, values), rounding(xp, values, n)[..., None])
+    return found if equal == 0.0 else xp.where(equal_pairs(xp, values, n), equal, found)
 
 
 def equal_pairs(xp: Any, values: Any, n: int) -> Any:
@@ -78,7 +80,8 @@ def _warn(name: str, place: list[int]) -> None:
     warnings.warn(
         f"{name}: {kind} {i} and {j} of a matrix are equal up to rounding, and a derivative "
         "depends on equal values and on their vectors. For a function of the matrix, "
-        "V f(w) V^H, it lacks a term, since nothing tells f'(w) here. Fix: write such functions "
+        "V f(w) V^H, it lacks a term, since nothing tells f'(w) here; a second derivative of the "
+        "values alone is NaN. Fix: write such functions "
         "with matrix_power, inv, solve or a series; or keep the values apart. If the loss is no "
         "such function, warnings.filterwarnings('ignore', "
         "category=gradwrap.errors.DegeneracyWarning).",

@@ -42,6 +42,8 @@ def _stack(xp: Any, g: Any, metas: Sequence[Any], axis: int) -> list[Any]:
 
 
 def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any:
+    if not x_meta.shape:
+        return xp.sum(g, dtype=g.dtype)
     repeats = unwrapped_key(repeats)
     shape = (x_meta.size,) if axis is None else x_meta.shape
     at = (axis or 0) % len(shape)

@@ -56,6 +56,8 @@ def extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> An
 def _prod(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """Multiply g by the product of the other elements, without division: exact where some are 0."""
     shape = x.shape
+    if not shape:  # a number, which NumPy takes for an array of one element
+        return g
     axes = as_axes(axis, len(shape))
     rest = tuple(a for a in range(len(shape)) if a not in axes)
     count = axis_length(shape, axes)
@@ -70,6 +72,8 @@ def _cumulative_prod(xp: Any, g: Any, x: Any, x_meta: Any, axis: Any, include_in
     """Return e s, with the exclusive product e and s[i] = g[i] + x[i+1] s[i+1]: exact at zeros."""
     if not x_meta.size:
         return xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device)
+    if not x_meta.shape:
+        return g[-1:]
     axis = 0 if axis is None else axis
     rows = xp.moveaxis(x, axis, -1)
     total = xp.moveaxis(g, axis, -1)
@@ -94,8 +98,8 @@ def _recurrence(xp: Any, factor: Any, total: Any) -> Any:
 def _cumulative_prod_tangent(xp: Any, t: Any, x: Any, axis: Any, include_initial: bool) -> Any:
     """Apply the product rule, the same recurrence from the left: s[i] = e[i] t[i] + x[i] s[i-1]."""
     axis = 0 if axis is None else axis
-    rows = xp.moveaxis(x, axis, -1)
-    terms = xp.moveaxis(t, axis, -1)
+    rows = xp.moveaxis(x, axis, -1) if x.ndim else xp.reshape(x, (1,))
+    terms = xp.moveaxis(t, axis, -1) if t.ndim else xp.reshape(t, (1,))
     if rows.shape[-1]:
         terms = exclusive_products(xp, rows) * terms
         terms = xp.flip(_recurrence(xp, xp.flip(rows, axis=-1), xp.flip(terms, axis=-1)), axis=-1)

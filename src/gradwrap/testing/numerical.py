@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import is_floating as is_array_of_floats
 from gradwrap.core.values.comparing import kind_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import GradwrapError
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.reverse import vjp
+from gradwrap.transforms.watches import to_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -62,11 +67,13 @@ class FlatFunction:
             for i, leaf in enumerate(self.leaves)
             if is_floating(leaf) and positions[i] not in fixed
         ]
-        self.arrays: list[Any] = [np.asarray(self.leaves[i]) for i in self.places]
+        self.arrays: list[Any] = [_as_array(self.leaves[i]) for i in self.places]
         if not self.arrays:
             raise ValueError(f"{what}: no argument is a floating-point array. Fix: cast one.")
 
-        self.is_coarse: bool = any(array.real.dtype.itemsize < 8 for array in self.arrays)
+        self.is_coarse: bool = any(
+            int(backend_of(array).xp.finfo(array.dtype).bits) < 64 for array in self.arrays
+        )
         """A single-precision array is among the arguments."""
 
     def tolerance(self, rtol: float | None) -> float:
@@ -83,10 +90,20 @@ class FlatFunction:
 
 
 def is_floating(value: Any) -> bool:
-    """Tell whether a value is a floating-point or complex number or array."""
-    if isinstance(value, (float, complex)):
-        return True
-    return hasattr(value, "dtype") and str(value.dtype).startswith(("float", "complex"))
+    """Tell whether a value is a floating-point or complex number or array, of any library."""
+    return isinstance(value, (float, complex)) or is_array_of_floats(value)
+
+
+def _as_array(value: Any) -> Any:
+    """Return an array of a library as it is, and a number as one of NumPy's."""
+    array = innermost(value)
+    return np.asarray(value) if isinstance(array, (float, complex, np.generic)) else value
+
+
+def on_host(value: Any) -> Any:
+    """Return an array of any library, on any device, as NumPy's."""
+    array = value if isinstance(value, (np.ndarray, np.generic, float, complex)) else None
+    return np.asarray(to_host(value)[0] if array is None else array)
 
 
 def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
@@ -100,10 +117,19 @@ def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
 def _direction(random: np.random.Generator, like: Any) -> Any:
     """Draw a random direction in the space of an array."""
     shape = tuple(like.shape)
-    real = random.standard_normal(shape)
-    if like.dtype.kind != "c":
-        return real.astype(like.dtype)
-    return (real + 1j * random.standard_normal(shape)).astype(like.dtype)
+    values = random.standard_normal(shape)
+    backend = backend_of(like)
+    if backend.dtype_kind(like.dtype)[1]:
+        values = values + 1j * random.standard_normal(shape)
+    if isinstance(like, (np.ndarray, np.generic)):
+        return np.asarray(values).astype(like.dtype)
+    return backend.xp.asarray(values, dtype=like.dtype, device=backend.device(like))
+
+
+def _beside(directions: list[Any], args: Sequence[Any]) -> list[Any]:
+    """Wrap directions where the arguments are wrapped: not each library's arrays take wrappers."""
+    is_wrapped = any(isinstance(arg, AnyWrapper) for arg in args)
+    return [wrap(one) if is_wrapped else one for one in directions]
 
 
 class Sample:
@@ -114,17 +140,19 @@ class Sample:
     ) -> None:
         self.fun = fun
         self.args = args
-        self.value: list[Any] = [np.asarray(part) for part in fun(*args)]
+        self.value: list[Any] = [_as_array(part) for part in fun(*args)]
         self.along: list[Any] = [_direction(random, arg) for arg in args]
         self.across: list[Any] = [_direction(random, part) for part in self.value]
 
     def pushed(self, *point: Any) -> list[Any]:
         """Return the derivative of the value along the direction of the arguments."""
-        return list(jvp(self.fun, point or self.args, self.along)[1])
+        args = point or self.args
+        return list(jvp(self.fun, args, _beside(self.along, args))[1])
 
     def pulled(self, *point: Any) -> list[Any]:
         """Return the gradient along the direction of the value."""
-        return list(vjp(self.fun, *(point or self.args))[1](list(self.across)))
+        args = point or self.args
+        return list(vjp(self.fun, *args)[1](_beside(self.across, args)))
 
     def derivative(self, mode: str) -> Callable[..., Any]:
         """Return the derivative by a mode as a function of the point."""
@@ -144,7 +172,7 @@ class Sample:
                 self.fun(*(a + s * t for a, t in zip(self.args, self.along, strict=True)))
                 for s in (step, -step)
             )
-            pairs = ((np.asarray(a), np.asarray(b)) for a, b in zip(above, below, strict=True))
+            pairs = ((on_host(a), on_host(b)) for a, b in zip(above, below, strict=True))
             return _inner(self.across, [(a - b) / (2 * step) for a, b in pairs])
 
         return (4 * difference(step) - difference(2 * step)) / 3
@@ -152,4 +180,5 @@ class Sample:
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
     """Return the real inner product of two lists of arrays."""
-    return float(sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True)))
+    pairs = ((on_host(a), on_host(b)) for a, b in zip(left, right, strict=True))
+    return float(sum(np.sum((np.conj(a) * b).real) for a, b in pairs))

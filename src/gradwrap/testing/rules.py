@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.registry import find_op, search_function
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.tree import map_leaves
@@ -21,6 +22,7 @@ from gradwrap.testing.numerical import (
     GradientMismatchError,
     Sample,
     checked_modes,
+    on_host,
 )
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.forward import jvp
@@ -209,7 +211,10 @@ def _function(op: Any) -> Callable[..., Any]:
 
     def named(*values: Any, **kwargs: Any) -> Any:
         wrapped = next((value for value in values if isinstance(value, AnyWrapper)), None)
-        found: Any = wrap_namespace(np) if wrapped is None else wrapped.__array_namespace__()
+        if wrapped is None:
+            found: Any = wrap_namespace(backend_of(values[0]).xp)
+        else:
+            found = wrapped.__array_namespace__()
         for part in op.split("."):
             found = getattr(found, part)
         out = found(*values, **kwargs)
@@ -248,8 +253,7 @@ class _Examination:
             for inside in self.modes:
                 for outside in self.modes:
                     yield _guarded(f"{outside} of {inside}", self._slopes, outside, "", inside)
-        kinds = {"c": np.complex64}
-        single = [array.astype(kinds.get(array.dtype.kind, np.float32)) for array in self.args]
+        single = [_single(array) for array in self.args]
         # an operation that does not take them has nothing to keep
         with contextlib.suppress(TypeError, ValueError):
             sample = Sample(self.flat, single, np.random.default_rng(0))
@@ -267,7 +271,7 @@ class _Examination:
             out = jvp(self.flat, self.args, self.samples[0].along)[0]
         else:
             out = vjp(self.flat, *self.args)[0]
-        pairs = [(np.asarray(got), wanted) for got, wanted in zip(out, self.value, strict=True)]
+        pairs = list(zip(out, self.value, strict=True))
         for got, wanted in pairs:
             if got.shape != wanted.shape or got.dtype != wanted.dtype:
                 return described(got), described(wanted), float("nan"), False
@@ -286,19 +290,21 @@ class _Examination:
     def _is_elementwise(self) -> bool:
         """Tell whether the elements may be put in another order, and axes may be added."""
         try:
-            shape = np.broadcast_shapes(*(array.shape for array in self.args))
+            shape = np.broadcast_shapes(*(tuple(array.shape) for array in self.args))
         except ValueError:
             return False
-        if any(part.shape != shape for part in self.value):
+        if any(tuple(part.shape) != shape for part in self.value):
             return False
-        lines = [np.broadcast_to(array, shape).reshape(-1) for array in self.args]
+        xp = backend_of(self.args[0]).xp
+        lines = [xp.reshape(xp.broadcast_to(array, shape), (-1,)) for array in self.args]
         try:
-            found = self.flat(*(line[::-1] for line in lines))
+            found = self.flat(*map(xp.flip, lines))
             found += self.flat(_doubled(self.args[0]), *self.args[1:])
         except (TypeError, ValueError, IndexError, RuntimeError):
             return False
-        wanted = [part.reshape(-1)[::-1] for part in self.value] + [*map(_doubled, self.value)]
-        pairs = zip(found, wanted, strict=True)
+        values = [on_host(part) for part in self.value]
+        wanted = [part.reshape(-1)[::-1] for part in values] + [*map(_doubled, values)]
+        pairs = zip(map(on_host, found), wanted, strict=True)
         return all(a.shape == b.shape and np.allclose(a, b) for a, b in pairs)
 
 
@@ -314,7 +320,14 @@ def _kept(sample: Sample, mode: str) -> Found:
 
 def _doubled(array: Any) -> Any:
     """Return an array twice, along a new first axis."""
-    return np.stack([array, array])
+    return backend_of(array).xp.stack([array, array])
+
+
+def _single(array: Any) -> Any:
+    """Return an array in single precision."""
+    backend = backend_of(array)
+    is_complex = backend.dtype_kind(array.dtype)[1]
+    return backend.xp.astype(array, backend.xp.complex64 if is_complex else backend.xp.float32)
 
 
 def _guarded(check: str, examine: Callable[..., Found], *details: Any) -> Row:
@@ -336,7 +349,7 @@ def _compared(values: Sequence[tuple[float, float]], rtol: float) -> Found:
 
 def _worst_elements(found: Any, wanted: Any) -> tuple[float, float]:
     """Return the elements, or parts of complex ones, that agree least."""
-    pair = [np.asarray(array, dtype=np.complex128) for array in (found, wanted)]
+    pair = [np.asarray(on_host(array), dtype=np.complex128) for array in (found, wanted)]
     got, expected = (np.ravel([array.real, array.imag]) for array in pair)
     if not expected.size:
         return 0.0, 0.0

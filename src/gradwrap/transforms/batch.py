@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import data_of, example, is_at, make_wrapper, snapshot, stripped
+from gradwrap.core.levels.wrapper import (
+    data_of,
+    example,
+    innermost,
+    is_at,
+    make_wrapper,
+    snapshot,
+    stripped,
+)
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers, wrapper_class
 from gradwrap.core.values.dynamic import SEQUENCE, class_of
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.prefixes import broadcast_prefix
 from gradwrap.core.values.space import Batch, Meta
 from gradwrap.core.values.tree import flatten, path_of, unflatten
-from gradwrap.errors import BatchedIndexError, VmapAxesError
+from gradwrap.errors import BatchedIndexError, BatchedValueError, VmapAxesError
 from gradwrap.transforms.argnums import counted, described, name_of
 from gradwrap.transforms.arguments import (
+    NUMBERS,
     passes_through,
     unwrapped,
     without_inner,
@@ -62,9 +71,10 @@ def vmap(
         result that does not depend on the example.
     fallback
         How to treat an operation without a batching rule: `"loop"` performs it on one example after
-        the other; `"warn"` does the same, with a warning; `"error"` raises an error. If a function
-        that NumPy does not dispatch gets a mapped index, as in `np.take(x, i)` with a plain `x`,
-        `fun` is called for one example after the other, unless this is `"error"`.
+        the other; `"warn"` does the same, with a warning; `"error"` raises an error. If a branch
+        depends on a mapped value, `"loop"` calls `fun` for one example after the other, from its
+        beginning. If a function that NumPy does not dispatch gets a mapped index, as in
+        `np.take(x, i)` with a plain `x`, `"warn"` does so as well.
     axis_size
         The number of examples. It is needed if no argument is mapped over; otherwise, the mapped
         axes must have this length.
@@ -74,7 +84,8 @@ def vmap(
     VmapAxesError
         `in_axes` or `out_axes` do not fit the arrays, or mapped axes differ in length.
     BatchedValueError
-        Control flow or a shape depends on the values of a mapped array.
+        Control flow or a shape depends on the values of a mapped array, and `fallback` is not
+        `"loop"`.
     VmapFallbackError
         An operation has no batching rule, under `fallback="error"`.
 
@@ -101,13 +112,21 @@ def vmap(
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
-        entering = _Entering(fun, in_axes, args, kwargs, level, fallback, axis_size)
+
+        def enter() -> _Entering:
+            return _Entering(fun, in_axes, args, kwargs, level, fallback, axis_size)
+
+        entering = enter()
         try:
             returned = run(entering.fun, entering.args, entering.kwargs)
-        except BatchedIndexError:
-            if fallback == "error":
+        except BatchedValueError as error:
+            is_index = isinstance(error, BatchedIndexError) and fallback == "warn"
+            if not entering.size or not (is_index or fallback == "loop"):
                 raise
-            returned = entering.by_example()
+            try:
+                returned = enter().by_example()  # anew: the function may have written to them
+            except BatchedValueError:
+                raise error from None
         returned = without_inner(returned, level)
         return _out_of(returned, out_axes, entering)
 
@@ -144,10 +163,12 @@ class _Entering:
         rows: list[list[Any]] = []
         structure = treedef
         for index in range(self.size):
-            parts = [example(leaf, self.level, index) for leaf in leaves]
+            parts = [snapshot(example(leaf, self.level, index)) for leaf in leaves]
             args, kwargs = unflatten(treedef, wrapped_untracked(parts))
             row, structure = flatten(without_inner(run(self.fun, args, kwargs), self.level))
-            rows.append([stripped(leaf) for leaf in row])
+            xp = backend_of(innermost(self.starts[0])).xp
+            found = (stripped(leaf) for leaf in row)
+            rows.append([xp.asarray(v) if isinstance(v, NUMBERS) else v for v in found])
         columns = zip(*rows, strict=True) if rows else [()]
         found = [stacked(name_of(self.fun), column) for column in columns]
         return unflatten(structure, [batch_of(array, self.level) for array in found])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 from gradwrap.core.calls.general import no_rule
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
-from gradwrap.core.library.backend import is_array
+from gradwrap.core.library.backend import backend_of, backend_of_namespace, is_array
 from gradwrap.core.table.registry import Op
 from gradwrap.core.values.dynamic import SEQUENCE
-from gradwrap.errors import NotAnArrayError, RuleDefinitionError
+from gradwrap.errors import MixedLibrariesError, NotAnArrayError, RuleDefinitionError
 from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
@@ -186,6 +186,13 @@ def call_native(
 
 def _as_array(xp: Any, value: Any, name: str) -> Any:
     if is_array(value):
+        given, made = backend_of_namespace(xp), backend_of(value)
+        if made.name != given.name:
+            raise MixedLibrariesError(
+                f"{name} was given arrays of {given.name} and returned an array of {made.name}, "
+                "to which its rule does not apply. Fix: let it compute with the library of its "
+                "arguments, or convert the result before it is returned."
+            )
         return value
     if isinstance(value, (bool, int, float, complex)):
         return xp.asarray(value)[()]

@@ -234,7 +234,11 @@ def _modf(xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _ldexp(xp: Any, x1: Any, x2: Any) -> Any:
-    return x1 * np.ldexp(native(xp.asarray(x1)).dtype.type(1.0), native(x2))
+    """Multiply by 2**x2, in two steps: the product may be a number where 2**x2 is none."""
+    one = np.ldexp(native(xp.asarray(x1)).dtype.type(1.0), 0)  # of integers a float64
+    power, range_ = native(x2) + np.int64(0), np.finfo(one.dtype)
+    last = np.minimum(np.maximum(power, range_.minexp), range_.maxexp - 1)
+    return x1 * np.ldexp(one, power - last) * np.ldexp(one, last)
 
 
 def _frexp(xp: Any, x: Any) -> tuple[Any, Any]:

@@ -22,6 +22,7 @@ from gradwrap.core.table.registry import (
     register_function,
     register_functions_later,
 )
+from gradwrap.core.table.rule import zero
 from gradwrap.rules.elementwise import (
     pow_base,
     pow_exponent,
@@ -97,7 +98,15 @@ NUMPY_UFUNCS = [
         batch="full_convolution",
         samples=("x(5), x(3)", "x(2), x(4)"),
     ),
-    nondifferentiable("heaviside", "x1, x2, /", "piecewise constant", arrays=2),
+    elementwise(
+        "heaviside",
+        "x1 x2",
+        zero,
+        lambda xp, g, x1: xp.where(x1 == 0, g, 0.0),
+        only_real=True,
+        samples=("x(3), x(3)", "i(-1, 0, 1), x(2, 3)", "x(2, 1), i(0, 1)", "x(0), x()"),
+        convention="0 in x1",
+    ),
     nondifferentiable("gcd", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("lcm", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("spacing", "x, /", "a unit in the last place"),

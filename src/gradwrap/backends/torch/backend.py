@@ -14,6 +14,7 @@ from gradwrap.core.library.buffers import Content, Guarded, calling_line, copied
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     torch: Any  # where it is not installed, a checker takes this file for it
@@ -47,8 +48,23 @@ class TorchBackend(Backend):
         super().__init__("torch", xp, frozenset({torch.Tensor}))
 
     def to_hold(self, array: Any) -> Any:
-        """Return the tensor without torch's own autograd, which would record everything again."""
-        return array.detach() if array.requires_grad else array
+        """Return the tensor without torch's own autograd, which would record everything again.
+
+        Raises
+        ------
+        TrackedValueError
+            torch records now, and the tensor is in its graph, which would end here unnoticed.
+        """
+        if not array.requires_grad:
+            return array
+        if torch.is_grad_enabled():
+            raise TrackedValueError(
+                "a tensor with requires_grad: it belongs to PyTorch's own graph, which would end "
+                "here, so that its backward() would miss this part. Fix: pass tensor.detach() if "
+                "gradwrap's gradient is the one that is wanted, or call this inside of "
+                "`with torch.no_grad():`."
+            )
+        return array.detach()
 
     def class_attributes(self) -> dict[str, Any]:
         """Return the method that torch's functions and operators ask for before they refuse."""

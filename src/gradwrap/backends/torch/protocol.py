@@ -70,7 +70,18 @@ def torch_function(
         args, by_position = args[:count], args[count:]
         named.update(zip(words, by_position, strict=False))
     found = functools.reduce(getattr, standard.split("."), cls._namespace)
+    if standard == "linalg.solve":
+        found = functools.partial(_solve, found)
     return found(*args, **named)
+
+
+def _solve(solve: Any, A: Any, B: Any, *, left: bool = True) -> Any:
+    """Solve A X = B, or X A = B; vectors come in a batch where the standard sees one matrix."""
+    if not left:
+        return _solve(solve, A.mT, B.mT).mT
+    if B.ndim == 1 or B.ndim != A.ndim - 1 or tuple(B.shape) != tuple(A.shape[:-1]):
+        return solve(A, B)
+    return solve(A, B[..., None])[..., 0]
 
 
 def _standard_name(name: str) -> str:

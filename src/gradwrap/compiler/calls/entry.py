@@ -257,7 +257,6 @@ class Entry:
     ) -> tuple[Program, bool]:
         """The program of all traces, and whether it is rolled: not if longer than `most` then."""
         program = program_of(self.traces, self.constants, self.names)
-        program.quiet = tuple(sorted({kind for trace in self.traces for kind in trace.quiet}))
         inputs = given if self.library.name == "numpy" else None
         return prepared(program, roll=roll, most=most, arguments=inputs)
 

@@ -105,6 +105,8 @@ def order_of_result(step: Instr, values: Sequence[Value]) -> str:
     operands = [values[index] for index in refs((step.args, step.kw))]
     if views:
         return _order_of_view(step, operands)
+    if step.name in ("setitem", "scatter_add"):  # a copy of the array, whatever is written
+        operands = operands[-1:]
     arrays = [one for one in operands if one.is_ndarray and len(one.shape) > 1]
     if is_elementwise(step):
         return _joint(arrays, value.shape)

@@ -66,9 +66,10 @@ what the loop declares:
 `finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
 =========== ========================================================================================
 
-Steps of the body may read values from outside, which are then the same in all turns. What is handed
-on (`next`, and the keys of `stacks` and `finals`) is given by a step of the body itself, and no two
-carries have one `next`. A loop in a loop is a step of its body.
+Steps of the body may read values from outside, which are then the same in all turns. A loop in a
+loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
+`first` that is a literal is a number. What is handed on (`next`, and the keys of `stacks` and
+`finals`) is given by a step of the body itself, and no two carries have one `next`.
 """
 
 from __future__ import annotations
@@ -248,6 +249,11 @@ class Program:
     """What `.explain()` says of the passes: loops that were found, and why others were not."""
     quiet: tuple[str, ...] = ()
     """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+    shares: Sequence[Sequence[frozenset[int]]] = ()
+    """For each result, by leaf: the inputs, constants and earlier leaves (the first is -1) with
+    which the function's own result shares memory."""
+    exact: bool = True
+    """False once a pass has changed how a value is rounded."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""

@@ -24,7 +24,6 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Result,
     Value,
-    changed,
     copy,
     full,
     given,
@@ -39,7 +38,7 @@ from gradwrap.compiler.tracing.tape import Unhandled, same_content
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from gradwrap.compiler.tracing.run import Traced
 
@@ -197,6 +196,10 @@ def program_of(
         for found, members in outcomes.items():
             block.branches[found] = Block()
             waiting.append((block.branches[found], members, at, number + 1))
+    for index in program.constants:
+        program.values[index] = program.values[index]._replace(is_ndarray=True)
+    program.quiet = tuple(sorted({kind for trace in traces for kind in trace.quiet}))
+    program.shares = sharing(program, traced=True)
     return program
 
 
@@ -287,29 +290,16 @@ class _Walk:
         self.made: dict[int, Instr] = {}
         self.numbers: dict[int, tuple[Any, Any]] = {}
         """By array that holds one number throughout: the number, and the dtype."""
+        self.depth: int = 0
+        """How many loops the body at hand is in. Accesses are followed outside of loops alone."""
         self.accesses = Accesses(program, self.made, newest=merge_keys)
 
     def run(self) -> None:
         waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
         while waiting:
             block, known = waiting.pop()
-            body: list[Instr | Loop] = []
             self.accesses.block += 1
-            for step in block.body:
-                if isinstance(step, Loop):
-                    self.merge_reads(step)
-                    body.append(changed(step, self.leaf))
-                    continue
-                kept = self.one(step, known)
-                body.extend(self.accesses.extra)
-                self.accesses.extra.clear()
-                if kept is not None:
-                    self.made[kept.out] = kept
-                    if kept.name in NEW:
-                        number = kept.args[1] if kept.name == "full" else 0
-                        self.numbers[kept.out] = (number, kept.args[-1])
-                    body.append(kept)
-            block.body = body
+            block.body = self.body(block.body, known, frozenset())
             if block.guard is not None:
                 block.guard = Guard(block.guard.kind, self.leaf(block.guard.value))
             if block.result is not None:
@@ -318,33 +308,59 @@ class _Walk:
             last = len(block.branches) == 1
             waiting.extend((b, known if last else dict(known)) for b in block.branches.values())
 
-    def merge_reads(self, loop: Loop) -> None:
-        """Let a loop, and the loops in it, read each stack once."""
-        known: dict[int, int] = {}
-        for index, stack in loop.reads.items():
-            first = known.setdefault(self.leaf(stack).index, index)
-            if first != index:
-                self.instead[index] = Ref(first)
-        loop.reads = {index: loop.reads[index] for index in known.values()}
-        for step in loop.body:
+    def body(
+        self, body: list[Instr | Loop], known: dict[Any, int], handed_on: Collection[int]
+    ) -> list[Instr | Loop]:
+        """Return a body anew; what it hands on stays where it is given."""
+        made: list[Instr | Loop] = []
+        for step in body:
             if isinstance(step, Loop):
-                self.merge_reads(step)
+                made.append(self.loop(step, known))
+                continue
+            kept = self.one(step, known, handed_on)
+            made.extend(self.accesses.extra)
+            self.accesses.extra.clear()
+            if kept is not None:
+                self.made[kept.out] = kept
+                if kept.name in NEW:
+                    number = kept.args[1] if kept.name == "full" else 0
+                    self.numbers[kept.out] = (number, kept.args[-1])
+                made.append(kept)
+        return made
+
+    def loop(self, loop: Loop, known: dict[Any, int]) -> Loop:
+        """Return a loop anew, which reads each stack once."""
+        first: dict[int, int] = {}
+        for index, stack in loop.reads.items():
+            same = first.setdefault(self.leaf(stack).index, index)
+            if same != index:
+                self.instead[index] = Ref(same)
+        loop.reads = {index: Ref(stack) for stack, index in first.items()}
+        loop.carries = [one._replace(first=self.leaf(one.first)) for one in loop.carries]
+        before = len(known)
+        self.depth += 1
+        loop.body = self.body(loop.body, known, loop.handed_on)
+        self.depth -= 1
+        while len(known) > before:  # outside, nothing of the body is there
+            known.popitem()
+        return loop
 
     def leaf(self, leaf: Any) -> Any:
         return self.instead.get(leaf.index, leaf) if type_of(leaf) is Ref else leaf
 
-    def one(self, instr: Instr, known: dict[Any, int]) -> Instr | None:
+    def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
         """The instruction as it stays; None if another value stands for its own."""
         if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
         instr = self.shorter(instr)
-        if instr.name in KEYED:
-            instr, same = self.accesses.forwarded(instr)
-        else:
+        same: Any = None
+        if instr.name not in KEYED:
             same = self.same_as(instr)
-        if same is not None:
+        elif not self.depth:
+            instr, same = self.accesses.forwarded(instr)
+        if same is not None and instr.out not in handed_on:
             self.instead[instr.out] = same
             return None
         if instr.name in FRESH or (not self.merge_keys and _has_integer_key(instr)):
@@ -354,7 +370,7 @@ class _Walk:
             tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
         key = (instr.name, tokens, token(instr.kw))
         before = known.setdefault(key, instr.out)
-        if before == instr.out:
+        if before == instr.out or instr.out in handed_on:
             return instr
         self.instead[instr.out] = Ref(before)
         self.accesses.forget(instr.out)
@@ -563,7 +579,7 @@ def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[in
     return found
 
 
-def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) -> None:
+def own_outputs(program: Program) -> None:
     """Copy results that share memory with what they shared none with before the passes.
 
     Results that are arrays made in the run become copies too: a call must not hand out what the
@@ -576,7 +592,7 @@ def own_outputs(program: Program, before: Iterable[Sequence[frozenset[int]]]) ->
         if isinstance(step, Instr) and (step.views or step.name == "broadcast_to")
     }
     blocks = [block for block in program.blocks() if block.result is not None]
-    for block, then, now in zip(blocks, before, sharing(program), strict=True):
+    for block, then, now in zip(blocks, program.shares, sharing(program), strict=True):
         assert block.result is not None
         leaves: list[Any] = list(block.result.leaves)
         for number, leaf in enumerate(leaves):

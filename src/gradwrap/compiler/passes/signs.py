@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.analysis import uses
-from gradwrap.compiler.ir.program import UFUNC, Instr, Program, Ref, refs, used
+from gradwrap.compiler.ir.program import UFUNC, Instr, Loop, Program, Ref, refs, used
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable
 
-    from gradwrap.compiler.ir.program import Loop
 
 NUMBERS: frozenset[type[Any]] = frozenset({int, float})
 EVEN = frozenset({"square", "absolute", "fabs", "cos", "cosh"})
@@ -35,7 +34,36 @@ def absorb_signs(program: Program) -> None:
     counted = uses(program)
     for body in list(program.bodies()):
         if any(isinstance(step, Instr) and step.name in SCALING for step in body):
+            _hand_negations_to_loops(program, body, counted)
             body[:] = _Signs(program, body, counted).changed()
+
+
+def _hand_negations_to_loops(
+    program: Program, body: list[Instr | Loop], uses: Counter[int]
+) -> None:
+    """Let loops read what a stack is the negation of, where their steps can take in the sign."""
+    negated: dict[int, Ref] = {
+        step.out: step.args[0]
+        for step in body
+        if isinstance(step, Instr) and step.name == "negative" and uses[step.out] == 1
+    }
+    for loop in body:
+        if not isinstance(loop, Loop) or negated.keys().isdisjoint(refs([*loop.reads.values()])):
+            continue
+        negations: list[Instr] = []
+        for index, stack in loop.reads.items():
+            if stack.index in negated:
+                same = program.values[stack.index] == program.values[negated[stack.index].index]
+                value = program.values[index]
+                part = program.new(value if same else value._replace(order="?"))
+                negations.append(Instr(np.negative, "negative", (part,), (), index))
+        free = _Signs(program, [*negations, *loop.body], uses).free
+        for step in negations:
+            if step.out in free:
+                part, stack = step.args[0].index, loop.reads.pop(step.out)
+                loop.reads[part] = negated[stack.index]
+                uses[part] = 1
+                loop.body.insert(0, step)
 
 
 class _Signs:

@@ -18,6 +18,7 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Value,
     changed,
+    given,
     item,
     mapped,
 )
@@ -25,7 +26,7 @@ from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, token
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 NO_VALUE = Value((), None, is_ndarray=False, is_tuple=True)
 """The description of the outputs of a loop together."""
@@ -61,32 +62,23 @@ def _form(loop: Loop, values: Sequence[Value], numbers: dict[int, int]) -> Any:
     def number(index: int) -> tuple[int, Value]:
         return numbers.setdefault(index, len(numbers)), values[index]
 
-    def form(nest: Any) -> Any:
-        return token(mapped(nest, lambda leaf: _renamed(leaf, numbers)))
+    def leaf(one: Any) -> Any:
+        return Ref(numbers.get(one.index, one.index)) if type(one) is Ref else one
 
-    carries = [(form(carry.first), number(carry.value)) for carry in loop.carries]
-    reads = [(form(stack), number(index)) for index, stack in loop.reads.items()]
+    carries = [(leaf(carry.first), number(carry.value)) for carry in loop.carries]
+    reads = [(leaf(stack), number(index)) for index, stack in loop.reads.items()]
     body: list[Any] = []
     for step in loop.body:
         if isinstance(step, Loop):
             body += [_form(step, values, numbers), *map(number, step.outs)]
         else:
-            body.append((step.name, form(step.args), form(step.kw), number(step.out)))
-    handed_on = [numbers[carry.next] for carry in loop.carries]
-    outs = [[numbers[index] for index in found] for found in (loop.stacks, loop.finals)]
-    return (loop.turns, *map(tuple, (carries, reads, body, handed_on, *outs)))
-
-
-def _renamed(leaf: Any, numbers: dict[int, int]) -> Any:
-    return Ref(numbers.get(leaf.index, leaf.index)) if type(leaf) is Ref else leaf
-
-
-def with_key(instr: Instr, change: Callable[[int], Any]) -> tuple[Any, ...]:
-    """Return the arguments of an access with the integers of its key changed."""
-    source, key, *rest = instr.args
-    parts: Any = key if isinstance(key, TUPLE) else (key,)
-    new = tuple(change(part) if type(part) is int else part for part in parts)
-    return (source, new if isinstance(key, TUPLE) else new[0], *rest)
+            nests = token(mapped((step.args, step.kw), leaf))
+            body.append((step.name, nests, number(step.out)))
+    handed_on = [
+        [numbers[index] for index in found]
+        for found in ([carry.next for carry in loop.carries], loop.stacks, loop.finals)
+    ]
+    return (loop.turns, *map(tuple, (carries, reads, body, *handed_on)))
 
 
 class _Arguments:
@@ -107,52 +99,44 @@ class _Arguments:
         self.known.update({index: Ref(index) for index in loop.found})
         reads = {index: self.leaf(stack) for index, stack in loop.reads.items()}
         carries = [carry._replace(first=self.leaf(carry.first)) for carry in loop.carries]
-        carries = [
-            carry
-            if type(carry.first) is Ref
-            else carry._replace(first=self.new(carry.first, self.values[carry.value].dtype))
-            for carry in carries
-        ]
         body: list[Instr | Loop] = []
         for step in loop.body:
-            if isinstance(step, Loop):
-                body.append(self.template(step))
-                self.known.update({index: Ref(index) for index in step.outs})
-            else:
-                body.append(self.instr(step))
-                self.known[step.out] = Ref(step.out)
+            body.append(self.template(step) if isinstance(step, Loop) else self.instr(step))
+            self.known.update({index: Ref(index) for index in given(step)})
         return Loop(loop.turns, body, carries, reads, dict(loop.stacks), dict(loop.finals))
 
     def instr(self, instr: Instr) -> Instr:
         """Return an instruction of a body that reads the arguments by their numbers."""
-        dtypes = [self.values[a.index].dtype if type(a) is Ref else a for a in instr.args]
-        instr = changed(instr, self.leaf)
-        if instr.name in KEYED:
-            return instr._replace(args=with_key(instr, lambda place: self.new(place, np.int64)))
-        if not isinstance(instr.fn, UFUNC) or not any(map(is_numeric, instr.args)):
-            return instr
-        whole = np.result_type(*dtypes)
-        return instr._replace(
-            args=tuple(
-                self.new(leaf, leaf.dtype if isinstance(leaf, NUMBER) else whole)
-                if is_numeric(leaf)
-                else leaf
-                for leaf in instr.args
-            )
-        )
+        made: Instr = changed(instr, self.leaf)
+        if made.name in KEYED:
+            source, key, *rest = made.args
+            parts = tuple(self.place(part) for part in (key if isinstance(key, TUPLE) else (key,)))
+            args = (source, parts if isinstance(key, TUPLE) else parts[0], *rest)
+            return made._replace(args=args)
+        if not isinstance(made.fn, UFUNC) or not any(map(is_numeric, made.args)):
+            return made
+        operands = [self.values[a.index].dtype if type(a) is Ref else a for a in instr.args]
+        whole = np.result_type(*operands)
+        return made._replace(args=tuple(self.number(leaf, whole) for leaf in made.args))
 
     def leaf(self, leaf: Any) -> Any:
         """Return the name that a leaf has in the loop."""
         if type_of(leaf) is not Ref:
             return leaf
-        if leaf.index not in self.known:
-            self.known[leaf.index] = self.new(leaf)
-        return self.known[leaf.index]
+        return self.known.get(leaf.index) or self.known.setdefault(leaf.index, self.new(leaf))
+
+    def place(self, part: Any) -> Any:
+        """Return the name of an integer of a key; others are left as they are."""
+        return self.new(part, np.dtype(np.int64)) if type(part) is int else part
+
+    def number(self, leaf: Any, dtype: Any) -> Any:
+        """Return the name of a number; others are left as they are."""
+        own = leaf.dtype if isinstance(leaf, NUMBER) else dtype
+        return self.new(leaf, own) if is_numeric(leaf) else leaf
 
     def new(self, leaf: Any, dtype: Any = None) -> Ref:
-        """Enter an argument."""
-        if dtype is not None:
-            self.dtypes[len(self.found)] = np.dtype(dtype)
+        """Enter an argument, and the dtype that it has if it is a number."""
+        self.dtypes[len(self.found)] = dtype
         self.found.append(leaf)
         return Ref(-len(self.found))
 
@@ -169,10 +153,10 @@ def as_operation(loop: Loop, values: Sequence[Value]) -> tuple[Nested, tuple[Any
 def as_loop(nested: Nested, args: Sequence[Any], outs: dict[int, int]) -> Loop:
     """Return the loop of a function with arguments; `outs` number those outputs that are wanted."""
 
-    def given(leaf: Any) -> Any:
+    def argument(leaf: Any) -> Any:
         return args[-1 - leaf.index] if type_of(leaf) is Ref and leaf.index < 0 else leaf
 
-    loop: Loop = changed(nested.loop, given)
+    loop: Loop = changed(nested.loop, argument)
     loop.stacks = {index: outs[out] for index, out in loop.stacks.items() if out in outs}
     loop.finals = {index: outs[out] for index, out in loop.finals.items() if out in outs}
     return loop

@@ -1,14 +1,33 @@
 """Rolling: the loops that a trace has unrolled are found again.
 
-A stretch of a body whose operations repeat with a period is a segment: `turns` times the same
-`rows`. Each operand of a row is described over all turns. Then the segment is taken apart into the
-components of its dependences: what depends on no earlier turn is computed for all turns at once,
-as an array with the turns along its first axis (a stack); sums over turns become reductions;
-writes at keys that advance become writes to slices; what remains is a `Loop`.
+A Python loop, `s = x[0]`, then `s = np.sin(s) * np.exp(x[i])` for `i` from 1 to 10, was traced as
+
+    t1 = x[0]
+    t2 = sin(t1)        t6 = sin(t5)
+    t3 = x[1]           t7 = x[2]
+    t4 = exp(t3)        t8 = exp(t7)
+    t5 = t2 * t4        t9 = t6 * t8        ... ten times, up to t41
+
+The operations, with the shapes and dtypes of their operands, repeat with a *period* of four. Such a
+stretch is a *segment*, here of ten turns of four *rows*. Then each operand of each row is described
+over all turns: `sin` reads what the row of `*` gave one turn before, at first `t1`; `x[i]` reads
+one value, at the places 1, 2, ... 10; `exp` and `*` read what other rows gave in the same turn. So
+the rows depend on each other as a graph, and its components, in order, become
+
+    t42 = x[1:11]       no earlier turn is needed: one operation for all turns, whose result is a
+    t43 = exp(t42)      *stack*, with the turns along its first axis
+    Loop of 10 turns    `sin` and `*` need each other in the turn before: a loop
+        carries         t46 is t1 at first, then t45
+        reads           t47 is the part of t43 for this turn
+        t44 = sin(t46)
+        t45 = t44 * t47
+        finals          t48, which stands for t41, is t45 of the last turn
+
+Sums over turns become reductions, and writes at keys that advance become writes to slices.
 
 The body that is left may repeat too, as that of a loop of loops does, with loops among its
-operations. So it is rolled again, until nothing more is found. What cannot be described stays as it
-is, with the reason in `Program.notes`.
+operations. So it is rolled again, until nothing more is found. A segment that cannot be described
+stays as it is, with the reason in `Program.notes`.
 """
 
 from __future__ import annotations
@@ -87,6 +106,7 @@ def rolled(program: Program) -> None:
         if not roller.found:
             break
         found.update(roller.found)
+        program.exact = False  # sums over turns are added up in another order
         remove_dead(program)
     lengths: dict[str, list[int]] = {}
     for (what, turns), count in found.items():

@@ -154,6 +154,7 @@ class Batched(Variable[A]):
         if self._node is not None:
             raise BatchedValueError(
                 "the truth of a value that vmap maps over: it may differ from example to "
-                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`."
+                "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`; "
+                'vmap(..., fallback="loop") calls the function for one example after the other.'
             )
         return super().__bool__()

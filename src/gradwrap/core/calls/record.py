@@ -16,7 +16,7 @@ from gradwrap.core.calls.general import as_data, no_rule, untracked
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node, make_node
 from gradwrap.core.graph.outputs import OutputsMeta, output_node
 from gradwrap.core.levels.levels import current_watch, next_sequence_number, silent_up_to
-from gradwrap.core.levels.wrapper import make_wrapper
+from gradwrap.core.levels.wrapper import UNTRACKED, make_wrapper
 from gradwrap.core.library.buffers import Guarded, exposed, holds_guarded, shared
 from gradwrap.core.observing.watching import UNNOTED, kept_parts, kept_shared, kept_value
 from gradwrap.core.table.rule import passes
@@ -443,7 +443,7 @@ def record_watched(
     out: Any,
 ) -> Any:
     """Record what a written call has performed and left to be looked at."""
-    level = next(node.meta.level for node in nodes if node is not None)
+    level = next((node.meta.level for node in nodes if node is not None), UNTRACKED)
     if level <= silent_up_to():
         return untracked(bound, out)
     return record(bound, level, data, nodes, statics, out)

@@ -169,7 +169,7 @@ def native(value: Any) -> Any:
             raise BatchedValueError(
                 "the values of an array that vmap maps over are needed here, to decide something "
                 "that may differ from example to example. "
-                "Fix: xp.where chooses for each example; or call this outside of vmap."
+                'Fix: xp.where chooses for each example; or vmap(..., fallback="loop").'
             )
         value = value._value
     return value

@@ -215,16 +215,19 @@ class Backend:
         whole.__dict__["__getattr__"] = find
         return whole
 
-    placed: Callable[[Any, Any], Any] | None = None
-    """A function of a cotangent and of the argument's `meta`, which puts it where that argument is.
+    def placed(self, cotangent: Any, meta: Any) -> Any:
+        """Put a formula's result where the argument is that `meta` describes.
 
-    Every formula's result goes through it: Dask gives a cotangent the chunks of its argument.
-    """
+        A class whose arrays are in parts defines it: Dask's gives a cotangent the chunks of its
+        argument.
+        """
+        return cotangent
 
     def rule_of(self, op: Op) -> Rule | None:
         """The rule by which an operation on its arrays is recorded."""
         rule = op.rule_for(self.name)
-        return rule if rule is None or self.placed is None else placed_rule(rule, self.placed)
+        is_whole = rule is None or type(self).placed is Backend.placed
+        return rule if is_whole else placed_rule(rule, self.placed)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
         """The function of an operation that is written in terms of others."""

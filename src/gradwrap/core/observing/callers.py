@@ -7,8 +7,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
-from gradwrap.errors import GradwrapError, TrackedValueError
+from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -133,6 +134,26 @@ def _is_store(code: CodeType, instruction: int) -> bool:
     from opcode import opname  # for errors alone
 
     return opname[code.co_code[instruction]] in STORES
+
+
+def check_store_of_view() -> None:
+    """Refuse that C code stores a view of an array into that array, as NumPy's `shuffle` does.
+
+    It exchanges rows through copies of an array of NumPy's, and through views of any other.
+    """
+    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        if "adaptation" in _parts(frame.f_code.co_filename):
+            return  # a store that was rewritten
+        frame = frame.f_back
+    if frame is not None and not _is_store(frame.f_code, frame.f_lasti):
+        caller = current_caller()
+        raise InPlaceError(
+            f"a row was stored in another place of its own array {caller or ''}, not by an "
+            "assignment but by a function written in C. NumPy's shuffle does so, and would give "
+            "some rows twice and others not at all. "
+            "Fix: x = x[rng.permutation(len(x))], or x[i] = x[j].copy()."
+        )
 
 
 # Messages -----------------------------------------------------------------------------------------

@@ -6,14 +6,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.namespace import composite
+from gradwrap.rules.matrices import is_complex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def _largest(xp: Any, x: Any, axis: Any) -> Any:
-    """Return the maximum along axes, as a constant to subtract, or 0 where it is infinite."""
-    top = xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
+    """Return the maximum along axes, as a constant to subtract, or 0 where it is infinite.
+
+    Of complex numbers it is that of the real parts.
+    """
+    plain = xp.stop_gradient(x)
+    plain = xp.real(plain) if is_complex(xp, x) else plain
+    top = xp.max(plain, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(top), top, 0.0)
 
 
@@ -27,13 +33,16 @@ def logsumexp(
     keepdims: bool = False,
     return_sign: bool = False,
 ) -> Any:
-    """Return the logarithm of the sum of `b * exp(x)`, without overflow."""
+    """Return the logarithm of the sum of `b * exp(x)`, without overflow.
+
+    Of a complex sum the sign is its direction, a complex number.
+    """
     x = xp.asarray(x)
     top = _largest(xp, x, axis)
     terms = xp.exp(x - top)
     total = xp.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
-    sign = xp.sign(xp.stop_gradient(total))
-    found = xp.log(sign * total if return_sign else total) + top
+    sign = xp.sign(total if is_complex(xp, total) else xp.stop_gradient(total))
+    found = xp.log(xp.abs(total) if return_sign else total) + top
     if not keepdims:
         axes = tuple(range(x.ndim)) if axis is None else axis
         found, sign = xp.squeeze(found, axis=axes), xp.squeeze(sign, axis=axes)

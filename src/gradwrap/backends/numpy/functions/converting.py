@@ -81,6 +81,9 @@ def single(a: Any, axis: Any) -> tuple[int, ...]:
     """The axes to squeeze: all of length one by default."""
     if axis is None:
         return tuple(i for i, n in enumerate(a.shape) if n == 1)
+    if not a.ndim:  # a number, which NumPy takes for an array of one element
+        as_axes(axis, 1)
+        return ()
     return as_axes(axis, a.ndim)
 
 

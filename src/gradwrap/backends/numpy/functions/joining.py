@@ -174,5 +174,7 @@ def positions_of(a: Any) -> Any:
 
 @implements("resize(a, new_shape)", arrays=1)
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
-    """Repeat the elements as often as the new shape needs."""
+    """Repeat the elements as often as the new shape needs; of none, NumPy makes zeros."""
+    if not a.size:
+        return xp.zeros(np.resize(np.empty(0), new_shape).shape, dtype=a.dtype)
     return gathered(xp, np.resize, a, new_shape=new_shape)

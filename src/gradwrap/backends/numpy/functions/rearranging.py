@@ -112,6 +112,9 @@ for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
 
 @implements("take(a, indices, axis=None, out=None, mode='raise')", arrays=1)
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
+    a = xp.asarray(a)
+    if not a.ndim and axis is not None:  # a number, which NumPy takes for an array of one element
+        a, axis = xp.reshape(a, (1,)), as_axes(axis, 1)[0]
     a, axis = flat(xp, a, axis), axis or 0
     places: Any = _places(indices)
     if places.dtype == np.bool_:  # no mask to NumPy, but numbers

@@ -201,6 +201,8 @@ def nanmax(xp: Any, name: str, a: Any, axis: Any, keepdims: bool, initial: Any, 
     unknown = xp.isnan(a)
     known = xp.where(unknown, -math.inf if name == "nanmax" else math.inf, a)
     found = reduction(xp, name.removeprefix("nan"), known, axis, keepdims, where, initial)
+    if initial is not NoValue:
+        return found
     nothing = xp.all(unknown, axis=axis, keepdims=keepdims)
     seen = innermost(nothing)
     if backend_of(seen).is_at_hand(seen) and not np.any(seen):

@@ -9,6 +9,7 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from gradwrap.backends.numpy.functions.converting import NDARRAY, NoValue
 from gradwrap.backends.numpy.functions.spelling import (
@@ -175,6 +176,8 @@ def is_masked(where: Any) -> bool:
 def moved_last(xp: Any, a: Any, axis: Any) -> Any:
     """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
     axes = as_axes(axis, a.ndim)
+    if axes and not a.ndim:
+        raise AxisError(axes[0], 0)
     rest = tuple(i for i in range(a.ndim) if i not in axes)
     count = math.prod(a.shape[i] for i in axes)
     return xp.reshape(xp.permute_dims(a, rest + axes), (*(a.shape[i] for i in rest), count))

@@ -17,7 +17,6 @@ from gradwrap.compiler.engines.c.operations import (
     DOUBLE,
     FLOAT,
     LONG,
-    NUMBER,
     TYPES,
     elementwise,
 )
@@ -52,21 +51,11 @@ class Ability:
         self.is_long: bool = length > LONG_PROGRAM
         """True if much may be known before a product and needed after it."""
 
-    def takes(self, step: Instr | Loop, values: Any) -> bool:
+    def takes(self, step: Instr | Loop, values: Any, *, in_loop: bool = False) -> bool:
         """Tell if a step can be part of a kernel."""
         if isinstance(step, Loop):
-            return self._takes_loop(step, values)
-        return self._takes(step, values, values[step.out], in_loop=False)
-
-    def _takes_loop(self, loop: Loop, values: Any) -> bool:
-        if loop.turns < 1 or not can_begin(loop, values):
-            return False
-        return all(
-            self._takes_loop(step, values)
-            if isinstance(step, Loop)
-            else self._takes(step, values, values[step.out], in_loop=True)
-            for step in loop.body
-        )
+            return all(self.takes(one, values, in_loop=True) for one in step.body)
+        return self._takes(step, values, values[step.out], in_loop=in_loop)
 
     def _takes(self, instr: Instr, values: Any, value: Value, *, in_loop: bool) -> bool:
         if value.is_tuple or value.is_number or value.dtype not in TYPES:
@@ -150,15 +139,3 @@ class Ability:
             sides[1].shape[1] if len(sides[1].shape) == 2 else 1
         )
         return size <= (SMALL_PRODUCT if in_loop or self.is_long else SMALLER_PRODUCT)
-
-
-def can_begin(loop: Loop, values: Any) -> bool:
-    """Tell if the values before the first turn are described as those of later turns are."""
-    for carry in loop.carries:
-        value, first = values[carry.value], carry.first
-        if type(first) is not Ref:
-            if value.shape or not isinstance(first, (int, float, NUMBER)):
-                return False
-        elif values[first.index].shape != value.shape or values[first.index].dtype != value.dtype:
-            return False
-    return True

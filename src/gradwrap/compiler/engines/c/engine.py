@@ -43,7 +43,6 @@ from gradwrap.compiler.ir.program import (
     item,
     used,
 )
-from gradwrap.compiler.passes.products import with_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,7 +256,6 @@ class _Cut:
                 f"a stretch of {len(stretch)} instructions is too long for a C compiler"
             )
         number = len(self.kernels)
-        stretch = with_products(stretch, self.values)
         kernel = Kernel(
             f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
         )

@@ -215,8 +215,7 @@ class Frame(ABC):
         text = f"({TYPES[dtype]} *)(w + {place})"
         if self.in_turns and not alone:
             return f"({text})"
-        pointer = f"m{self.count}"
-        self.count += 1
+        pointer = self.name_of("m")
         self.types[pointer] = f"{TYPES[dtype]} *"
         self.line(f"{TYPES[dtype]} *{pointer} = {text};")
         return pointer
@@ -240,9 +239,13 @@ class Frame(ABC):
 
     # Values ---------------------------------------------------------------------------------------
 
-    def variable(self, dtype: Any, text: str) -> Num:
-        name = f"v{self.count}"
+    def name_of(self, letter: str) -> str:
+        """Return a new name."""
         self.count += 1
+        return f"{letter}{self.count - 1}"
+
+    def variable(self, dtype: Any, text: str) -> Num:
+        name = self.name_of("v")
         self.types[name] = TYPES[dtype]
         self.line(f"const {TYPES[dtype]} {name} = {text};")
         return Num(dtype, name)

@@ -516,13 +516,11 @@ class Kernel(Frame):
         block = inner if whole else min(block, inner)
         totals: dict[int, str] = {}
         for statement in sums:
-            totals[statement.out] = f"s{self.count}"
-            self.count += 1
+            totals[statement.out] = self.name_of("s")
             self.line(f"double {totals[statement.out]}[2] = {{0, 0}};")
         room = ""
         if rows:
-            room = f"r{self.count}"
-            self.count += 1
+            room = self.name_of("r")
             place = self.workspace.take(rows * block * 8)
             self.workspace.give_back(place, rows * block * 8)
             self.line(f"char *{room} = w + {place};")
@@ -685,8 +683,7 @@ class Kernel(Frame):
         """Return where a result goes: the place of an array, or a number of the kernel's own."""
         if value.shape:
             return self.new(instr.out)
-        pointer = f"u{self.count}"
-        self.count += 1
+        pointer = self.name_of("u")
         self.line(f"{TYPES[value.dtype]} {pointer}[1];")
         return Arr(value.dtype, (), pointer, "0", (), -1)
 
@@ -830,8 +827,7 @@ class Kernel(Frame):
         """Write a recurrence."""
         state = Carrying(self, loop)
         state.before()
-        counter = f"k{self.count}"
-        self.count += 1
+        counter = self.name_of("k")
         self.line(f"for (long {counter} = 0; {counter} < {loop.turns}; {counter}++) {{")
         self.depth += 1
         state.turn(counter)

@@ -34,8 +34,7 @@ class Carrying:
         for index in loop.finals:
             value = kernel.values[index]
             if not value.shape:
-                name = f"e{kernel.count}"
-                kernel.count += 1
+                name = kernel.name_of("e")
                 kernel.types[name] = TYPES[value.dtype]
                 kernel.line(f"{TYPES[value.dtype]} {name};")
                 self.last[index] = Num(value.dtype, name)
@@ -44,8 +43,7 @@ class Carrying:
             first = kernel.operand(carry.first, value.dtype)
             kind = TYPES[value.dtype]
             if isinstance(first, Num):
-                name = f"q{kernel.count}"
-                kernel.count += 1
+                name = kernel.name_of("q")
                 kernel.line(f"{kind} {name} = {first.text};")
                 self.carried[carry.next] = Num(value.dtype, name)
                 continue
@@ -54,8 +52,7 @@ class Carrying:
                 kernel.assign(room, first, "=")
                 first = room
             if carry.next in self.stacks:
-                name = f"q{kernel.count}"
-                kernel.count += 1
+                name = kernel.name_of("q")
                 kernel.line(f"const {kind} *{name} = {first.start};")
                 first = Arr(value.dtype, value.shape, name, "0", packed(value.shape), -1)
             self.carried[carry.next] = first

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.engines.c.ability import can_begin
 from gradwrap.compiler.engines.cupy.operations import TYPES, converted, elementwise, literal
 from gradwrap.compiler.engines.groups import scheduled
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, item, used
@@ -140,7 +139,7 @@ class Kernels:
         """Make a kernel of a loop in which all turns of an element need that element alone."""
         values = self.values
         instrs = [one for one in loop.body if isinstance(one, Instr)]
-        if len(instrs) > MOST_OPERATIONS or not can_begin(loop, values):
+        if len(instrs) > MOST_OPERATIONS:
             return None
         shapes = {values[index].shape for index in (*(one.out for one in instrs), *loop.reads)}
         steps = [elementwise(one, values, values[one.out]) for one in instrs]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.groups import scheduled
+from gradwrap.compiler.engines.numpy.tangents import with_tangents
 from gradwrap.compiler.ir.analysis import last_readers
 from gradwrap.compiler.ir.program import (
     Instr,
@@ -24,7 +25,6 @@ from gradwrap.compiler.ir.program import (
     refs,
     used,
 )
-from gradwrap.compiler.passes.products import shared, with_products, without_multiples
 from gradwrap.core.values.dynamic import SLICE
 
 if TYPE_CHECKING:
@@ -202,9 +202,7 @@ def _chunk(
         return None
     chunk.writes = list(chains.values())
     others = [*chunk.sums, *(step for chain in chunk.writes for step in chain)]
-    kept = later.union(*(used(step) for step in others))
-    plain = without_multiples(with_products(chunk.instrs, values), values, kept)
-    chunk.instrs = shared(plain, program)
+    chunk.instrs = with_tangents(chunk.instrs, program)
     steps = [*chunk.instrs, *others]
     for chain in chunk.writes:
         if any(step.out in later for step in chain[:-1]):

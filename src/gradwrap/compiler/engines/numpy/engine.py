@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
+from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable
 from gradwrap.compiler.engines.shipped import FUTURE, shipped
 from gradwrap.compiler.ir.program import NDARRAY, Program, Value
 from gradwrap.compiler.ir.runtime import aligned
-from gradwrap.compiler.passes.products import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,6 +146,5 @@ def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
-    is_rolled = any(note.startswith("loop") for note in program.notes)
-    exact = not (is_rolled or source.writer.chunks)
+    exact = program.exact and not source.writer.chunks
     return Executable(source.function(), source.text, tuple(notes), exact)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy import scatter as numpy_scatter
+from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -19,7 +20,6 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Value,
 )
-from gradwrap.compiler.passes.products import SHARED
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
 if TYPE_CHECKING:

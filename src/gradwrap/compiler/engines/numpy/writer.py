@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
+from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
 from gradwrap.compiler.ir.analysis import enter_roots, last_readers, live_before, liveness, roots_of
 from gradwrap.compiler.ir.program import (
@@ -26,7 +27,6 @@ from gradwrap.compiler.ir.program import (
     is_elementwise,
     refs,
 )
-from gradwrap.compiler.passes.products import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -298,7 +298,7 @@ class Writer(SourceText):
             state.buffers[instr.out] = buffer
         else:
             text = self.text(target, state)
-            known = source >= 0 and self.values[source].is_ndarray
+            known = type(target) is Ref and self.values[source].is_ndarray
             made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)

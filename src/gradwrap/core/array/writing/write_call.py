@@ -16,6 +16,7 @@ from gradwrap.core.calls.record import Tape
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.observing.callers import check_store_of_view
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.rule import passes
 
@@ -101,7 +102,8 @@ def _fits(part: Any, value: Any) -> bool:
     """Tell if `part += value` gives a part of the same shape and dtype, by no conversion."""
     if type(value) in (int, float):
         return True
-    return getattr(value, "dtype", None) == part.dtype and value.shape in ((), part.shape)
+    shape = getattr(value, "shape", None)  # a bool of Python has none
+    return shape in ((), part.shape) and value.dtype == part.dtype
 
 
 def _of_update(formula: Any, xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
@@ -125,13 +127,12 @@ def _hold(variable: Any, node: Node) -> None:
 def is_own_part(variable: Any, key: Any, value: Any) -> bool:
     """Tell if `value` is the view `variable[key]` itself, as in the second step of `x[i] += y`."""
     how = view_of(value) if isinstance(value, AnyWrapper) else None
-    return (
-        how is not None
-        and how.source is variable
-        and how.op.name == "getitem"
-        and is_basic_key(key)
-        and bool(how.statics[0] == key)
-    )
+    if how is None or how.source is not variable or how.op.name != "getitem":
+        return False
+    if is_basic_key(key) and bool(how.statics[0] == key):
+        return True
+    check_store_of_view()
+    return False
 
 
 def update_call(bound: BoundOp, symbol: str, rule: Rule) -> Callable[..., bool] | None:
