@@ -108,6 +108,8 @@ def values_of(row: Row) -> Iterator[tuple[str, Any]]:
         known = documented.get(name, [])
         if isinstance(default, bool):
             known = [value for value in known if isinstance(value, bool)]
+        if isinstance(default, float):
+            known = [value for value in known if not isinstance(value, str)]
         is_choice = any(isinstance(value, int) for value in known)
         found = [*known, *([] if is_choice else _near(name, default))]
         seen: list[str] = [repr(default)]
