@@ -35,6 +35,26 @@ OUTSIDE = {  # files of the project, and the pages that they are
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 LANGUAGES = {".py": "python", ".pyi": "python", ".toml": "toml", ".yml": "yaml"}
 FENCE = "`````"
+GUIDE = 4.0
+"""The weight of a guide in the search; that of other pages is in `BOOSTS`."""
+BOOSTS = {
+    "reference/errors.md": 0.3,
+    "reference/": 2.0,
+    "gallery/": 0.5,
+    "ops.md": 0.5,
+    "scipy.md": 1.0,
+    "numpy-coverage.md": 0.2,
+    "design.md": 0.5,
+    "how-it-works.md": 0.5,
+    "changelog.md": 0.1,
+    "contributing.md": 0.2,
+    "tests.md": 0.1,
+    "benchmarks.md": 0.5,
+    "compiled-gallery.md": 0.3,
+    "random-programs.md": 0.2,
+    "conformance.md": 0.2,
+    "gpu.md": 0.2,
+}
 
 
 def on_config(config: Any) -> Any:
@@ -79,9 +99,15 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         return there + (link["anchor"] or "")
 
     folder = path.partition("/")[0]
+    page.meta["search"] = {"exclude": True} if folder == "source" else {"boost": boost_of(path)}
     if folder == "gallery" or path in {"index.md", "tutorial.md"}:
         page.meta["hide"] = ["navigation"]  # there is nothing beside them
     return markdown if folder in {"gallery", "source"} else LINK.sub(moved, markdown)
+
+
+def boost_of(path: str) -> float:
+    """Return the weight of a page in the search: guides before lists and records."""
+    return next((boost for start, boost in BOOSTS.items() if path.startswith(start)), GUIDE)
 
 
 def page_of(origin: str) -> str:

@@ -37,10 +37,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import testing as testing
     from gradwrap import tree as tree
     from gradwrap import typing as typing
+    from gradwrap.adaptation.adapting import adapting as adapting
     from gradwrap.adaptation.modules import adapted_modules as adapted_modules
     from gradwrap.adaptation.public import adapt as adapt
     from gradwrap.adaptation.public import adapted as adapted
-    from gradwrap.adaptation.running import adapting as adapting
     from gradwrap.compiler.calls.function import compile as compile
     from gradwrap.drawing import draw as draw
     from gradwrap.profiling import profile as profile
@@ -85,7 +85,7 @@ else:
         "adapt": "gradwrap.adaptation.public",
         "adapted": "gradwrap.adaptation.public",
         "adapted_modules": "gradwrap.adaptation.modules",
-        "adapting": "gradwrap.adaptation.running",
+        "adapting": "gradwrap.adaptation.adapting",
         "compile": "gradwrap.compiler.calls.function",
         "draw": "gradwrap.drawing",
         "profile": "gradwrap.profiling",
@@ -128,7 +128,9 @@ else:
         if module is None:
             from gradwrap._elsewhere import instead_of
 
-            raise AttributeError(f"module 'gradwrap' has no attribute {name!r}{instead_of(name)}")
+            raise AttributeError(
+                f"module 'gradwrap' has no attribute {name!r}{instead_of(name, _PUBLIC)}"
+            )
         loaded = importlib.import_module(module)
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 INSTEAD = {
     # PyTorch
     **dict.fromkeys(
@@ -48,11 +53,16 @@ INSTEAD = {
 }
 
 
-def instead_of(name: str) -> str:
-    """Return a sentence that says what to write for a name, if that is known."""
+def instead_of(name: str, known: Sequence[str]) -> str:
+    """Return a sentence that says what to write for a name, or a name like it."""
+    import difflib
+
     import numpy as np
 
     fix = INSTEAD.get(name)
     if fix is None and callable(getattr(np, name, None)):
         fix = f"np.{name}, since NumPy's functions take tracked arrays"
-    return f". Fix: {fix}." if fix else ""
+    if fix:
+        return f". Fix: {fix}."
+    near = difflib.get_close_matches(name, known, 1)
+    return f". Did you mean gradwrap.{near[0]}?" if near else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.adaptation.companions import enter_all
+from gradwrap.adaptation.after_import import enter_all
 from gradwrap.backends import register_all
 from gradwrap.core.array.display import displays
 from gradwrap.core.array.protocol import loops

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends import adapted_rows as _rows
 from gradwrap.backends import backward_slices as _slices
+from gradwrap.backends import differing_rows as _rows
 from gradwrap.backends.drop_in import Submodule as _Submodule
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.numpy.functions.table import on_data as _on_data
@@ -172,7 +172,7 @@ def replace_rule(
     ...     return g * xp.ones_like(x)
     >>> gw.extend.replace_rule("sum", total, backend="mylib")
     """
-    rule = _rows.adapted(name, *formulas, native=native, jvps=jvps)
+    rule = _rows.differing(name, *formulas, native=native, jvps=jvps)
     _register([rule], backend=backend, depth=2)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.passes.passes import precisions_of
+from gradwrap.compiler.passes.from_traces import precisions_of
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import CompileWarning

@@ -22,7 +22,6 @@ from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import (
     Block,
-    Carry,
     Instr,
     Loop,
     Method,
@@ -37,6 +36,7 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileWarning
+from rolled import Turns
 
 if TYPE_CHECKING:
     import pathlib
@@ -220,47 +220,6 @@ def array(*shape: int, dtype: Any = DOUBLE) -> Value:
 
 
 NUMBER = Value((), DOUBLE, is_ndarray=False)
-
-
-class Turns:
-    """A loop that is being written down; values of its own have numbers behind the others'."""
-
-    def __init__(self, values: list[Value], turns: int) -> None:
-        self.values = values
-        self.loop = Loop(turns)
-
-    def new(self, value: Value) -> Ref:
-        self.values.append(value)
-        return Ref(len(self.values) - 1)
-
-    def read(self, stack: int) -> Ref:
-        """The part of this turn of a value."""
-        value = self.values[stack]
-        part = self.new(Value(value.shape[1:], value.dtype, bool(value.shape[1:])))
-        self.loop.reads[part.index] = Ref(stack)
-        return part
-
-    def carry(self, first: Any, value: Value) -> Ref:
-        """What the turn before has handed on; `hand_on` says what that is."""
-        before = self.new(value)
-        self.loop.carries.append(Carry(before.index, first, -1))
-        return before
-
-    def hand_on(self, *following: Ref) -> None:
-        carries = zip(self.loop.carries, following, strict=True)
-        self.loop.carries = [carry._replace(next=ref.index) for carry, ref in carries]
-
-    def add(self, fn: Any, args: tuple[Any, ...], value: Value, **kw: Any) -> Ref:
-        is_reduction = getattr(fn, "__name__", "") == "reduce"
-        name = f"{fn.__self__.__name__}.reduce" if is_reduction else fn.__name__
-        out = self.new(value)
-        self.loop.body.append(Instr(fn, name, args, tuple(kw.items()), out.index))
-        return out
-
-    def give(self, stacks: dict[Ref, int], finals: dict[Ref, int]) -> Loop:
-        self.loop.stacks = {ref.index: out for ref, out in stacks.items()}
-        self.loop.finals = {ref.index: out for ref, out in finals.items()}
-        return self.loop
 
 
 def scalar_recurrence() -> tuple[Program, list[Any]]:

@@ -10,9 +10,12 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.engines.numpy import tangents
-from gradwrap.compiler.ir.program import Loop
+from gradwrap.compiler.ir.evaluate import evaluated
+from gradwrap.compiler.ir.program import Block, Loop, Program, Ref, Result, Value
+from gradwrap.compiler.ir.verify import verify
+from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.core.values.tree import flatten
-from rolled import compiled_to, loops, names, names_in, steps
+from rolled import Turns, compiled_to, loops, names, names_in, steps
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(0.5, 1.0, 30)
@@ -359,3 +362,38 @@ def test_jax_runs_the_programs_under_jit() -> None:
         assert "import numpy" in single.source
     finally:
         jax.config.update("jax_enable_x64", before)
+
+
+def test_what_no_output_of_a_loop_needs_leaves_its_body() -> None:
+    number = Value((), np.dtype("f8"), is_ndarray=False)
+    values = [Value((9,), np.dtype("f8"), is_ndarray=True), number, *[number] * 3]
+    turns = Turns(values, 9)
+    state, unseen, seen = turns.carry(Ref(1), number), turns.carry(0.0, number), turns.read(0)
+    inner = Turns(values, 5)  # gives two values, of which one is needed
+    first = inner.carry(state, number)
+    sine = inner.add(np.sin, (first,), number)
+    inner.hand_on(sine)
+    square = inner.add(np.square, (sine,), number)
+    turns.loop.body.append(inner.give({}, {sine: 2, square: 3}))
+    total = turns.add(np.add, (unseen, seen), number)  # read by itself alone
+    turns.hand_on(Ref(2), total)
+    loop = turns.give({}, {Ref(2): 4})
+    block = Block([loop], result=Result((Ref(4),), flatten((0,))[1]))
+    program = Program(values, (0, 1), ("x", "s"), {}, block)
+    arguments = [RNG.normal(size=9), np.float64(0.5)]
+    before = evaluated(program, arguments)
+    remove_dead(program)
+    verify(program, "the test", arguments)
+    (left,) = loops(program)
+    (inner_left,) = (step for step in left.body if isinstance(step, Loop))
+    assert [carry.value for carry in left.carries] == [state.index]
+    assert (left.reads, len(left.body)) == ({}, 1)
+    assert (names_in(inner_left.body), inner_left.finals) == (["sin"], {sine.index: 2})
+    assert evaluated(program, arguments) == before
+    assert before[0] == pytest.approx(np.asarray(nested_sine(0.5, 45)), abs=1e-15)
+
+
+def nested_sine(x: float, times: int) -> float:
+    for _ in range(times):
+        x = float(np.sin(x))
+    return x

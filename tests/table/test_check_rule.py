@@ -138,13 +138,15 @@ def test_a_wrong_second_derivative() -> None:
 
 
 def test_what_raises_is_a_row_of_the_table() -> None:
-    gw.defvjp(special.ker, lambda xp, g, x: g * special.kerp(x))
-    assert check_rule(special.ker, X, order=1).right
+    function: Any = special._ufuncs._kolmogc
+    slope: Any = special._ufuncs._kolmogp
+    gw.defvjp(function, lambda xp, g, x: -g * slope(x))
+    assert check_rule(function, X, order=1).right
     with pytest.raises(RuleMismatchError) as caught:
-        check_rule(special.ker, X)
+        check_rule(function, X)
     last = str(caught.value).splitlines()[-1]
     assert last.startswith(
-        "fwd of fwd, rev of fwd, fwd of rev, rev of rev: NoRuleError: kerp on numpy arrays has no "
+        "fwd of fwd, rev of fwd, fwd of rev, rev of rev: NoRuleError: _kolmogp on numpy arrays "
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -351,3 +352,34 @@ def test_logsumexp_of_complex_values_has_derivatives(signed: bool) -> None:
         return found[0] + 0.5 * XP.real(found[1]) + XP.imag(found[1]) if signed else found
 
     gw.testing.check_grads(of, [COMPLEX_SUMS - np.array([[699.0], [0.0]])], order=1)
+
+
+@pytest.mark.parametrize("x", [0.5, -2.0, 20.0, -30.0])
+@pytest.mark.parametrize(("a", "b"), [(1.5, 1.5), (-2.0, 1.5), (0.0, 0.7), (2.5, 0.5)])
+def test_the_confluent_function_has_slopes_where_a_factor_of_its_series_is_zero(
+    a: float, b: float, x: float
+) -> None:
+    """Kummer's transformation has b - a in the place of a: here one of both is 0, -1 or -2."""
+    step = Decimal("1e-18")
+
+    def value(i: int, j: int) -> Decimal:
+        """Sum the series at a + i step, b + j step, with 80 digits."""
+        total = term = Decimal(1)
+        upper, lower = Decimal(a) + i * step, Decimal(b) + j * step
+        for k in range(400):
+            term *= (upper + k) * Decimal(x) / ((lower + k) * (k + 1))
+            total += term
+        return total
+
+    with localcontext() as context:
+        context.prec = 80
+        wanted = [
+            (value(1, 0) - value(-1, 0)) / (2 * step),
+            (value(0, 1) - value(0, -1)) / (2 * step),
+            (value(1, 0) - 2 * value(0, 0) + value(-1, 0)) / (step * step),
+            (value(1, 1) - value(1, -1) - value(-1, 1) + value(-1, -1)) / (4 * step * step),
+        ]
+    function = fn(lambda a, b: XP.special.hyp1f1(a, b, x))
+    found = [gw.grad(function, i)(a, b) for i in (0, 1)]
+    found += [gw.grad(gw.grad(function, 0), i)(a, b) for i in (0, 1)]
+    np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-9)

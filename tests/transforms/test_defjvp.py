@@ -238,12 +238,15 @@ def test_an_argument_that_has_one_of_the_two_rules() -> None:
 
 
 def test_a_ufunc_of_scipy_in_unmodified_code() -> None:
-    gw.defjvp(special.kei, lambda xp, t, x: t * special.keip(x))
-    np.testing.assert_allclose(gw.jvp(special.kei, (X,), (U,))[1], U * special.keip(X))
-    gradient = gw.grad(fn(lambda x: np.sum(special.kei(x) * x)))(X)
-    np.testing.assert_allclose(gradient, special.keip(X) * X + special.kei(X))
-    with pytest.raises(NoRuleError, match=r"keip on numpy arrays has no rule"):
-        gw.grad(gw.grad(special.kei))(1.5)
+    slope: Any = special._ufuncs._smirnovci  # any function of its arguments serves
+    of_four = fn(lambda x: special.smirnovi(4, x))
+    gw.defjvp(special.smirnovi, None, lambda xp, t, x1, x2: t * slope(x1, x2))
+    x = X / 4
+    np.testing.assert_allclose(gw.jvp(of_four, (x,), (U,))[1], U * slope(4, x))
+    gradient = gw.grad(fn(lambda x: np.sum(of_four(x) * x)))(x)
+    np.testing.assert_allclose(gradient, slope(4, x) * x + of_four(x))
+    with pytest.raises(NoRuleError, match=r"_smirnovci on numpy arrays has no rule"):
+        gw.grad(gw.grad(of_four))(0.5)
 
 
 @pytest.mark.usefixtures("table_restored")

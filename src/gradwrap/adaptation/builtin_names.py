@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.kinds import PLAIN, kind_of
+from gradwrap.adaptation.plain_values import PLAIN, kind_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.kinds import are_plain, kind_of, standing_in
+from gradwrap.adaptation.plain_values import are_plain, kind_of, standing_in
 from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating

@@ -28,7 +28,7 @@ PRIORITY = 10_000
 """Above that of all types of pandas, whose operators then leave the call to the wrapper's."""
 
 
-def enter() -> None:
+def enter_pandas(_module: Any) -> None:
     """Let operations take the arrays of pandas' objects, and pandas' operators leave them to us."""
     variables: Any = Variable
     variables.__pandas_priority__ = PRIORITY

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.kinds import are_plain, standing_in
+from gradwrap.adaptation.plain_values import are_plain, standing_in
 from gradwrap.core.observing.callers import MARK
 
 Lookup = Callable[[Any], Any]

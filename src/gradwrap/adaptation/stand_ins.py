@@ -19,9 +19,9 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.adaptation.kinds import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
+from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key

@@ -283,7 +283,7 @@ def _hold(variable: Any, leaf: Any) -> None:
         variable._data = leaf  # noqa: SLF001  it is set nowhere else
 
 
-def enter_all() -> None:
+def enter_containers() -> None:
     """Register xarray's containers."""
     attribute: Any = optree.GetAttrEntry
     enter(xr.DataArray, _flatten_array, _unflatten_array, attribute)

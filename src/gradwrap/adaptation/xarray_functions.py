@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.adaptation.xarray import enter_containers
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import advisers
@@ -281,4 +282,7 @@ def advise(caller: Caller) -> str:
     return f"xarray's {name} takes plain values alone here: {fix}."
 
 
-advisers["xarray"] = advise
+def enter_xarray(_module: Any) -> None:
+    """Register the containers and the advice; the functions have been changed by now."""
+    enter_containers()
+    advisers["xarray"] = advise

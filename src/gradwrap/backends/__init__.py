@@ -17,9 +17,11 @@ from gradwrap.core.array import protocol
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.library.backend import namespaces
 from gradwrap.core.library.registration import register_backend
+from gradwrap.core.observing.called import remedies_of_calls
 
 if TYPE_CHECKING:
     from gradwrap.core.array.protocol import Handlers
+    from gradwrap.core.observing.called import Called
 
 __all__ = ["register_all"]
 
@@ -42,6 +44,7 @@ def register_all() -> None:
     numpy_rows.register_all()
     protocol.install(_numpy_handlers)
     remedies.append(_method_remedy)
+    remedies_of_calls.append(_remedy_of_call)
 
 
 def _numpy_handlers() -> Handlers:
@@ -57,6 +60,12 @@ def _numpy_handlers() -> Handlers:
         numpy_methods.LISTED,
         WRITING,
     )
+
+
+def _remedy_of_call(called: Called) -> str:
+    from gradwrap.backends.numpy.remedies import remedy
+
+    return remedy(called)
 
 
 def _method_remedy(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.differing_rows import differing
 from gradwrap.core.values.dynamic import SLICE, TUPLE
 from gradwrap.core.values.space import zeros_of
 from gradwrap.rules.selection import setitem, setitem_cotangents
@@ -74,9 +74,9 @@ def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
 def indexing_rules() -> list[Rule]:
     """Return the rows of reading and writing by keys that may go backwards."""
     return [
-        adapted("getitem", native=read),
-        adapted("scatter", _scatter_cotangent),
-        adapted(
+        differing("getitem", native=read),
+        differing("scatter", _scatter_cotangent),
+        differing(
             "setitem",
             _written_cotangents,
             native=_written,

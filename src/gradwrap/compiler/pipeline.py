@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import is_checking, verify
-from gradwrap.compiler.passes.forwarding import remove_overwritten
-from gradwrap.compiler.passes.passes import own_outputs, remove_dead, substitute
+from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.overwritten import remove_overwritten
+from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.signs import absorb_signs
+from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.rolling.rolling import rolled
 
 if TYPE_CHECKING:

@@ -20,10 +20,37 @@ FIX = (
     "or .item() (a number) if no gradient is wanted."
 )
 
+LIST = (
+    "pass an array, np.array([1.0, 2.0]): a list is a container of numbers. In the function, "
+    "np.stack([a, b]) makes an array of tracked numbers."
+)
+
+NUMBA = (
+    "differentiate gradwrap.adapting(f) in place of your function f: it runs what Numba compiles "
+    "as plain Python."
+)
+
+ARGUMENTS = (
+    "give the arguments to the function that the transform returns, as in "
+    "gradwrap.grad(f)(x, y, scale=2.0)."
+)
+
 SUBCLASS = (
     "pass a plain array, np.asarray(a), in place of an array a of a class that has an "
     "__array_ufunc__ of its own."
 )
+
+FORMAT = (
+    'a format such as .2f is for one number, f"{x.sum():.2f}"; np.array2string(x.detach().data, '
+    "precision=2) makes a text of an array."
+)
+
+FIXES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("__array_ufunc__",), SUBCLASS),
+    (("unsupported operand", "'list'"), LIST),
+    (("unsupported format string",), FORMAT),
+)
+"""Parts of the messages of Python and NumPy, and what to write then."""
 
 WRAPPERS = ("Variable", "Dual", "Batched")
 """The names by which Python's messages call tracked values."""
@@ -83,6 +110,9 @@ def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | Non
     """
     kind, text = type(error), str(error)
     is_attribute = kind is AttributeError and any(f"'{name}' object" in text for name in WRAPPERS)
+    if kind.__module__.partition(".")[0] == "numba":
+        first = text.partition("\n")[0].rstrip(".")
+        return TrackedCodeError(f"Numba has compiled this code: {first}. Fix: {NUMBA}")
     is_type = kind is TypeError or (
         isinstance(error, TypeError) and kind.__module__.partition(".")[0] == "numpy"
     )
@@ -91,7 +121,9 @@ def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | Non
     caller = caller_of(error)
     place = f"in {name_of(fun)}" if caller is None else str(caller)
     ours = TrackedAttributeError if is_attribute else TrackedCodeError
-    fix = SUBCLASS if "__array_ufunc__" in text else FIX
+    if caller is None and "argument" in text:  # the call of the function itself
+        return ours(f"{text.rstrip('.')}. Fix: {ARGUMENTS}")
+    fix = next((fix for parts, fix in FIXES if all(part in text for part in parts)), FIX)
     return ours(
         f"{text.rstrip('.')}. This {kind.__name__} was raised {place}, which ran on tracked values "
         f"(gradwrap.Variable). Fix: {remedy(caller, fix)}"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.adapted_rows import adapted, writing
 from gradwrap.backends.cupy import protocol as cupy_protocol
 from gradwrap.backends.cupy.kernels import fused
 from gradwrap.backends.cupy.namespace import extended
 from gradwrap.backends.cupy.streams import Streams, device_count, moved, on_own_device
+from gradwrap.backends.differing_rows import differing, writing
 from gradwrap.backends.numpy.backend import SCALAR_TYPES
 from gradwrap.backends.numpy.buffers import COPIED
 from gradwrap.core.library.backend import Backend
@@ -191,7 +191,7 @@ def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
 register(
     [
         writing(_write, _setitem),
-        adapted(
+        differing(
             "to_device", lambda xp, g, x_meta: _to_device(xp, g, x_meta.device), native=_to_device
         ),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.adapted_rows import writing
+from gradwrap.backends.differing_rows import writing
 from gradwrap.core.library.backend import Backend
 from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of

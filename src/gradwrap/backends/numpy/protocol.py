@@ -18,6 +18,7 @@ from gradwrap.backends.numpy.functions.table import (
     out_position,
     scalar,
 )
+from gradwrap.backends.numpy.remedies import WHOLE
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
@@ -220,6 +221,11 @@ def no_rule(cls: Any, path: str, count: int = 1, kernel: Any = None) -> NoRuleEr
     names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
     names = names if params is None else [param.name for param in params]
     formulas = ", ".join(f"lambda xp, g, {name}: ..." for name in names)
+    instead = WHOLE.get(path.replace("np.", "numpy.", 1), "")
+    if instead:
+        return NoRuleError(
+            f"{path} takes plain arrays alone, and an argument is tracked. Fix: {instead}"
+        )
     function, itself = (path, "") if kernel is None else ("kernel", ", with the kernel itself,")
     return NoRuleError(
         f"{path} on {cls._backend.name} arrays has no rule, and an argument is tracked. "

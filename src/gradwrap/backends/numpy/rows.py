@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.adapted_rows import adapted
+from gradwrap.backends.differing_rows import differing
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.scatter import Scattered
 from gradwrap.core.table.kinds import weighted
@@ -79,8 +79,8 @@ def _corner(x: Any) -> Any:
 def register_all() -> None:
     """Enter the rows."""
     rows = [
-        adapted(name, _scattered_extremum, jvps=[_tangent_of_extremum]) for name in ("max", "min")
+        differing(name, _scattered_extremum, jvps=[_tangent_of_extremum]) for name in ("max", "min")
     ]
     for row in rows:
         row.parts = True
-    register([*rows, adapted("einsum", native=_einsum)], backend="numpy")
+    register([*rows, differing("einsum", native=_einsum)], backend="numpy")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.backends.adapted_rows import adapted
 from gradwrap.backends.backward_slices import forwards, indexing_rules, read
+from gradwrap.backends.differing_rows import differing
 from gradwrap.backends.numpy.buffers import COPIED
 from gradwrap.backends.torch.protocol import torch_function
 from gradwrap.core.library.backend import Backend
@@ -34,7 +34,7 @@ def _getitem(xp: Any, x: Any, key: Any) -> Any:
     return taken
 
 
-register([*indexing_rules(), adapted("getitem", native=_getitem)], backend="torch")
+register([*indexing_rules(), differing("getitem", native=_getitem)], backend="torch")
 
 
 class TorchBackend(Backend):

@@ -13,7 +13,7 @@ from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
 from gradwrap.compiler.ir.program import Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError
-from gradwrap.compiler.passes.passes import constants_of, difference, precisions_of, program_of
+from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import Unhandled, shares

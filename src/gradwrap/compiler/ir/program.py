@@ -89,6 +89,7 @@ if TYPE_CHECKING:
 
 UFUNC: type[Any] = np.ufunc
 NDARRAY: type[Any] = np.ndarray
+NUMBER: type[Any] = np.generic
 
 
 class Ref:
@@ -411,6 +412,10 @@ def is_elementwise(instr: Instr) -> bool:
     return instr.name == "pow" or (instr.name == "where" and len(instr.args) == 3)
 
 
+KEYED = frozenset({"getitem", "setitem", "scatter_add"})
+"""Operations whose second argument is the key of an index."""
+FRESH = frozenset({"copy", "zeros", "full", "empty"})
+"""New arrays, which are never merged: a write may go into them."""
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
 LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
 
@@ -491,3 +496,21 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
         )
     kw = mapped(step.kw, change) if step.kw else ()
     return step._replace(args=mapped(step.args, change), kw=kw)
+
+
+def token(nest: Any) -> Any:
+    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    kind: Any = type_of(nest)
+    if kind is Ref:
+        return nest
+    if kind is TUPLE or kind is LIST:
+        return (kind, *map(token, nest))
+    if kind is SLICE:
+        return (kind, token(nest.start), token(nest.stop), token(nest.step))
+    if kind is float:
+        return (kind, nest.hex())
+    if kind is complex:
+        return (kind, nest.real.hex(), nest.imag.hex())
+    if isinstance(nest, NUMBER):
+        return (kind, nest.tobytes())
+    return (kind, nest)

@@ -142,8 +142,9 @@ class _Structure:
     def _check_step(self, step: Instr, known: set[int]) -> None:
         what = _shown(step)
         self._check_known((step.args, step.kw), known, what)
-        has_array: list[Any] = []
-        mapped((step.args, step.kw), lambda x: isinstance(x, NDARRAY) and has_array.append(x))
+        leaves: list[Any] = []
+        mapped((step.args, step.kw), leaves.append)
+        has_array = any(isinstance(leaf, NDARRAY) for leaf in leaves)
         _require(not has_array, f"{what} has an array as a literal")
         words = [word for word, _ in step.kw]
         _require(words == sorted(set(words)), f"{what} has keywords out of order")
@@ -176,8 +177,8 @@ class _Structure:
         self._check_body(loop.body, known | loop.found)
         own = {out for step in loop.body for out in given(step)}
         _require(own >= loop.handed_on, f"{what} hands on what no step of it gives")
-        after = [carry.next for carry in loop.carries]
-        _require(len(after) == len({*after}), f"{what} hands on one value twice")
+        nexts = [carry.next for carry in loop.carries]
+        _require(len(nexts) == len({*nexts}), f"{what} hands on one value twice")
         for index, out in loop.stacks.items():
             part, whole = values[index], values[out]
             same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)

@@ -14,44 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.program import (
+    NUMBER,
     Instr,
-    Loop,
     Program,
     Ref,
     Value,
-    changed,
-    given,
     refs,
-    used,
+    token,
 )
-from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.dynamic import SLICE, TUPLE
 
-NUMBER: type[Any] = np.generic
-KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 LARGEST = 1 << 24
 """The most elements of an array of which it is remembered when each was written last."""
 MOST_ADDED = 3
 """A part is read before no more than so many additions, which are performed once more."""
-
-
-def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
-    kind: Any = type_of(nest)
-    if kind is Ref:
-        return nest
-    if kind is TUPLE or kind is LIST:
-        return (kind, *map(token, nest))
-    if kind is SLICE:
-        return (kind, token(nest.start), token(nest.stop), token(nest.step))
-    if kind is float:
-        return (kind, nest.hex())
-    if kind is complex:
-        return (kind, nest.real.hex(), nest.imag.hex())
-    if isinstance(nest, NUMBER):
-        return (kind, nest.tobytes())
-    return (kind, nest)
 
 
 class _Written:
@@ -247,77 +224,3 @@ def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     if not parts or any(type(part) is not int for part in parts):
         return None
     return tuple(part % length for part, length in zip(parts, shape, strict=False))
-
-
-# Writes that nobody sees --------------------------------------------------------------------------
-
-
-def remove_overwritten(program: Program) -> None:
-    """Remove writes to elements that are written to again before anybody reads them."""
-    steps = (step for body in program.bodies() for step in body)
-    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
-        return
-    everywhere = uses(program)
-    for body in list(program.bodies()):
-        readers: dict[int, list[Instr]] = {}
-        for step in body:
-            if isinstance(step, Instr):
-                for index in used(step):
-                    readers.setdefault(index, []).append(step)
-        later: dict[int, set[tuple[int, ...]]] = {}
-        instead: dict[int, Ref] = {}
-        for step in reversed(body):
-            if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
-                continue
-            target, key = step.args[:2]
-            covered = later.pop(step.out, set[tuple[int, ...]]())
-            if type(target) is not Ref:
-                continue
-            shape = program.values[target.index].shape
-            place = place_of(key, shape) if is_fixed(key) else None
-            if place is not None:
-                if any(place[:count] in covered for count in range(1, len(place) + 1)):
-                    instead[step.out] = target
-                elif step.name == "setitem":
-                    covered.add(place)
-            if covered and len(readers[target.index]) == everywhere[target.index]:
-                if _survives(readers[target.index], step, shape, covered):
-                    later[target.index] = covered
-        if instead:
-            body[:] = _replaced(body, instead)
-
-
-def _survives(
-    readers: list[Instr],
-    write: Instr,
-    shape: tuple[int, ...],
-    covered: set[tuple[int, ...]],
-) -> bool:
-    """Tell if elements of an array are not looked at before the write; drop those that are."""
-    for reader in readers:
-        if reader is write:
-            continue
-        place = None
-        if reader.name == "getitem" and is_fixed(reader.args[1]):
-            place = place_of(reader.args[1], shape)
-        if place is None:
-            return False
-        if len({len(one) for one in covered} | {len(place)}) > 1:
-            return False
-        covered.discard(place)
-    return sum(reader is write for reader in readers) == 1
-
-
-def _replaced(body: list[Instr | Loop], instead: dict[int, Ref]) -> list[Instr | Loop]:
-    """Return a body without some writes: what was there before stands for them."""
-
-    def leaf(one: Any) -> Any:
-        while type(one) is Ref and one.index in instead:
-            one = instead[one.index]
-        return one
-
-    return [
-        changed(step, leaf) if not instead.keys().isdisjoint(used(step)) else step
-        for step in body
-        if instead.keys().isdisjoint(given(step))
-    ]

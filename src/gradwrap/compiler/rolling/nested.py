@@ -12,6 +12,8 @@ import numpy as np
 
 from gradwrap.compiler.ir.evaluate import perform
 from gradwrap.compiler.ir.program import (
+    KEYED,
+    NUMBER,
     UFUNC,
     Instr,
     Loop,
@@ -21,8 +23,8 @@ from gradwrap.compiler.ir.program import (
     given,
     item,
     mapped,
+    token,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, NUMBER, token
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:

@@ -40,6 +40,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
 from gradwrap.compiler.ir.program import (
+    KEYED,
     UFUNC,
     Block,
     Guard,
@@ -51,10 +52,10 @@ from gradwrap.compiler.ir.program import (
     Value,
     changed,
     refs,
+    token,
     used,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, token
-from gradwrap.compiler.passes.passes import remove_dead
+from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.rolling.fission import Emission
 from gradwrap.compiler.rolling.nested import (
     Nested,

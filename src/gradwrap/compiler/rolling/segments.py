@@ -6,6 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.program import (
+    FRESH,
+    KEYED,
     Constant,
     Instr,
     Loop,
@@ -14,10 +16,9 @@ from gradwrap.compiler.ir.program import (
     Value,
     getitem,
     mapped,
+    token,
     zeros,
 )
-from gradwrap.compiler.passes.forwarding import KEYED, token
-from gradwrap.compiler.passes.passes import FRESH
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import Instr, Ref, Value, array, getitem, refs
-from gradwrap.compiler.passes.forwarding import KEYED, NUMBER
+from gradwrap.compiler.ir.program import KEYED, NUMBER, Instr, Ref, Value, array, getitem, refs
 from gradwrap.compiler.rolling.nested import Nested, is_numeric
 from gradwrap.compiler.rolling.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE

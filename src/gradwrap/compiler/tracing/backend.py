@@ -98,9 +98,6 @@ class TraceBackend(NumPyBackend):
         numbers[int(part == "imag") :: 2] = value
         return numbers.view(array.dtype).reshape(array.shape)
 
-    def saved_part(self, view: Any, whole: Any) -> Any:
-        return view
-
     def is_writeable(self, view: Any) -> bool:
         real = _real(view)
         return not isinstance(real, NDARRAY) or bool(real.flags.writeable)

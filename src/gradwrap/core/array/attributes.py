@@ -34,7 +34,13 @@ class Attributes(Wrapper):
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        return TrackedAttributeError(text + "".join(remedy(name) for remedy in remedies))
+        fix = "".join(remedy(name) for remedy in remedies)
+        if not fix and not name.startswith("_"):
+            import difflib  # for errors alone
+
+            near = difflib.get_close_matches(name, dir(self), 1)
+            fix = f". Did you mean {near[0]!r}?" if near else ""
+        return TrackedAttributeError(text + fix)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """The array on a device, itself if it is there; the gradient comes back to this one."""

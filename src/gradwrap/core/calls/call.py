@@ -39,7 +39,7 @@ from gradwrap.core.levels.wrapper import (
     is_simple_key,
     make_wrapper,
     stripped,
-    unwrapped_key,
+    unwrapped_index,
 )
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
@@ -143,7 +143,7 @@ class Call:
             "described": partial(_described, bound.backend),
             "native": bound.native,
             "is_tracked": _is_tracked,
-            "unwrapped_key": unwrapped_key,
+            "unwrapped_key": unwrapped_index,
             "BatchedValueError": BatchedValueError,
             "IMMUTABLE": IMMUTABLE,
             "is_simple": is_simple_key,

@@ -341,10 +341,23 @@ def is_simple_key(key: tuple[Any, ...]) -> bool:
     return True
 
 
+def unwrapped_index(key: Any) -> Any:
+    """An index without wrappers, which must not hold floats: NumPy's message has no remedy."""
+    plain = unwrapped_key(key)
+    for part in key if isinstance(key, TUPLE) else (key,):
+        if isinstance(part, AnyWrapper) and part._backend.is_float(native(part)):
+            raise IndexError(
+                f"an index must be whole numbers or bools, and this one has dtype {part.dtype}. "
+                "Fix: x[int(i.item())] for one index, x[i.astype(int)] for an array of them: no "
+                "gradient passes through an index."
+            )
+    return plain
+
+
 def key_with_batches(key: Any) -> Any:
     """An index without wrappers, except those of arrays that `vmap` maps over."""
     try:
-        return unwrapped_key(key)
+        return unwrapped_index(key)
     except BatchedValueError:
         pass
     if isinstance(key, SEQUENCE):

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
+from gradwrap.core.observing.called import called_at, remedy_of_call
 from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, FrameType, TracebackType
+
+    from gradwrap.core.observing.called import Called
 
 PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Code that is not where the user, or the author of a package, wrote the call. Neither is that of
@@ -42,6 +45,8 @@ class Caller(NamedTuple):
     """It runs an assignment `a[i] = x`."""
     is_adapted: bool
     """Its module is adapted: what it does not take is out of reach."""
+    called: Called | None = None
+    """The call that the line was making."""
     outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The calls of the same package that led there, the outermost first: the module, and names."""
 
@@ -110,6 +115,7 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
                 uses,
                 is_store,
                 MARK in frame.f_globals,
+                called_at(frame, instruction),
                 tuple(own[::-1]),
             )
 
@@ -170,7 +176,7 @@ def remedy(caller: Caller | None, fix: str) -> str:
     it is.
     """
     if caller is None or not caller.package:
-        return fix
+        return remedy_of_call(caller.called if caller is not None else None) or fix
     if caller.package in advisers:
         return advisers[caller.package](caller)
     adapt = (

@@ -15,12 +15,21 @@ WITH_PARAMETER = ("3, 0.7, x(3)", "i(0, 1, 4), 1.5, x(2, 3)", "2, 0.3, x()")
 
 
 def _series_slopes(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
-    """Return the derivatives of M(a, b, x) in a and b, for x > 0, by the power series 13.2.2."""
+    """Return the derivatives of M(a, b, x) in a and b, for x > 0, by the power series 13.2.2.
+
+    Where a is 0 or a negative integer, one of the factors a + j of the later terms is 0. It is kept
+    apart, so that nothing is divided by it.
+    """
     j = constants(xp, PLACES, x)
     upper, lower = column(xp, a) + j, column(xp, b) + j
-    terms = xp.cumulative_prod(upper * column(xp, x) / (lower * (j + 1.0)), axis=-1)
-    by_a = xp.sum(terms * xp.cumulative_sum(1.0 / upper, axis=-1), axis=-1)
-    return by_a, -xp.sum(terms * xp.cumulative_sum(1.0 / lower, axis=-1), axis=-1)
+    zero = upper == 0
+    others = xp.where(zero, 1.0, upper)
+    terms = xp.cumulative_prod(others * column(xp, x) / (lower * (j + 1.0)), axis=-1)
+    has_zero = xp.cumulative_sum(xp.astype(zero, upper.dtype), axis=-1)
+    factor = xp.cumulative_sum(xp.where(zero, upper, 0.0), axis=-1) + (1.0 - has_zero)
+    growth = xp.cumulative_sum(xp.where(zero, 0.0, 1.0 / others), axis=-1)
+    by_a = xp.sum(terms * (factor * growth + has_zero), axis=-1)
+    return by_a, -xp.sum(terms * factor * xp.cumulative_sum(1.0 / lower, axis=-1), axis=-1)
 
 
 def _confluent(xp: Any, a: Any, b: Any, x: Any, *, first: bool) -> Any:

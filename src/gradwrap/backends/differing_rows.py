@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradwrap.core.table.rule import FormulaFunction, Rule
 
 
-def adapted(
+def differing(
     name: str,
     *formulas: FormulaFunction,
     native: FormulaFunction | None = None,
@@ -56,4 +56,4 @@ def writing(
         lambda xp, t, key: write(t.copy(), key, 0),
         lambda xp, t, x_meta, key: write(zeros_of(xp, x_meta), key, t),
     ]
-    return adapted("setitem", cotangents, native=native, jvps=jvps, consumes=consumes)
+    return differing("setitem", cotangents, native=native, jvps=jvps, consumes=consumes)

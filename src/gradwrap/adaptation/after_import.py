@@ -1,0 +1,81 @@
+"""What gradwrap does when another package is imported; gradwrap itself imports none of these.
+
+Some packages offer a place for foreign arrays, in which gradwrap enters itself. Others are changed
+where they would drop a gradient. There is a file for each package.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+METRICS = "gradwrap.adaptation.sklearn:enter_metrics"
+ENTRIES: dict[str, str] = {
+    "dask.delayed": "gradwrap.adaptation.dask:enter_delayed",
+    "dask.tokenize": "gradwrap.adaptation.dask:enter_tokens",
+    "einops": "gradwrap.adaptation.einops:enter_einops",
+    "pandas": "gradwrap.adaptation.pandas:enter_pandas",
+    "scipy.fft": "gradwrap.adaptation.scipy_fft:enter_fft",
+    "sklearn.metrics._classification": METRICS,
+    "sklearn.metrics._regression": METRICS,
+    "sklearn.metrics.cluster._unsupervised": METRICS,
+    "sklearn.utils._array_api": "gradwrap.adaptation.sklearn:enter_namespaces",
+    "xarray": "gradwrap.adaptation.xarray_functions:enter_xarray",
+}
+"""By module: the function that is called with it when it has been imported."""
+
+
+def enter_all() -> None:
+    """Enter gradwrap into the libraries that are imported, and into others when they will be."""
+    for name in [name for name in ENTRIES if name in sys.modules]:
+        _enter(ENTRIES.pop(name), sys.modules[name])
+    if ENTRIES:
+        sys.meta_path.insert(0, cast("Any", _AfterImport()))
+
+
+def _enter(entry: str, module: Any) -> None:
+    """Call the function of an entry with the module that has been imported."""
+    ours, _, function = entry.partition(":")
+    getattr(import_module(ours), function)(module)
+
+
+class _AfterImport:
+    """A finder that finds modules as the others do, and adds a step to their import.
+
+    It does not derive from the class of `importlib.abc`, which is slow to import.
+    """
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the module's spec, with a loader that goes on to enter gradwrap."""
+        entry = ENTRIES.pop(fullname, None)
+        if entry is None:
+            return None
+        from importlib.util import find_spec  # slow to import
+
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = cast("Any", _Loader(spec.loader, entry))
+        return spec
+
+
+class _Loader:
+    def __init__(self, loader: Any, entry: str) -> None:
+        self._loader = loader
+        self._entry = entry
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Do what the module's own loader does."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        """Run the module, and enter gradwrap into it."""
+        self._loader.exec_module(module)
+        module.__spec__.loader = module.__loader__ = self._loader
+        _enter(self._entry, module)

@@ -1,0 +1,48 @@
+"""scikit-learn works in the namespace of its arrays, if `array_api_dispatch=True` says so."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from gradwrap.adaptation.builtin_names import BUILTINS
+from gradwrap.core.levels.wrapper import AnyWrapper
+
+
+class _SklearnsCompat:
+    """scikit-learn's array_api_compat: plain arrays beside variables are in their namespace."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def get_namespace(self, *arrays: Any, **options: Any) -> Any:
+        """Return the namespace of the first variable; that of the arrays if there is none."""
+        for array in arrays:
+            if isinstance(array, AnyWrapper):
+                return array.__array_namespace__()
+        return self._native.get_namespace(*arrays, **options)
+
+
+def enter_namespaces(module: Any) -> None:
+    """Let estimators that were fitted on plain arrays be asked about variables."""
+    native: Any = module.check_same_namespace
+
+    @functools.wraps(native)
+    def check_same_namespace(X: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(X, AnyWrapper):
+            native(X, *args, **kwargs)
+
+    module.array_api_compat = _SklearnsCompat(module.array_api_compat)
+    name = "check_same_namespace"
+    for module_name, importer in tuple(sys.modules.items()):
+        if module_name.startswith("sklearn.") and vars(importer).get(name) is native:
+            vars(importer)[name] = check_same_namespace
+
+
+def enter_metrics(module: Any) -> None:
+    """Let a metric of tracked values be tracked, which it is not as a number of Python."""
+    module.float = BUILTINS["float"]

@@ -1,0 +1,48 @@
+"""Dead steps: what neither a result nor a guard needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradwrap.compiler.ir.analysis import needed_after
+from gradwrap.compiler.ir.program import Instr, Loop, given, used
+
+if TYPE_CHECKING:
+    from gradwrap.compiler.ir.program import Program
+
+
+def remove_dead(program: Program) -> None:
+    """Remove what neither a result nor a guard needs."""
+    needed: dict[int, set[int]] = {}
+    for block in reversed(list(program.blocks())):
+        block.body, needed[id(block)] = _alive(block.body, needed_after(block, needed))
+    live = needed[id(program.root)]
+    program.constants = {i: c for i, c in program.constants.items() if i in live}
+
+
+def _alive(body: list[Instr | Loop], live: set[int]) -> tuple[list[Instr | Loop], set[int]]:
+    """Return the steps of a body that give what is needed after it, and what these need."""
+    live = set(live)
+    kept: list[Instr | Loop] = []
+    for step in reversed(body):
+        if live.isdisjoint(given(step)):
+            continue
+        kept.append(_alive_loop(step, live) if isinstance(step, Loop) else step)
+        live.difference_update(given(step))
+        live.update(used(kept[-1]))
+    return kept[::-1], live
+
+
+def _alive_loop(loop: Loop, live: set[int]) -> Loop:
+    """Return a loop with what its needed outputs need."""
+    made = Loop(loop.turns)
+    made.stacks = {index: out for index, out in loop.stacks.items() if out in live}
+    made.finals = {index: out for index, out in loop.finals.items() if out in live}
+    while True:
+        made.body, read = _alive(loop.body, made.handed_on)
+        carries = [carry for carry in loop.carries if carry.value in read]
+        if carries == made.carries:
+            break
+        made.carries = carries
+    made.reads = {index: stack for index, stack in loop.reads.items() if index in read}
+    return made

@@ -1,0 +1,181 @@
+"""Folding: operations on arrays of one number, on numbers, and those that change nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import (
+    NUMBER,
+    UFUNC,
+    Instr,
+    Ref,
+    full,
+    is_elementwise,
+    zeros,
+)
+
+if TYPE_CHECKING:
+    from gradwrap.compiler.ir.program import Value
+
+NEW = frozenset({"zeros", "full"})
+POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+"""The powers for which NumPy's `**` calls another ufunc."""
+FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
+
+
+class Folding:
+    """Finds shorter instructions for the same values, and values that stand for others."""
+
+    def __init__(self, values: list[Value], *, keeps_ones: bool) -> None:
+        self.values = values
+        self.keeps_ones = keeps_ones
+        """Whether products with 1 stay."""
+        self.made: dict[int, Instr] = {}
+        """The instructions so far, by what they give."""
+        self.numbers: dict[int, tuple[Any, Any]] = {}
+        """By array that holds one number throughout: the number, and the dtype."""
+
+    def enter(self, instr: Instr) -> None:
+        """Enter an instruction of the new program."""
+        self.made[instr.out] = instr
+        if instr.name in NEW:
+            number = instr.args[1] if instr.name == "full" else 0
+            self.numbers[instr.out] = (number, instr.args[-1])
+
+    def described(self, leaf: Any) -> Value:
+        """The description of a value that a leaf names."""
+        index: int = leaf.index
+        return self.values[index]
+
+    def shorter(self, instr: Instr) -> Instr:
+        """The same value by a quicker instruction."""
+        name, args = instr.name, instr.args
+        value = self.values[instr.out]
+        if name in ("broadcast_to", "reshape", ".reshape", ".copy", "copy", "ascontiguousarray"):
+            number = self.numbers.get(args[0].index) if type(args[0]) is Ref else None
+            if number is not None and value.is_ndarray:
+                self.numbers[instr.out] = number
+                return self.filled(instr, *number) or instr
+        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
+            base = self.values[args[0].index]
+            quicker = POWERS.get(args[1])
+            if (
+                quicker
+                and base.is_ndarray
+                and base.dtype.kind == "f"
+                and _same_but_order(value, base)
+            ):
+                return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
+        if not isinstance(instr.fn, UFUNC) or instr.kw:
+            return instr
+        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        if folded is not None:
+            return folded
+        if len(args) != 2 or not is_elementwise(instr):
+            return instr
+        return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
+
+    def filled(self, instr: Instr, number: Any, dtype: Any) -> Instr | None:
+        """Return the instruction that makes the result, an array of one number; None if none can.
+
+        The new array lies in C's order.
+        """
+        value = self.values[instr.out]
+        if len(value.shape) < 2:
+            self.values[instr.out] = value._replace(order="C")
+        elif value.order != "C":
+            return None
+        if type(number) is int and number == 0:
+            args: tuple[Any, ...] = (value.shape, dtype)
+            return Instr(zeros, "zeros", args, (), instr.out, line=instr.line)
+        args = (value.shape, number, dtype)
+        return Instr(full, "full", args, (), instr.out, line=instr.line)
+
+    def folded(self, instr: Instr) -> Instr | None:
+        """The array of one number that an operation on such arrays and numbers gives, or None."""
+        numbers: list[Any] = []
+        value = self.values[instr.out]
+        for arg in instr.args:
+            if type(arg) is not Ref:
+                numbers.append(arg)
+                continue
+            number, dtype = self.numbers.get(arg.index, (arg, None))
+            if type(number) is Ref:
+                return None
+            numbers.append(np.full(1, number, dtype))
+        with np.errstate(all="ignore"):
+            result = instr.fn(*numbers)
+        if result.dtype != value.dtype or not np.all(np.isfinite(result)):
+            return None
+        self.numbers[instr.out] = (result[0], value.dtype)
+        return self.filled(instr, result[0], value.dtype)
+
+    def narrow(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put what was broadcast in the place of what it was broadcast to."""
+        value = self.values[instr.out]
+        for mine, other in ((0, 1), (1, 0)):
+            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
+            if made is None or made.name != "broadcast_to" or type(args[other]) is not Ref:
+                continue
+            whole = self.described(args[other])
+            if whole.shape == value.shape and whole.order == value.order == "C":
+                args = made.args[:1] + args[1:] if mine == 0 else args[:1] + made.args[:1]
+        return args
+
+    def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put a number in the place of an array that holds it throughout."""
+        value = self.values[instr.out]
+        for mine, other in ((0, 1), (1, 0)):
+            known = self.numbers.get(args[mine].index) if type(args[mine]) is Ref else None
+            if known is None or type(known[0]) is Ref or type(args[other]) is not Ref:
+                continue
+            (number, dtype), whole = known, self.described(args[other])
+            if not whole.is_ndarray or whole.shape != value.shape or whole.order != value.order:
+                continue
+            if whole.dtype.kind in "fc" and dtype == whole.dtype:
+                found = _as_weak(number, whole.dtype)
+                if found is not None:
+                    return (found, args[1]) if mine == 0 else (args[0], found)
+        return args
+
+    def same_as(self, instr: Instr) -> Any:
+        """The value that an instruction only hands on; None if it does something."""
+        name, args = instr.name, instr.args
+        if self.keeps_ones and name in ("multiply", "divide", "pow"):
+            return None
+        if not args or type(args[0]) is not Ref:
+            if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
+                return self._alike(instr, args[1])
+            return args[0] if name == "copy" else None
+        if name in ("multiply", "divide", "true_divide", "pow"):
+            return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
+        if name == ".astype":
+            return self._alike(instr, args[0])
+        if name in ("reshape", ".reshape", "broadcast_to", "ascontiguousarray"):
+            return self._alike(instr, args[0])
+        if name == "copy":
+            source = self.made.get(args[0].index)
+            is_view = source is None or source.views or source.name == "item"
+            return self._alike(instr, args[0]) if not is_view else None
+        return None
+
+    def _alike(self, instr: Instr, source: Any) -> Any:
+        """The source, if it is described as the result is."""
+        return source if self.values[source.index] == self.values[instr.out] else None
+
+
+def _same_but_order(one: Value, other: Value) -> bool:
+    """Tell if two values have one description but for their memory orders."""
+    return one._replace(order=other.order) == other
+
+
+def _is_number(leaf: Any, number: int) -> bool:
+    return isinstance(leaf, (int, float, NUMBER)) and not isinstance(leaf, bool) and leaf == number
+
+
+def _as_weak(number: Any, dtype: Any) -> Any:
+    """A number of Python's that a dtype takes for the same; None if there is none."""
+    value = dtype.type(number).item()
+    return value if isinstance(value, (int, float, complex)) else None

@@ -1,0 +1,227 @@
+"""Programs made of traces, which agree up to a guard and go on in its branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import (
+    NDARRAY,
+    Block,
+    Constant,
+    Guard,
+    Instr,
+    Program,
+    Ref,
+    Result,
+    mapped,
+    refs,
+    token,
+    used,
+)
+from gradwrap.compiler.passes.ownership import sharing
+from gradwrap.compiler.tracing.tape import Unhandled, same_content
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwrap.compiler.tracing.run import Traced
+
+# Comparing ----------------------------------------------------------------------------------------
+
+
+def _same_step(one: Instr, other: Instr) -> bool:
+    return (
+        one.name == other.name
+        and one.out == other.out
+        and one.fn == other.fn
+        and _same_nest(one.args, other.args)
+        and _same_nest(one.kw, other.kw)
+    )
+
+
+def _same_nest(one: Any, other: Any) -> bool:
+    return bool(token(one) == token(other))
+
+
+def difference(one: Traced, other: Traced) -> str:
+    """Say where two traces of one function differ; "" if they do not."""
+    for a, b in zip(one.instrs, other.instrs, strict=False):
+        if not _same_step(a, b):
+            return f"{_shown(a)} and {_shown(b)}"
+    if len(one.instrs) != len(other.instrs):
+        return f"{len(one.instrs)} and {len(other.instrs)} operations"
+    if one.guards != other.guards:
+        return "the values that it branches on"
+    if one.constants.keys() != other.constants.keys() or any(
+        not same_content(array, other.constants[i]) for i, array in one.constants.items()
+    ):
+        return "the arrays that it makes or reads"
+    if one.tree != other.tree or not _same_nest(one.leaves, other.leaves):
+        return "what it returns"
+    return ""
+
+
+def _shown(instr: Instr) -> str:
+    return f"{instr.name}{instr.args!r}"
+
+
+def precisions_of(trace: Traced) -> list[float]:
+    """By output: the spacing at 1 of the coarsest dtype that it is computed of."""
+    coarsest = [
+        0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
+        for value in trace.values
+    ]
+    for instr in trace.instrs:
+        coarsest[instr.out] = max(coarsest[i] for i in (instr.out, *used(instr)))
+    return [coarsest[leaf.index] if type(leaf) is Ref else 0.0 for leaf in trace.leaves]
+
+
+def _spacing(dtype: Any) -> float:
+    return float(np.finfo(dtype).eps)
+
+
+# Putting together ---------------------------------------------------------------------------------
+
+
+def constants_of(one: Traced, other: Traced) -> dict[int, Constant]:
+    """Tell which arrays of the surroundings are the user's own, and which were made in the run."""
+    found: dict[int, Constant] = {}
+    for index, kept in one.constants.items():
+        mine, second = one.originals.get(index), other.originals.get(index)
+        own = mine is not None and second is not None and _same_memory(mine, second)
+        found[index] = Constant(mine if own else kept, own, "")
+    return found
+
+
+def _same_memory(one: Any, other: Any) -> bool:
+    """Tell if two arrays are one, or the same view of one array."""
+    if one is other:
+        return True
+    return (
+        one.base is not None
+        and one.base is other.base
+        and (one.shape, one.dtype) == (other.shape, other.dtype)
+        and one.strides == other.strides
+        and _address(one) == _address(other)
+    )
+
+
+def _address(array: Any) -> Any:
+    """Where the first element of an array lies, in the memory of its library."""
+    return array.ctypes.data if isinstance(array, NDARRAY) else array.data.ptr
+
+
+class _Path:
+    """A trace on its way into a program: where it is, and its values' numbers there."""
+
+    def __init__(self, trace: Traced, first: bool) -> None:
+        self.trace = trace
+        self.first = first
+        """The first trace's values keep their numbers."""
+        self.numbers: dict[int, int] = {}
+
+    def enter(self, lead: _Path, at: int) -> None:
+        """Share the values of another trace before an instruction, which are the same."""
+        trace = lead.trace
+        count = trace.instrs[at - 1].out + 1 if at else len(trace.inputs)
+        self.numbers = {i: i for i in range(count)} if lead.first else dict(lead.numbers)
+
+    def leaf(self, leaf: Any) -> Any:
+        return Ref(self.numbers[leaf.index]) if type(leaf) is Ref and not self.first else leaf
+
+
+def program_of(
+    traces: Sequence[Traced], constants: Sequence[dict[int, Constant]], names: tuple[str, ...]
+) -> Program:
+    """Put the traces of one signature together.
+
+    Raises
+    ------
+    Unhandled
+        They differ although the guards had the same outcomes.
+    """
+    first = traces[0]  # its values keep their numbers
+    program = Program(list(first.values), first.inputs, names, dict(constants[0]), Block())
+    paths = [_Path(t, t is first) for t in traces]
+    waiting: list[tuple[Block, list[int], int, int]] = [
+        (program.root, list(range(len(traces))), 0, 0)
+    ]
+    while waiting:
+        block, group, start, number = waiting.pop()
+        lead = paths[group[0]]
+        guards = lead.trace.guards
+        at, guard, _ = guards[number] if number < len(guards) else (len(lead.trace.instrs), None, 0)
+        for other in group[1:]:
+            _check_agreement(lead.trace, paths[other].trace, start, at, guard, number)
+        _enter(program, block, lead, constants[group[0]], start, at)
+        for other in group[1:]:
+            paths[other].enter(lead, at)
+        if guard is None:
+            leaves = lead.trace.leaves
+            _enter_constants(program, lead, constants[group[0]], leaves)
+            block.result = Result(tuple(map(lead.leaf, leaves)), lead.trace.tree)
+            continue
+        _enter_constants(program, lead, constants[group[0]], guard.value)
+        block.guard = Guard(guard.kind, lead.leaf(guard.value))
+        outcomes: dict[Any, list[int]] = {}
+        for member in group:
+            outcomes.setdefault(paths[member].trace.guards[number][2], []).append(member)
+        for found, members in outcomes.items():
+            block.branches[found] = Block()
+            waiting.append((block.branches[found], members, at, number + 1))
+    for index in program.constants:
+        program.values[index] = program.values[index]._replace(is_ndarray=True)
+    program.quiet = tuple(sorted({kind for trace in traces for kind in trace.quiet}))
+    program.shares = sharing(program, traced=True)
+    return program
+
+
+def _check_agreement(
+    one: Traced, other: Traced, start: int, end: int, guard: Guard | None, number: int
+) -> None:
+    same = (
+        len(other.instrs) >= end
+        and all(map(_same_step, one.instrs[start:end], other.instrs[start:end]))
+        and (
+            len(other.guards) == number
+            if guard is None
+            else len(other.guards) > number and other.guards[number][:2] == (end, guard)
+        )
+    )
+    if not same:
+        raise Unhandled("it does something else although its arguments are alike")
+
+
+def _enter_constants(
+    program: Program, path: _Path, constants: dict[int, Constant], nest: Any
+) -> None:
+    for index in () if path.first else refs(nest):
+        if index not in path.numbers and index in constants:
+            path.numbers[index] = program.new(path.trace.values[index]).index
+            program.constants[path.numbers[index]] = constants[index]
+
+
+def _enter(
+    program: Program,
+    block: Block,
+    path: _Path,
+    constants: dict[int, Constant],
+    start: int,
+    end: int,
+) -> None:
+    """Enter a stretch of a trace into a block."""
+    if path.first:
+        block.body.extend(path.trace.instrs[start:end])
+        return
+    for instr in path.trace.instrs[start:end]:
+        _enter_constants(program, path, constants, (instr.args, instr.kw))
+        path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
+        block.body.append(
+            instr._replace(
+                args=mapped(instr.args, path.leaf),
+                kw=mapped(instr.kw, path.leaf),
+                out=path.numbers[instr.out],
+            )
+        )

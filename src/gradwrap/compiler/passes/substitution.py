@@ -1,0 +1,159 @@
+"""Substitution: equal values are computed once, and what was written is read without the array.
+
+One walk merges equal instructions and equal constants, forwards what was written to those who read
+it (`forwarding.py`), and folds numbers (`folding.py`), in the bodies of loops too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.compiler.ir.program import (
+    FRESH,
+    KEYED,
+    NDARRAY,
+    Block,
+    Guard,
+    Instr,
+    Loop,
+    Ref,
+    Result,
+    mapped,
+    refs,
+    token,
+)
+from gradwrap.compiler.passes.folding import Folding
+from gradwrap.compiler.passes.forwarding import Accesses
+from gradwrap.core.values.dynamic import TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from gradwrap.compiler.ir.program import Program
+
+COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
+MERGED = 1 << 16
+"""The most bytes of a constant that is compared with others."""
+
+
+def substitute(program: Program, *, merge_keys: bool) -> None:
+    """Replace values by equal ones: numbers, operands, earlier results, what was written.
+
+    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
+    left for after the search for loops: to merge what one turn reads with what the next reads, or
+    to drop one turn's factor, destroys their period.
+    """
+    _Walk(program, merge_keys).run()
+
+
+def _equal_constants(program: Program) -> dict[int, Any]:
+    """Return what stands for small frozen arrays: the first that has the same elements."""
+    first: dict[Any, int] = {}
+    instead: dict[int, Any] = {}
+    for index, constant in program.constants.items():
+        array = constant.array
+        if constant.by_reference or not isinstance(array, NDARRAY) or array.nbytes > MERGED:
+            continue
+        key = (array.shape, array.dtype, array.strides, array.tobytes())
+        if first.setdefault(key, index) != index:
+            instead[index] = Ref(first[key])
+    return instead
+
+
+class _Walk:
+    """One forward walk through all blocks, with substitution."""
+
+    def __init__(self, program: Program, merge_keys: bool) -> None:
+        self.program = program
+        self.merge_keys = merge_keys
+        self.instead: dict[int, Any] = _equal_constants(program)
+        self.folding = Folding(program.values, keeps_ones=not merge_keys)
+        self.depth: int = 0
+        """How many loops the body at hand is in. Accesses are followed outside of loops alone."""
+        self.accesses = Accesses(program, self.folding.made, newest=merge_keys)
+
+    def run(self) -> None:
+        waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
+        while waiting:
+            block, known = waiting.pop()
+            self.accesses.block += 1
+            block.body = self.body(block.body, known, frozenset())
+            if block.guard is not None:
+                block.guard = Guard(block.guard.kind, self.leaf(block.guard.value))
+            if block.result is not None:
+                leaves = tuple(map(self.leaf, block.result.leaves))
+                block.result = Result(leaves, block.result.tree)
+            last = len(block.branches) == 1
+            waiting.extend((b, known if last else dict(known)) for b in block.branches.values())
+
+    def body(
+        self, body: list[Instr | Loop], known: dict[Any, int], handed_on: Collection[int]
+    ) -> list[Instr | Loop]:
+        """Return a body anew; what it hands on stays where it is given."""
+        made: list[Instr | Loop] = []
+        for step in body:
+            if isinstance(step, Loop):
+                made.append(self.loop(step, known))
+                continue
+            kept = self.one(step, known, handed_on)
+            made.extend(self.accesses.extra)
+            self.accesses.extra.clear()
+            if kept is not None:
+                self.folding.enter(kept)
+                made.append(kept)
+        return made
+
+    def loop(self, loop: Loop, known: dict[Any, int]) -> Loop:
+        """Return a loop anew, which reads each stack once."""
+        first: dict[int, int] = {}
+        for index, stack in loop.reads.items():
+            same = first.setdefault(self.leaf(stack).index, index)
+            if same != index:
+                self.instead[index] = Ref(same)
+        loop.reads = {index: Ref(stack) for stack, index in first.items()}
+        loop.carries = [one._replace(first=self.leaf(one.first)) for one in loop.carries]
+        before = len(known)
+        self.depth += 1
+        loop.body = self.body(loop.body, known, loop.handed_on)
+        self.depth -= 1
+        while len(known) > before:  # outside, nothing of the body is there
+            known.popitem()
+        return loop
+
+    def leaf(self, leaf: Any) -> Any:
+        return self.instead.get(leaf.index, leaf) if type_of(leaf) is Ref else leaf
+
+    def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
+        """The instruction as it stays; None if another value stands for its own."""
+        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+            args = mapped(instr.args, self.leaf)
+            kw = mapped(instr.kw, self.leaf) if instr.kw else ()
+            instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
+        instr = self.folding.shorter(instr)
+        same: Any = None
+        if instr.name not in KEYED:
+            same = self.folding.same_as(instr)
+        elif not self.depth:
+            instr, same = self.accesses.forwarded(instr)
+        if same is not None and instr.out not in handed_on:
+            self.instead[instr.out] = same
+            return None
+        if instr.name in FRESH or (not self.merge_keys and _has_integer_key(instr)):
+            return instr
+        tokens = token(instr.args)
+        if instr.name in COMMUTATIVE and len(instr.args) == 2:
+            tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
+        key = (instr.name, tokens, token(instr.kw))
+        before = known.setdefault(key, instr.out)
+        if before == instr.out or instr.out in handed_on:
+            return instr
+        self.instead[instr.out] = Ref(before)
+        self.accesses.forget(instr.out)
+        return None
+
+
+def _has_integer_key(instr: Instr) -> bool:
+    if instr.name not in KEYED:
+        return False
+    key = instr.args[1]
+    return any(type(part) is int for part in (key if isinstance(key, TUPLE) else (key,)))

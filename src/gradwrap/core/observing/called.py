@@ -1,0 +1,94 @@
+"""The call that a line of code was making when it met a tracked value, and what to write for it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+import linecache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.core.values.dynamic import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+MISSING = object()
+
+
+class Called(NamedTuple):
+    """A function as a line names it, such as `rng.normal`."""
+
+    owner: str
+    """The text before the last dot; "" if there is none."""
+    name: str
+    function: Any
+    """The function, or None where the line does not tell which it is."""
+    whole: Any = None
+    """The object whose attribute the function is, likewise."""
+
+
+remedies_of_calls: list[Callable[[Called], str]] = []
+"""Functions that return what to write in place of a call, or "" if they do not know it."""
+
+
+def called_at(frame: FrameType, instruction: int) -> Called | None:
+    """Return the call that an instruction of a frame makes; None if it makes none."""
+    text = _text_at(frame, instruction)
+    try:
+        found: Any = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(found, ast.Call):
+        return None
+    function = _value_of(found.func, frame)
+    if isinstance(found.func, ast.Attribute):
+        whole = found.func.value
+        return Called(ast.unparse(whole), found.func.attr, function, _value_of(whole, frame))
+    if isinstance(found.func, ast.Call):  # np.vectorize(f)(x)
+        return Called("", ast.unparse(found.func), _value_of(found.func.func, frame))
+    return Called("", found.func.id, function) if isinstance(found.func, ast.Name) else None
+
+
+def remedy_of_call(called: Called | None) -> str:
+    """Return what to write in place of a call, or "" if that is not known."""
+    if called is None:
+        return ""
+    return next((text for give in remedies_of_calls if (text := give(called))), "")
+
+
+def _text_at(frame: FrameType, instruction: int) -> str:
+    """The text of the expression that an instruction belongs to; "" if it is not at hand."""
+    positions = itertools.islice(frame.f_code.co_positions(), instruction // 2, None)
+    first, last, start, end = next(positions, (None, None, None, None))
+    if first is None or last is None or start is None or end is None:
+        return ""
+    name = frame.f_code.co_filename
+    lines = [linecache.getline(name, number, frame.f_globals) for number in range(first, last + 1)]
+    if not all(lines):
+        return ""
+    lines = [line.encode() for line in lines]  # columns count bytes
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return b"".join(lines).decode(errors="replace")
+
+
+def _value_of(expression: Any, frame: FrameType) -> Any:
+    """The object that a dotted name stands for in a frame, found without running code."""
+    if isinstance(expression, ast.Name):
+        for names in (frame.f_locals, frame.f_globals, vars(builtins)):
+            if expression.id in names:
+                return names[expression.id]
+        return None
+    if not isinstance(expression, ast.Attribute):
+        return None
+    whole = _value_of(expression.value, frame)
+    if isinstance(whole, ModuleType):
+        return vars(whole).get(expression.attr)
+    for kind in type_of(whole).__mro__:
+        found = vars(kind).get(expression.attr, MISSING)
+        if found is not MISSING:
+            return found
+    return None
