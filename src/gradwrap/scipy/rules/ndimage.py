@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula
+from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula, product
 from gradwrap.scipy.rules.extending import extended, windows
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.table import Row, register
@@ -401,31 +404,53 @@ def _mapped(
                 input = extended(input, pad, pad, mode, cval, axis)
         input = _spline_filter(input, order, mode)
     flat = np.reshape(input, (-1,))
-    outside: Any = False
-    places: list[list[tuple[Any, Any, Any]]] = []
-    for axis, x in enumerate(coordinates):
-        folded, is_outside = _folded(x + pad, input.shape[axis], mode)
-        outside = outside | is_outside
-        data = np.asarray(native_of(folded))
-        low = np.floor(data if order % 2 else data + 0.5).astype(int) - order // 2
-        taps: list[tuple[Any, Any, Any]] = []
-        for k in range(order + 1):
-            place, none = _tap(low + k, input.shape[axis], mode)
-            taps.append((place, _basis(folded - (low + k), order), none))
-        places.append(taps)
+    points, shape = [x + pad for x in coordinates], np.shape(coordinates[0])
+    taps, outside = _taps(points, input.shape, order, mode)
+    if not holds_variable(points):
+        return np.reshape(_by_matrix(flat, taps, outside, cval), shape)
     total: Any = 0.0
-    for combination in np.ndindex(*(len(taps) for taps in places)):
-        chosen = [taps[k] for taps, k in zip(places, combination, strict=True)]
-        index = np.ravel_multi_index(
-            [np.broadcast_to(c[0], np.shape(outside)) for c in chosen], input.shape
-        )
-        weight = functools.reduce(lambda a, b: a * b, [c[1] for c in chosen])
+    for index, weight, blank in taps:
         value = flat[index]
-        blank = functools.reduce(lambda a, b: a | b, [c[2] for c in chosen])
         if np.any(blank):
             value = np.where(blank, cval, value)
         total = total + value * weight
     return np.where(outside, cval, total) if np.any(outside) else total
+
+
+def _taps(points: list[Any], sizes: Any, order: int, mode: str) -> tuple[Any, Any]:
+    """The elements that each value is made of: places, weights, and where there is none."""
+    outside: Any = False
+    of_axis: list[list[tuple[Any, Any, Any]]] = []
+    for x, n in zip(points, sizes, strict=True):
+        folded, is_outside = _folded(x, n, mode)
+        outside = outside | is_outside
+        data = np.asarray(native_of(folded))
+        low = np.floor(data if order % 2 else data + 0.5).astype(int) - order // 2
+        of_axis.append([])
+        for k in range(order + 1):
+            place, none = _tap(low + k, n, mode)
+            of_axis[-1].append((place, _basis(folded - (low + k), order), none))
+    taps: list[tuple[Any, Any, Any]] = []
+    for chosen in itertools.product(*of_axis):
+        places = [np.broadcast_to(place, np.shape(outside)) for place, _, _ in chosen]
+        weight = functools.reduce(lambda a, b: a * b, [weight for _, weight, _ in chosen])
+        blank = functools.reduce(lambda a, b: a | b, [none for _, _, none in chosen])
+        taps.append((np.ravel_multi_index(places, sizes), weight, blank))
+    return taps, outside
+
+
+def _by_matrix(flat: Any, taps: Any, outside: Any, cval: Any) -> Any:
+    """The values at points that are constant: a sparse matrix times the elements."""
+    count = np.size(outside)
+    weights = np.stack([np.where(blank | outside, 0.0, weight) for _, weight, blank in taps])
+    blank = sum(np.where(blank, weight, 0.0) for _, weight, blank in taps)
+    rows = np.broadcast_to(np.arange(count), (len(taps), count))
+    columns = np.stack([np.reshape(index, (-1,)) for index, _, _ in taps])
+    made = (np.reshape(weights, (-1,)), (np.reshape(rows, (-1,)), np.reshape(columns, (-1,))))
+    matrix = scipy.sparse.csr_array(made, shape=(count, flat.shape[0]))
+    of_blank = np.reshape(np.where(outside, 1.0, blank), (-1,))
+    total = product(matrix, flat)
+    return total + of_blank * cval if np.any(of_blank) else total
 
 
 def _grid(shape: Any) -> list[Any]:

@@ -1137,6 +1137,17 @@ REPRESENTATIONS = [
 ]
 
 
+def _hilbert(x: Any, N: Any, axis: Any) -> Any:
+    """Without the negative frequencies, and with the positive ones twice."""
+    n = x.shape[axis] if N is None else N
+    twice = np.zeros(n)
+    twice[0] = twice[n // 2] = 1.0
+    twice[1 : (n + 1) // 2] = 2.0
+    moved = np.moveaxis(x, axis, -1)
+    made = np.fft.ifft(np.fft.fft(moved, n) * twice)
+    return np.moveaxis(made, -1, axis)
+
+
 class _MinimumPhase(ArrayApi):
     """The array-API path, save for the method that takes the root of a zero."""
 
@@ -1151,10 +1162,11 @@ class _MinimumPhase(ArrayApi):
 
 
 BY_ARRAY_API = (
-    "hilbert hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay zpk2tf sos2tf "
+    "hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay zpk2tf sos2tf "
     "vectorstrength normalize firwin gausspulse sweep_poly"
 )
 API = [
+    formula("signal.hilbert", _hilbert, "x"),
     *(Row(f"signal.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
     Row(
         "signal.minimum_phase", _MinimumPhase(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest)
