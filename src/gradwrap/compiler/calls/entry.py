@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import warnings
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
-    from gradwrap.compiler.tracing.surroundings import Surroundings
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
 
@@ -81,6 +80,10 @@ class Entry:
     def changed(self) -> str:
         """Return the name of something that has changed around the function; "" if nothing has."""
         return "" if self.surroundings is None else self.surroundings.changed()
+
+    def outlived(self) -> str:
+        """Return the name of something that has changed behind a cache; "" if nothing has."""
+        return "" if self.surroundings is None else self.surroundings.outlived()
 
     def quick_call(self) -> Quick:
         """Return the quick call of the program."""
@@ -139,8 +142,6 @@ class Entry:
         """Trace and run the program; return what it gives, and why there is none if so."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
-        collects = gc.isenabled()
-        gc.disable()  # it would walk through the trace again and again
         try:
             self.target.current.is_traced = True
             with call.library.current():
@@ -156,15 +157,14 @@ class Entry:
         finally:
             self.target.current.is_traced = False
             restore()
-            if collects:
-                gc.enable()
 
     def _extend(self, call: Call) -> None:
         """Trace a way through the function, and write the program anew."""
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
-        one, other = self._trace(call), self._trace(call)
+        one = self._trace(call, with_lines=True)
+        other = self._trace(call, with_lines=False)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -181,7 +181,7 @@ class Entry:
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, self.executable, self.notes = self._built(call.inputs)
 
-    def _trace(self, call: Call) -> Traced:
+    def _trace(self, call: Call, *, with_lines: bool) -> Traced:
         return trace(
             self.target.function,
             call.leaves,
@@ -189,6 +189,7 @@ class Entry:
             call.given,
             self.surroundings,
             call.library,
+            with_lines=with_lines,
         )
 
     def _named(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import pathlib
 import sys
 import threading
@@ -26,7 +27,7 @@ from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
 from gradwrap.compiler.ir.program import Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
-from gradwrap.compiler.tracing.surroundings import Surroundings
+from gradwrap.compiler.tracing.surroundings.find import Surroundings
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.tree import flatten, unflatten
@@ -57,9 +58,12 @@ class Compiled(Generic[P, R]):
         self._nested: tuple[Callable[..., Any], ...] = ()
         """Those that take the leaves of the arguments, and their structure."""
         self._latest: Entry | None = None
-        self._lock = threading.RLock()
+        self._busy: dict[Signature, tuple[int, int]] = {}
+        """The signatures for which a thread compiles, with its process and its own number."""
         self._tells_same = False
         """Whether the function asks if two values are one and the same."""
+        self._tells_flags = False
+        """Whether it asks if arrays may be written to."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the program for these arguments; trace the function first, where there is none."""
@@ -216,24 +220,23 @@ class Compiled(Generic[P, R]):
         if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         key = self._key(call)
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None or entry.is_new or entry.changed():
-                return self._first(key, call)
-            if entry.executable is None:
-                return self._function(*args, **kwargs)
-            self._use(entry)
+        entry = self._entries.get(key)
+        if entry is None or entry.is_new or entry.changed():
+            return self._alone(key, call, lambda: self._first(call))
+        executable, tree = entry.executable, entry.tree
+        if executable is None or tree is None:
+            return self._function(*args, **kwargs)
         try:
-            found = entry.executable.call(*call.inputs)
+            found = executable.call(*call.inputs)
         except Missed:
-            with self._lock:
-                return self._missed(entry, call)
+            return self._alone(key, call, lambda: self._missed(entry, call))
         except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
             return self._function(*args, **kwargs)
-        assert entry.tree is not None
+        if key not in self._busy:
+            self._use(entry)
         if is_checking():
             self._compare(entry, call, found)
-        return unflatten(entry.tree, found)
+        return unflatten(tree, found)
 
     def _compare(self, entry: Entry, call: Call, found: Sequence[Any]) -> list[Any]:
         """Compare the results of a program with those of the function, which are returned.
@@ -260,20 +263,42 @@ class Compiled(Generic[P, R]):
         return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]})
 
     def _key(self, call: Call) -> Signature:
-        return call.signature(tells_same=self._tells_same)
+        return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
 
-    def _first(self, key: Signature, call: Call) -> Any:
+    def _alone(self, key: Signature, call: Call, compiling: Callable[[], Any]) -> Any:
+        """Compile for a signature; while another thread does, the call runs eagerly.
+
+        No lock is held, since the function may wait for another thread. A thread that was compiling
+        when its process was forked is not in the child.
+        """
+        mine = (os.getpid(), threading.get_ident())
+        owner = self._busy.setdefault(key, mine)
+        if owner is not mine and owner[0] == mine[0]:
+            return self._function(*call.args, **call.kwargs)
+        self._busy[key] = mine
+        try:
+            return compiling()
+        finally:
+            self._busy.pop(key, None)
+
+    def _first(self, call: Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         surroundings = Surroundings(self._function, call.others, is_array, call.library.replaces)
-        if surroundings.tells_same and not self._tells_same:
-            self._tells_same = True
-            key = self._key(call)
+        self._tells_same |= surroundings.tells_same
+        self._tells_flags |= surroundings.tells_flags
+        key = self._key(call)
         before = self._entries.get(key)
         entry = Entry(key, self._target, call.input_names(self._parameters), call.library)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
-        if entry.rebound > MOST_BRANCHES:
+        outlived = before.outlived() if before is not None else ""
+        if outlived:
+            entry.give_up(
+                f"{outlived} has changed, which functools.lru_cache or cache may hold values of. "
+                "Fix: pass it as an argument of the function that is cached"
+            )
+        elif entry.rebound > MOST_BRANCHES:
             entry.give_up(
                 f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
