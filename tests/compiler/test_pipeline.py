@@ -13,8 +13,22 @@ import gradwrap as gw
 from gradwrap.compiler.engines.c.library import compiler
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.program import Instr, Loop, Program, bodies_of
+from gradwrap.compiler.pipeline import FIND_LOOPS, PASSES
 
 SIZES = (3, 100, 200_000)
+
+
+def test_passes_stand_behind_those_that_they_need() -> None:
+    names = [one.name for one in PASSES]
+    assert len(names) == len({*names})
+    for number, one in enumerate(PASSES):
+        assert {*one.needs} <= {*names[:number]}
+    search = names.index(FIND_LOOPS)
+    assert all(one.keeps_periods for one in PASSES[:search])
+    assert not any(one.keeps_periods for one in PASSES[search:])
+    assert [one.name for one in PASSES if not one.keeps_bits] == [
+        *(FIND_LOOPS, "multiply by reciprocals", "merge multiples")
+    ]
 
 
 def _engines() -> list[str]:

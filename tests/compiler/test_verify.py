@@ -207,6 +207,30 @@ def test_a_pass_that_breaks_a_program_is_named(monkeypatch: pytest.MonkeyPatch) 
         compiled(X)
 
 
+def _round(program: Program) -> None:
+    step = _steps(program)[0]
+    _steps(program)[0] = step._replace(fn=np.cos, name="cos")
+
+
+def _round_and_say_so(program: Program) -> None:
+    program.exact = False
+
+
+ROUNDING: dict[str, tuple[Any, str]] = {
+    "in secret": (_round, "has changed the results, and has left the program `exact`"),
+    "against its word": (_round_and_say_so, "'break it' changes how values are rounded"),
+}
+
+
+@pytest.mark.parametrize("case", ROUNDING)
+def test_a_pass_that_rounds_otherwise_is_named(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    change, fault = ROUNDING[case]
+    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES, pipeline.Pass("break it", change)))
+    compiled: Any = gw.compile(lambda x: np.sin(x) * np.exp(x))
+    with pytest.raises(ProgramError, match=fault):
+        compiled(X)
+
+
 def test_each_call_is_compared_with_eager(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = gw.compile(lambda x: np.sin(x) * 2.0)
     compiled(X)
