@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
 from gradwrap.compiler import pipeline
 from gradwrap.compiler.calls import function as calls
 from gradwrap.compiler.ir.layout import order_of
@@ -286,3 +287,21 @@ def test_orders_in_loops_of_matrices_are_known(function: Any) -> None:
         compiled(array)
         notes = compiled.programs[0].notes
         assert any(re.match("loop: ", note) for note in notes)
+
+
+def _written_by_rows(m: Any) -> Any:
+    p, q = gnp.array(1.0 * m), gnp.zeros(m.shape)
+    for _ in range(3):
+        q[1:-1] += 0.2 * (p[2:] - p[:-2])
+        p[1:-1] += -0.1 * q[1:-1]
+    return p, q
+
+
+def test_what_is_read_of_a_write_lies_as_the_array_does() -> None:
+    m = np.random.default_rng(0).normal(size=(6, 3))
+    for array in (m, np.asfortranarray(m)):
+        compiled: Any = gw.compile(_written_by_rows)
+        for _ in range(2):
+            for found, wanted in zip(compiled(array), _written_by_rows(array), strict=True):
+                assert order_of(found) == order_of(wanted)
+                np.testing.assert_allclose(found, wanted, rtol=1e-14)
