@@ -354,14 +354,14 @@ def unwrapped_index(key: Any) -> Any:
     return plain
 
 
-def key_with_batches(key: Any) -> Any:
+def key_with_batches(key: Any, unwrap: Callable[[Any], Any] = unwrapped_index) -> Any:
     """An index without wrappers, except those of arrays that `vmap` maps over."""
     try:
-        return unwrapped_index(key)
+        return unwrap(key)
     except BatchedValueError:
         pass
     if isinstance(key, SEQUENCE):
-        return type(key)(key_with_batches(part) for part in key)
+        return type(key)(key_with_batches(part, unwrap) for part in key)
     if isinstance(key, SLICE):
         raise BatchedValueError(
             "a slice from or to an index that vmap maps over: how many elements it selects may "

@@ -6,7 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gradwrap.core.levels.wrapper import has_effect, innermost, key_with_batches, layers
+from gradwrap.core.levels.wrapper import (
+    has_effect,
+    innermost,
+    key_with_batches,
+    layers,
+    unwrapped_key,
+)
 from gradwrap.core.library.backend import by_namespace, by_type, lock
 from gradwrap.core.table.registry import Op, changes, find_op, load_all
 from gradwrap.core.values.dynamic import SEQUENCE
@@ -185,7 +191,8 @@ def _without_rule(
                 f"Fix: gradwrap.defvjp({path}, lambda xp, g, x: ...) gives it one, "
                 "or .detach() the argument if its gradient is not wanted."
             )
-    return cls._plain(_called(native, key_with_batches, args, kwargs))
+    change = functools.partial(key_with_batches, unwrap=unwrapped_key)
+    return cls._plain(_called(native, change, args, kwargs))
 
 
 PARTIAL: type[Any] = functools.partial

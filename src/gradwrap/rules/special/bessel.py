@@ -189,7 +189,7 @@ RULES = [
     special("jv", "v x", lambda xp, g, v, x: g * _apart(xp.special.jv, v, x), domain=POSITIVE),
     special("yv", "v x", lambda xp, g, v, x: g * _apart(xp.special.yv, v, x), domain=POSITIVE),
     # modified Bessel functions: DLMF 10.29.1 to 10.29.3
-    special("i0", "x", lambda xp, g, x: g * xp.special.i1(x), numpy="i0"),
+    special("i0", "x", lambda xp, g, x: g * xp.special.i1(x)),
     special("i1", "x", lambda xp, g, x, out: g * (xp.special.i0(x) - _over_x(xp, x, out, 1.0))),
     special(
         "i0e",

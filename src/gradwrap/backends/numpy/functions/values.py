@@ -51,6 +51,12 @@ def sinc(xp: Any, x: Any) -> Any:
     return scalar(xp.special.sinc(x))
 
 
+@implements("i0(x)", arrays=1)
+def i0(xp: Any, x: Any) -> Any:
+    found = xp.special.i0(x)
+    return scalar(xp.astype(found, x.dtype) if xp.isdtype(x.dtype, "real floating") else found)
+
+
 @implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
 def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
     if xp.isdtype(x.dtype, "complex floating"):
