@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.typing
-from gradwrap.backends.torch import methods as pytorch_methods
+from gradwrap.backends import pytorch_methods
 from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import GENERIC, ops
 from gradwrap.typing.elementwise import Elementwise

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import gradwrap
+from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy import methods as numpy_methods
-from gradwrap.backends.torch import methods as pytorch_methods
 from gradwrap.core.array.variable import Variable
 from gradwrap.errors import InPlaceError, TrackedAttributeError, TrackedValueError
 from gradwrap.testing import check_grads

@@ -39,6 +39,10 @@ LAYERS: tuple[set[str], ...] = (
 )
 """The packages and modules of gradwrap: each imports from itself and from the lines above it."""
 ROOMS: dict[str, tuple[set[str], ...]] = {
+    "backends": (
+        *({"differing_rows"}, {"backward_slices", "pytorch_methods"}, {"numpy"}, {"drop_in"}),
+        {"cupy", "jax", "torch"},
+    ),
     "core": (
         *({"table"}, {"values"}, {"levels"}, {"library"}, {"observing"}, {"graph"}, {"calls"}),
         {"array"},
@@ -48,7 +52,7 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"__main__"},
     ),
 }
-"""The same within two packages."""
+"""The same within three packages."""
 EXCEPTIONS = {
     # Beside the core
     "typing/__init__.py imports core": "its two aliases of namespaces name `Variable`",

@@ -10,7 +10,6 @@ import cmath as _cmath
 import functools
 import importlib
 import math as _math
-import sys
 from importlib.machinery import ExtensionFileLoader
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.values.dynamic import TYPE, type_of
 from gradwrap.errors import NoRuleError
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
-OWN_LIBRARIES = frozenset({*sys.stdlib_module_names, "gradwrap", "numpy", "scipy"})
+OWN_LIBRARIES = STANDARD | {"gradwrap", "numpy", "scipy"}
 """Libraries whose compiled functions are met by other ways."""
 
 

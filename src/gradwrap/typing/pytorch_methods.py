@@ -2,7 +2,7 @@
 """The methods of PyTorch's tensors that a variable has besides NumPy's, as checkers see them.
 
 At run time `Variable.__getattr__` finds each of them at first use, in
-`backends/torch/methods.py`, from whose texts these declarations are generated; `docs/tape.md`
+`backends/pytorch_methods.py`, from whose texts these declarations are generated; `docs/tape.md`
 says what the methods do.
 """
 

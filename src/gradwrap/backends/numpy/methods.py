@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy.functions.converting import NoValue
 from gradwrap.backends.numpy.functions.table import in_order
-from gradwrap.backends.torch import methods as pytorch_methods
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native

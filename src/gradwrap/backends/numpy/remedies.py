@@ -116,7 +116,7 @@ def _sampler(called: Called) -> str:
     """What to write for a method of a random generator, or a function of `np.random`."""
     random: Any = sys.modules["numpy.random"]
     kinds = (random.Generator, random.RandomState)
-    rng: Any = called.whole if called.whole not in (None, random) else None
+    rng: Any = None if called.whole is random else called.whole  # it may be an array, so no `in`
     rng = getattr(called.function, "__self__", None) if rng is None else rng
     if not isinstance(rng, kinds):
         return ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
-    from gradwrap.compiler.tracing.surroundings import Surroundings
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
 
@@ -81,6 +81,10 @@ class Entry:
     def changed(self) -> str:
         """Return the name of something that has changed around the function; "" if nothing has."""
         return "" if self.surroundings is None else self.surroundings.changed()
+
+    def outlived(self) -> str:
+        """Return the name of something that has changed behind a cache; "" if nothing has."""
+        return "" if self.surroundings is None else self.surroundings.outlived()
 
     def quick_call(self) -> Quick:
         """Return the quick call of the program."""

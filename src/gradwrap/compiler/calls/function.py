@@ -26,7 +26,7 @@ from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
 from gradwrap.compiler.ir.program import Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
-from gradwrap.compiler.tracing.surroundings import Surroundings
+from gradwrap.compiler.tracing.surroundings.find import Surroundings
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.tree import flatten, unflatten
@@ -60,6 +60,8 @@ class Compiled(Generic[P, R]):
         self._lock = threading.RLock()
         self._tells_same = False
         """Whether the function asks if two values are one and the same."""
+        self._tells_flags = False
+        """Whether it asks if arrays may be written to."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the program for these arguments; trace the function first, where there is none."""
@@ -219,7 +221,7 @@ class Compiled(Generic[P, R]):
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or entry.is_new or entry.changed():
-                return self._first(key, call)
+                return self._first(call)
             if entry.executable is None:
                 return self._function(*args, **kwargs)
             self._use(entry)
@@ -260,20 +262,26 @@ class Compiled(Generic[P, R]):
         return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]})
 
     def _key(self, call: Call) -> Signature:
-        return call.signature(tells_same=self._tells_same)
+        return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
 
-    def _first(self, key: Signature, call: Call) -> Any:
+    def _first(self, call: Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""
         surroundings = Surroundings(self._function, call.others, is_array, call.library.replaces)
-        if surroundings.tells_same and not self._tells_same:
-            self._tells_same = True
-            key = self._key(call)
+        self._tells_same |= surroundings.tells_same
+        self._tells_flags |= surroundings.tells_flags
+        key = self._key(call)
         before = self._entries.get(key)
         entry = Entry(key, self._target, call.input_names(self._parameters), call.library)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
-        if entry.rebound > MOST_BRANCHES:
+        outlived = before.outlived() if before is not None else ""
+        if outlived:
+            entry.give_up(
+                f"{outlived} has changed, which functools.lru_cache or cache may hold values of. "
+                "Fix: pass it as an argument of the function that is cached"
+            )
+        elif entry.rebound > MOST_BRANCHES:
             entry.give_up(
                 f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"

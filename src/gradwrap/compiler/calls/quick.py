@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.calls.signatures import BY_VALUE, Identity, leaf_key, repeated
+from gradwrap.compiler.calls.signatures import BY_VALUE, Identity, leaf_key, may_write, repeated
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.calls.signatures import Signature
     from gradwrap.compiler.engines.libraries import Compilable
     from gradwrap.compiler.engines.register import Executable
-    from gradwrap.compiler.tracing.surroundings import Surroundings
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
     from gradwrap.core.values.tree import TreeDef
 
 NUMBER: type[Any] = np.generic
@@ -58,6 +58,8 @@ def quick_call(
         "ORDERS": key.orders,
         "repeated": repeated,
         "SAME": key.same,
+        "may_write": may_write,
+        "WRITEABLE": key.writeable,
         "leaf_key": leaf_key,
     }
     tests: list[str] = []
@@ -87,6 +89,8 @@ def quick_call(
         tests.append(f"repeated(({', '.join(given)},)) == SAME")
     elif len(arrays) > 1 and surroundings and surroundings.tells_same:
         tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
+    if key.writeable:
+        tests.append(f"may_write(({', '.join(given)},)) == WRITEABLE")
     for number, place in enumerate(surroundings.places if surroundings else ()):
         scope[f"P{number}"], scope[f"W{number}"] = place.holder, place.value
         scope[f"H{number}"] = place.holds

@@ -1,9 +1,9 @@
 """Signatures: what tells apart the calls of a function that need programs of their own.
 
 The signature of a call is the structure of its arguments with the order of each dictionary, the
-shapes, dtypes and memory orders of arrays, which of them are one and the same, and all else by
-value. Objects whose class says itself when they are equal are known by identity: two that are
-equal may hold different things.
+shapes, dtypes and memory orders of arrays, which of them are one and the same, and the values of
+numbers, strings and nests of them. All other objects are known by identity: two that are equal may
+hold different things.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import optree
 
 from gradwrap.compiler.engines.libraries import Compilable, is_array, library_of
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.compiler.tracing.surroundings import is_installed
 from gradwrap.core.values.dynamic import DICT, LIST, SLICE, TUPLE, type_of
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, flatten_with_paths, registered
@@ -40,6 +39,8 @@ class Signature(NamedTuple):
     """For each array the first that it is the same as; () if all are different."""
     leaves: tuple[Any, ...]
     """What stands for each leaf."""
+    writeable: tuple[bool, ...]
+    """For each input whether it may be written to; () if the function does not ask."""
 
     def shown(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Name each leaf, and say what is known of it; `names` are those of the inputs."""
@@ -104,10 +105,11 @@ class Call:
         leaves = [x for x, is_given in self._leaves() if not is_given and not is_array(x)]
         return leaves + kinds(self.treedef)
 
-    def signature(self, *, tells_same: bool) -> Signature:
+    def signature(self, *, tells_same: bool, tells_flags: bool) -> Signature:
         """Return what calls of the same program have in common with this one.
 
-        `tells_same` says that calls differ in which arrays are one and the same.
+        `tells_same` says that calls differ in which arrays are one and the same, and `tells_flags`
+        in which of them may be written to.
         """
         place = self.library.place
         return Signature(
@@ -115,6 +117,7 @@ class Call:
             orders((self.args, self.kwargs)),
             repeated(self.inputs) if tells_same else (),
             tuple(leaf_key(x, place, is_given=is_given) for x, is_given in self._leaves()),
+            may_write(self.inputs) if tells_flags else (),
         )
 
     def input_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
@@ -141,7 +144,7 @@ def orders(tree: Any) -> tuple[Any, ...]:
 
 def _collect_orders(tree: Any, found: list[Any]) -> None:
     if isinstance(tree, DICT):
-        found.append(tuple(tree))
+        found.append(tuple(key if type(key) is str else leaf_key(key) for key in tree))
         parts: Any = tree.values()
     elif isinstance(tree, (TUPLE, LIST)):
         parts = tree
@@ -162,6 +165,11 @@ def repeated(arrays: Sequence[Any]) -> tuple[int, ...]:
         for number, one in enumerate(arrays)
     )
     return () if found == tuple(range(len(found))) else found
+
+
+def may_write(arrays: Sequence[Any]) -> tuple[bool, ...]:
+    """For each array whether it may be written to."""
+    return tuple(not isinstance(x, NUMBER) and bool(x.flags.writeable) for x in arrays)
 
 
 def kinds(treedef: TreeDef) -> list[type[Any]]:
@@ -192,14 +200,14 @@ def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
         return (kind, leaf.real.hex(), leaf.imag.hex())
     if is_array(leaf):
         return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
-    if kind is SLICE:
+    if kind is SLICE or kind is range:
         return (kind, leaf_key((leaf.start, leaf.stop, leaf.step)))
     if kind in PARTS:
         return (kind, tuple(map(leaf_key, leaf)))
     names = _field_names(leaf)
     if names is not None:
         return (kind, tuple(leaf_key(getattr(leaf, name)) for name in names))
-    return (kind, leaf if _is_known_by_value(leaf) else Identity(leaf))
+    return (kind, leaf if kind in BY_VALUE else Identity(leaf))
 
 
 def _field_names(leaf: Any) -> list[str] | None:
@@ -211,16 +219,3 @@ def _field_names(leaf: Any) -> list[str] | None:
         return None
     kinds = (int, float, complex, str, bytes, type(None), TUPLE, NUMBER)
     return names if all(isinstance(getattr(leaf, name), kinds) for name in names) else None
-
-
-def _is_known_by_value(leaf: Any) -> bool:
-    """Tell if objects that are equal are alike: no class of the user's says when they are equal."""
-    kind: Any = type_of(leaf)
-    owner = next(base for base in kind.__mro__ if "__eq__" in base.__dict__)
-    if not is_installed(owner.__module__.partition(".")[0]):
-        return False
-    try:
-        hash(leaf)
-    except TypeError:
-        return False
-    return True

@@ -26,9 +26,10 @@ from gradwrap.compiler.tracing.namespace import (
     repeated,
     stacked,
 )
-from gradwrap.compiler.tracing.tape import LIBRARIES, Library, frame_of, package_of
+from gradwrap.compiler.tracing.tape import Library
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.library.registration import serve
+from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
@@ -131,9 +132,9 @@ OWN_CLASS: Any = object.__dict__["__class__"]
 def _shown_class(wrapper: Any) -> type[Any]:
     """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
     frame: FrameType | None = frame_of(1)
-    while frame is not None and package_of(frame) == "abc":
+    while frame is not None and module_of(frame) == "abc":
         frame = frame.f_back
-    is_users = frame is not None and package_of(frame) not in {*LIBRARIES, "optree", ""}
+    is_users = frame is not None and package_of(module_of(frame)) not in {*ARRAYS, "optree", ""}
     value = wrapper._value
     if is_users and wrapper._node is None and isinstance(value, Tracer):
         return type_of(value.value)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from gradwrap.compiler.ir.program import Guard, Instr, Value
-    from gradwrap.compiler.tracing.surroundings import Surroundings
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 
 def _is_found(path: str) -> bool:

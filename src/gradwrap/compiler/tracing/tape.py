@@ -7,7 +7,6 @@ says which arrays a trace is made of; what stands for them is in `tracer.py`.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,12 @@ import numpy as np
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.program import NDARRAY, Guard, Instr, Ref, Value, item, mapped
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import FrameType
 
 NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
@@ -32,8 +32,6 @@ MEASURED = frozenset(
 )
 """Operations whose result may have another shape for other values."""
 MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
-LIBRARIES = frozenset({"gradwrap", "numpy", "array_api_compat"})
-"""The packages whose code is not the user's."""
 MOST = 1 << 18
 """The longest trace, in operations."""
 
@@ -119,7 +117,6 @@ class Tape:
         """What NumPy does about floating point errors, where the function may change that."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
-        self._user_code: dict[CodeType, bool] = {}
 
     def refuse(self, reason: str) -> Unhandled:
         """Note why the function cannot be compiled, even if it catches the error."""
@@ -306,7 +303,7 @@ class Tape:
     def place(self) -> str:
         """Say which line of the user's code is being run."""
         frame = self._userframe_of(40)
-        while frame is not None and package_of(frame) in {*LIBRARIES, "scipy"}:
+        while frame is not None and package_of(module_of(frame)) in {*ARRAYS, "scipy"}:
             frame = frame.f_back
         return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
 
@@ -318,31 +315,15 @@ class Tape:
     def _userframe_of(self, most: int) -> FrameType | None:
         """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
         frame: FrameType | None = frame_of(3)
-        known = self._user_code
         for _ in range(most):
             if frame is None:
                 break
-            code = frame.f_code
-            is_users = known.get(code)
-            if is_users is None:
-                is_users = known[code] = package_of(frame) not in LIBRARIES
-            if is_users:
+            if not is_of_arrays(frame.f_globals.get("__name__") or ""):
                 return frame
-            if code.co_name == "backward_pass":
+            if frame.f_code.co_name == "backward_pass":
                 break
             frame = frame.f_back
         return None
-
-
-def frame_of(depth: int) -> FrameType:
-    """The frame of a caller of the function that calls this."""
-    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-
-
-def package_of(frame: FrameType) -> str:
-    """The package of the code that a frame runs."""
-    module: str = frame.f_globals.get("__name__") or ""
-    return module.partition(".")[0]
 
 
 def shares(result: Any, args: Any) -> bool:

@@ -24,14 +24,9 @@ from gradwrap.compiler.ir.program import (
     mapped,
     setitem,
 )
-from gradwrap.compiler.tracing.tape import (
-    LIBRARIES,
-    Recorded,
-    Unhandled,
-    frame_of,
-    package_of,
-)
+from gradwrap.compiler.tracing.tape import Recorded, Unhandled
 from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
+from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE
 
 if TYPE_CHECKING:
@@ -281,7 +276,7 @@ class ArrayTracer(Tracer):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
-        if self.shares and package_of(frame_of(1)) not in {*LIBRARIES, "scipy"}:
+        if self.shares and package_of(module_of(frame_of(1))) not in {*ARRAYS, "scipy"}:
             raise self.tape.refuse(
                 f"it writes to an array that has views, or is one{self.tape.place()}. "
                 "Fix: y = gradwrap.numpy.array(y), whose views are seen"

@@ -10,6 +10,7 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.called import called_at, remedy_of_call
+from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
 from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
 
     from gradwrap.core.observing.called import Called
 
-PASSED_BY = frozenset(sys.stdlib_module_names) | {"array_api_compat", "gradwrap", "numpy", "optree"}
+PASSED_BY = STANDARD | {"array_api_compat", "gradwrap", "numpy", "optree"}
 """Code that is not where the user, or the author of a package, wrote the call. Neither is that of
 the libraries of arrays."""
-NEVER_ADAPTED = frozenset(sys.stdlib_module_names) - {"__main__"} | {
+NEVER_ADAPTED = STANDARD | {
     *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
     *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
     *("torch", "jax", "cupy", "dask", "xarray", "setuptools", "_distutils_hack"),
 }
 """Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
-INSTALLED = frozenset({"site-packages", "dist-packages"})
 MARK = "__gradwrap_adapted__"
 """The global name that marks a module as adapted (`gradwrap.adapt`)."""
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
@@ -53,19 +53,12 @@ class Caller(NamedTuple):
     @property
     def package(self) -> str:
         """The package it belongs to, if that was installed; none if the user can change it."""
-        is_installed = not INSTALLED.isdisjoint(_parts(self.code.co_filename))
-        return self.module.partition(".")[0] if is_installed else ""
+        return package_of(self.module) if is_in_packages(self.code.co_filename) else ""
 
     def __str__(self) -> str:
-        file = self.module if self.package else _parts(self.code.co_filename)[-1]
+        file = self.module if self.package else parts_of(self.code.co_filename)[-1]
         name = self.code.co_qualname.rpartition("<locals>.")[2]
         return f"in {name} ({file}, line {self.line})"
-
-
-def _parts(filename: str) -> tuple[str, ...]:
-    from pathlib import PurePath  # slow to import, and needed for errors alone
-
-    return PurePath(filename).parts or ("",)
 
 
 def current_caller() -> Caller | None:
@@ -103,11 +96,11 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
     rest = iter(frames)
     for frame, line, instruction in rest:
         module = str(frame.f_globals.get("__name__", ""))
-        if module.partition(".")[0] not in passed_by:
+        if package_of(module) not in passed_by:
             uses = _uses_drop_in(frame)
             is_store = _is_store(frame.f_code, instruction)
             calls = [_names(frame), *(_names(outer) for outer, _, _ in rest)]
-            own = [one for one in calls if one[0].partition(".")[0] == module.partition(".")[0]]
+            own = [one for one in calls if package_of(one[0]) == package_of(module)]
             yield Caller(
                 frame.f_code,
                 line,
@@ -149,7 +142,7 @@ def check_store_of_view() -> None:
     """
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        if "adaptation" in _parts(frame.f_code.co_filename):
+        if "adaptation" in parts_of(frame.f_code.co_filename):
             return  # a store that was rewritten
         frame = frame.f_back
     if frame is not None and not _is_store(frame.f_code, frame.f_lasti):

@@ -1,59 +1,58 @@
 """What a function finds around itself, and whether it is as it was.
 
 A function reads more than its arguments: variables of its closure and module, defaults, attributes
-of objects, items of containers. `Surroundings` finds them. It keeps what each of them holds, so
-that a call can tell if something was bound anew. It makes a copy of the function that finds tracers
-in the place of the arrays, so that what is read of them is written down like any other operation.
-An array that cannot be replaced so is compared by its content instead.
+of objects, items of containers. `Surroundings` finds them, and keeps the places where the answers
+of its look-ups could change. It makes a copy of the function that finds tracers in the place of the
+arrays, so that what is read of them is written down like any other operation. An array that cannot
+be replaced so is compared by its content instead.
 """
 
 from __future__ import annotations
 
-import dis
 import functools
 import importlib.util
 import operator
-import pathlib
 import random
 import sys
 from abc import ABC
 from array import array
 from collections import deque
 from contextvars import ContextVar
-from itertools import pairwise
 from types import (
     BuiltinFunctionType,
     CellType,
-    CodeType,
     FunctionType,
     MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
 )
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 from weakref import ReferenceType
 
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, type_of
+from gradwrap.compiler.tracing.surroundings import watch
+from gradwrap.compiler.tracing.surroundings.copies import Copies, slots_of
+from gradwrap.compiler.tracing.surroundings.names import names_of
+from gradwrap.core.observing.code import LIBRARIES, is_installed, package_of
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
+
+    from gradwrap.compiler.tracing.surroundings.names import Import
+    from gradwrap.compiler.tracing.surroundings.watch import Place
 
 NUMBER: type[Any] = np.generic
 PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
 """Values without parts, which never change."""
-MISSING: Any = object()
-LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"gradwrap"}
-DATA = frozenset({"types", "argparse", "collections", "configparser", "_thread", "weakref"})
+DATA = frozenset({"types", "argparse", "collections", "configparser", "weakref"})
 """The modules of Python's own whose objects hold the user's values as attributes."""
 INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
 """Base classes of libraries that read no attributes."""
-INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""The folders of packages whose variables nobody binds anew."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from what stands for it."""
 COMPUTED = frozenset(
@@ -61,12 +60,20 @@ COMPUTED = frozenset(
     | {"asdict", "astuple", "deepcopy"}
 )
 """Names in code that reads attributes whose names it need not contain."""
+WORDED = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "getmembers", "dir"})
+"""Names in code that looks attributes of functions up by words."""
 COPYING = frozenset({"copy", "dataclasses", "replace", "fields", "dumps", "dir"})
-"""The same, of variables: methods have these names too, as `x.copy()`."""
+"""The same as `COMPUTED`, of variables: methods have these names too, as `x.copy()`."""
 SCOPES = frozenset({"globals", "eval", "exec"})
 """Names in code that reads variables of its module in other ways than by name."""
 MODULES = frozenset({"modules", "import_module", "__import__"})
 """Names in code that finds modules by words."""
+DRAWING = frozenset({"random", "default_rng", "RandomState", "rvs", "random_state", "seed"})
+"""Names in code that draws random numbers, or sets generators of them."""
+FLAGS = frozenset({"flags", "writeable", "setflags"})
+"""Names in code that asks if arrays may be written to."""
+DECIMALS = frozenset({"decimal", "Decimal", "getcontext", "localcontext"})
+"""Names in code that computes with decimal numbers, to the precision of the context."""
 MOST = 4096
 """The most functions, objects and containers that are looked through."""
 CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
@@ -74,88 +81,12 @@ MAPPINGS: Any = (dict, MappingProxyType)
 BUFFERS: Any = (bytearray, memoryview, array)
 IMMUTABLE: Any = (tuple, frozenset)
 PARTIAL: type[Any] = functools.partial
+CACHED: type[Any] = type(functools.lru_cache(maxsize=None)(len))
 METHODS: Any = (staticmethod, classmethod)
 HOLDING: Any = (functools.cached_property, functools.partialmethod)
 COPIED: Any = (PARTIAL, MethodType)
-GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
-"""The instructions of Python that read a variable of a module."""
 HEAP_TYPE = 1 << 9
 """The flag of classes that were defined in Python."""
-
-
-class Place:
-    """A variable, an attribute or a container, and what it held."""
-
-    __slots__ = ("holder", "key", "kind", "name", "value")
-
-    def __init__(self, kind: str, name: str, holder: Any, key: Any = None) -> None:
-        self.kind: str = kind
-        self.name: str = name
-        self.holder: Any = holder
-        self.key: Any = key
-        self.value: Any = self.now()
-
-    def now(self) -> Any:
-        """What it holds."""
-        holder = self.holder
-        match self.kind:
-            case "cell":
-                try:
-                    return holder.cell_contents
-                except ValueError:  # it is empty
-                    return MISSING
-            case "variable":
-                return holder.get(self.key, MISSING)
-            case "attribute":
-                return getattr(holder, self.key, MISSING)
-            case "names":
-                return len(holder)
-            case "context":
-                return holder.get(MISSING)
-            case "shape":
-                return holder.shape, holder.dtype
-            case "content":
-                return bytes(holder) if isinstance(holder, bytearray) else holder.tobytes()
-            case "mapping":
-                return [*holder, *holder.values()]
-            case _:
-                return list(holder)
-
-    def holds(self) -> bool:
-        """Tell if it still holds that."""
-        now = self.now()
-        if self.kind in ("names", "content", "shape"):
-            return bool(now == self.value)
-        if self.kind in ("mapping", "items"):
-            return len(now) == len(self.value) and all(map(operator.is_, now, self.value))
-        return now is self.value
-
-    def test(self, number: int) -> str:
-        """The test that it still holds that, as text; `P` is the holder and `W` the value."""
-        if self.kind == "cell":
-            return f"P{number}.cell_contents is W{number}"
-        if self.kind == "variable":
-            return f"P{number}.get({self.key!r}) is W{number}"
-        if self.kind == "shape":
-            return f"P{number}.shape == W{number}[0] and P{number}.dtype == W{number}[1]"
-        return f"H{number}()"
-
-
-class _Import(NamedTuple):
-    """An import within a function: how many packages up, and the name."""
-
-    level: int
-    name: str
-
-
-class _Names(NamedTuple):
-    """What code names: variables of its module, all names with its words, and imports."""
-
-    variables: frozenset[str]
-    names: frozenset[str]
-    imports: frozenset[_Import]
-    tells_same: bool
-    """Whether it asks if two values are one and the same."""
 
 
 class _Node:
@@ -181,7 +112,7 @@ def _is_float(array: Any) -> bool:
 
 
 class Surroundings:
-    """All that a function can reach by names, and what it holds."""
+    """All that a function can reach by names, and the places where that could change."""
 
     def __init__(
         self,
@@ -198,6 +129,9 @@ class Surroundings:
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
+        self._attributes: set[str] = set()
+        self._described: set[str] = set()
+        """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
         self._computes_names: bool = False
         """Whether code reads attributes whose names it need not contain."""
@@ -205,7 +139,9 @@ class Surroundings:
         """Whether code asks if two values are one and the same."""
         self._scopes: dict[int, set[str]] = {}
         """The names that were looked up, by the dictionary of a module's variables."""
-        package = (getattr(function, "__module__", "") or "").partition(".")[0]
+        self._absent: dict[int, tuple[str, Any, set[str]]] = {}
+        """The names that were not found, by the dictionary."""
+        package = package_of(getattr(function, "__module__", "") or "")
         self._package: str = "" if package in LIBRARIES else package
         self._visit(function, "the function")
         for leaf in leaves:
@@ -215,7 +151,15 @@ class Surroundings:
             key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
         for key, name in self.arrays.items():
-            self.places.append(Place("shape", name, self._nodes[key].value))
+            self.places.append(watch.Shape(name, self._nodes[key].value))
+            if self.tells_flags and isinstance(self._nodes[key].value, NDARRAY):
+                self._add_state(self._nodes[key], watch.writeable)
+        if not self._names.isdisjoint(DECIMALS):
+            decimal: Any = sys.modules.get("decimal")
+            if decimal is not None:
+                self.places.append(
+                    watch.State("the precision of decimal", decimal, lambda m: str(m.getcontext()))
+                )
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -229,11 +173,20 @@ class Surroundings:
         """Tell if code sets what NumPy does about floating point errors."""
         return not self._names.isdisjoint(("errstate", "seterr"))
 
+    @property
+    def tells_flags(self) -> bool:
+        """Tell if code asks if arrays may be written to."""
+        return not self._names.isdisjoint(FLAGS)
+
     def keep_random(self) -> Callable[[], None]:
-        """Return what sets generators of random numbers back to their state of now."""
+        """Return what sets generators of random numbers back to their state of now.
+
+        Only if code names what draws: another thread may draw from the same generators meanwhile.
+        """
         states: list[Callable[[], None]] = []
         legacy: Any = np.random
-        for one in (random, legacy, *(node.value for node in self._nodes.values())):
+        found: list[Any] = [node.value for node in self._nodes.values()]
+        for one in found if self._names.isdisjoint(DRAWING) else (random, legacy, *found):
             if isinstance(one, np.random.Generator):
                 bits: Any = one.bit_generator
                 states.append(functools.partial(setattr, bits, "state", bits.state))
@@ -265,6 +218,17 @@ class Surroundings:
         """The name of something that has changed; "" if nothing has."""
         return next((place.name for place in self.places if not place.holds()), "")
 
+    def outlived(self) -> str:
+        """The name of something that has changed behind a cache; "" if nothing has.
+
+        A cache may still hold what was computed before, and be emptied at any time.
+        """
+        caches = [key for key, node in self._nodes.items() if type_of(node.value) is CACHED]
+        behind = self._reached(caches, lambda key: self._nodes[key].parts) if caches else ()
+        return next(
+            (place.name for place in self.places if place.owner in behind and not place.holds()), ""
+        )
+
     # Looking through ------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
@@ -277,6 +241,8 @@ class Surroundings:
         node = self._nodes.get(id(value))
         if node is None:
             if isinstance(value, (ModuleType, type)) and self._is_library(value):
+                if value is random:
+                    self._names.add("random")
                 return
             if len(self._nodes) >= MOST:
                 self.is_too_large = True
@@ -286,13 +252,24 @@ class Surroundings:
         if parent is not None:
             parent.parts.append(id(value))
 
-    def _place(self, node: _Node, kind: str, name: str, holder: Any, key: Any = None) -> None:
-        """Enter a place, and visit the one value that it holds."""
-        place = Place(kind, name, holder, key)
-        if id(holder) not in self._unwatched and not isinstance(place.value, ModuleType):
+    def _watch(self, node: _Node, place: Place) -> None:
+        """Enter a place that is a part of a value."""
+        place.owner = id(node.value)
+        if id(place.holder) not in self._unwatched:
             self.places.append(place)
-        if kind in ("cell", "variable", "attribute", "context"):
-            self._visit(place.value, name, node)
+
+    def _follow(self, node: _Node, place: Place) -> None:
+        """Enter a place, and visit the value that it holds."""
+        self._watch(node, place)
+        self._visit(place.value, place.name, node)
+
+    def _add_state(self, node: _Node, state: Callable[[Any], Any]) -> None:
+        self._watch(node, watch.State(node.name, node.value, state))
+
+    def _lacks(self, name: str, scope: Any, names: AbstractSet[str]) -> None:
+        """Note names that were looked up in a dictionary, and are not in it."""
+        if names:
+            self._absent.setdefault(id(scope), (name, scope, set()))[2].update(names)
 
     def _walk(self) -> None:
         while self._waiting:
@@ -300,6 +277,12 @@ class Surroundings:
                 self._look_through(self._waiting.popleft())
             for node in list(self._nodes.values()):
                 self._look_up(node)
+        for node in self._nodes.values():
+            self._look_for_more(node)
+        for name, scope, names in self._absent.values():
+            missing = names - scope.keys()
+            if missing:
+                self.places.append(watch.Absent(name, scope, missing))
 
     def _look_through(self, node: _Node) -> None:
         """Visit the parts of a value that are no attributes."""
@@ -307,18 +290,23 @@ class Surroundings:
         if isinstance(value, FunctionType):
             self._function(node, value)
         elif isinstance(value, CellType):
-            self._place(node, "cell", node.name, value)
+            self._follow(node, watch.Cell(node.name, value))
         elif isinstance(value, CONTAINERS):
             self._container(node, value)
         elif isinstance(value, ContextVar):
-            self._place(node, "context", node.name, value)
+            self._follow(node, watch.Context(node.name, value))
             node.can_be_copied = False
-        elif isinstance(value, BUFFERS):
-            self._place(node, "content", node.name, value)
+        elif isinstance(value, BUFFERS) or _is_foreign(value):
+            self._add_state(node, watch.content)
+            node.can_be_copied = False
         else:
             if isinstance(value, operator.attrgetter):
                 named: Any = value.__reduce__()
-                self._names.update(part for name in named[1] for part in name.split("."))
+                words = [part for name in named[1] for part in name.split(".")]
+                self._names.update(words)
+                self._attributes.update(words)
+            if type_of(value) is PARTIAL:
+                self._watch(node, watch.Entries(node.name, value.keywords))
             for part in _parts(value):
                 self._visit(part, node.name, node)
             is_whole = isinstance(value, ModuleType) or self._is_array(value)
@@ -334,28 +322,45 @@ class Surroundings:
             self._visit(cell, name, node)
         for key in ("__defaults__", "__kwdefaults__"):
             if getattr(function, key):
-                self._place(node, "attribute", function.__name__, function, key)
+                place = watch.Attribute(function.__name__, function, key)
+                if is_library:
+                    self._visit(place.value, place.name, node)
+                else:
+                    self._follow(node, place)
         if is_library:
             return
+        self._watch(node, watch.Attribute(function.__name__, function, "__code__"))
         scope = function.__globals__
-        variables, names, imports, tells_same = _names(function.__code__)
-        self._names |= names
-        if not names.isdisjoint(COMPUTED) or not variables.isdisjoint(COPYING):
+        named = names_of(function.__code__)
+        variables = named.variables
+        self._names |= named.names
+        self._attributes |= named.attributes
+        self._described |= named.described
+        if not named.names.isdisjoint(COMPUTED) or not variables.isdisjoint(COPYING):
             self._computes_names = True
-        self.tells_same |= tells_same
-        if names & SCOPES:
-            variables = frozenset(scope)
-        self._modules(node, scope, imports, names if names & MODULES else ())
+        self.tells_same |= named.tells_same
         known = self._scopes.setdefault(id(scope), set())
-        for name in sorted(variables & scope.keys()):
+        if named.names & SCOPES:
+            variables = variables.union(scope)
+            if "" not in known:
+                known.add("")
+                self._watch(node, watch.Keys(function.__module__ or "", scope))
+        self._modules(node, scope, named.imports, named.names if named.names & MODULES else ())
+        for name in sorted(variables):
+            found = scope if name in scope else function.__builtins__
             if name in known:
-                self._visit(scope[name], name, node)
+                self._visit(found.get(name), name, node)
+                continue
+            known.add(name)
+            if found is not scope:
+                self._lacks(name, scope, {name})
+            if name in found:
+                self._follow(node, watch.Item(name, found, name))
             else:
-                known.add(name)
-                self._place(node, "variable", name, scope, name)
+                self._lacks(name, found, {name})
 
     def _modules(
-        self, node: _Node, scope: Any, imports: Iterable[_Import], words: Iterable[str]
+        self, node: _Node, scope: Any, imports: Iterable[Import], words: Iterable[str]
     ) -> None:
         """Visit the modules that code imports when it runs, or finds by their names."""
         package: str = scope.get("__package__") or ""
@@ -364,14 +369,16 @@ class Surroundings:
             parts = importlib.util.resolve_name("." * one.level + one.name, package).split(".")
             found.update(".".join(parts[: n + 1]) for n in range(len(parts)))
         for name in sorted(found):
-            if self.is_users(name):
-                self._place(node, "variable", name, sys.modules, name)
+            if name in sys.modules:
+                self._follow(node, watch.Item(name, sys.modules, name))
+            elif self.is_users(name):
+                self._lacks(name, sys.modules, {name})
 
     def _container(self, node: _Node, value: Any) -> None:
         node.can_be_copied = type_of(value) in (list, tuple, dict)
         if not isinstance(value, IMMUTABLE):
-            kind = "mapping" if isinstance(value, MAPPINGS) else "items"
-            self._place(node, kind, node.name, value)
+            make = watch.Entries if isinstance(value, MAPPINGS) else watch.Contents
+            self._watch(node, make(node.name, value))
         for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
 
@@ -389,21 +396,45 @@ class Surroundings:
                 self._visit(base, node.name, node)
             return
         kind = type_of(value)
+        if kind.__module__ == "_thread":
+            if not node.seen and hasattr(value, "__dict__"):
+                node.seen.add("__dict__")
+                self._watch(node, watch.Own(node.name, value))
+                for part in vars(value).values():
+                    self._visit(part, node.name, node)
+            return
         if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
             return
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             own = cast("dict[str, Any]", attributes)
-            if not node.seen and (own or kind is not FunctionType):
-                node.seen.add("__dict__")
-                self._place(node, "names", node.name, own)
             whole = self._computes_names or self._is_read_elsewhere(kind)
             self._look_up_names(node, own, own.keys() if whole else self._names)
-        slots = {name for one in kind.__mro__ for name in _slots(one)}
+        slots = {name for one in kind.__mro__ for name in slots_of(one)}
         for name in sorted(slots & self._names - node.seen):
             node.seen.add(name)
-            self._place(node, "attribute", name, value, name)
+            self._follow(node, watch.Attribute(name, value, name))
         self._visit(kind, node.name, node)
+
+    def _look_for_more(self, node: _Node) -> None:
+        """Watch for names that come to be found: they may hide what is found elsewhere."""
+        value = node.value
+        if isinstance(value, ModuleType):
+            self._lacks(node.name, vars(value), self._attributes - vars(value).keys())
+        elif isinstance(value, type):
+            self._watch(node, watch.Keys(node.name, vars(value)))
+            self._watch(node, watch.Attribute(node.name, value, "__mro__"))
+        elif isinstance(value, FunctionType):
+            known_as = (node.name, value.__name__)
+            is_asked = not (self._described.isdisjoint(known_as) and self._names.isdisjoint(WORDED))
+            if (is_asked or value.__dict__) and not self._is_library(value):
+                self._watch(node, watch.Keys(node.name, value.__dict__))
+        elif not self._is_library(type_of(value)) or type_of(value).__module__ in DATA:
+            if not self._is_library(type_of(value)):
+                self._watch(node, watch.Kind(node.name, value))
+            own = getattr(value, "__dict__", None)
+            if isinstance(own, dict) and not isinstance(value, CONTAINERS):
+                self._watch(node, watch.Keys(node.name, own))
 
     def _is_read_elsewhere(self, kind: type[Any]) -> bool:
         """Tell if code of libraries reads the attributes of an object, by names of its own."""
@@ -413,7 +444,7 @@ class Surroundings:
     def _look_up_names(self, node: _Node, scope: Any, names: AbstractSet[str]) -> None:
         for name in sorted((names & scope.keys()) - node.seen):
             node.seen.add(name)
-            self._place(node, "variable", name, scope, name)
+            self._follow(node, watch.Item(name, scope, name))
 
     def _is_library(self, value: Any) -> bool:
         """Tell if a function, class or module belongs to a library, not to the user's code."""
@@ -425,7 +456,7 @@ class Surroundings:
 
     def is_users(self, module: str) -> bool:
         """Tell if a module is the user's own code, and not that of an installed package."""
-        package = module.partition(".")[0]
+        package = package_of(module)
         return package == self._package or not is_installed(package)
 
     # Arrays ---------------------------------------------------------------------------------------
@@ -442,7 +473,7 @@ class Surroundings:
 
     def _replaceable(self) -> set[int]:
         """The arrays that are reached by what can be copied alone; none if classes are tested."""
-        if self._names & TESTS:
+        if not self.arrays or self._names & TESTS:
             return set()
         fixed = {
             key
@@ -458,8 +489,7 @@ class Surroundings:
 
     def _add_contents(self, keys: Iterable[int]) -> None:
         for key in keys:
-            node = self._nodes[key]
-            self.places.append(Place("content", node.name, node.value))
+            self._add_state(self._nodes[key], watch.content)
 
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
@@ -470,127 +500,14 @@ class Surroundings:
             for part in node.parts:
                 parents.setdefault(part, []).append(key)
         wanted = self._reached(self._replaced, lambda key: parents.get(key, ()))
-        copies = _Copies(wanted, self._replaced, enter)
+        copies = Copies(wanted, self._replaced, enter)
         function = copies.of(self.function)
         found = [copies.of(leaf) for leaf in leaves]
         copies.fill()
         return function, found
 
 
-class _Copies:
-    """Copies of functions, objects and containers, with other arrays in them."""
-
-    def __init__(self, wanted: set[int], arrays: set[int], enter: Callable[[Any], Any]) -> None:
-        self._wanted = wanted
-        self._arrays = arrays
-        self._enter = enter
-        self._made: dict[int, Any] = {}
-        self._unfilled: list[Callable[[], None]] = []
-
-    def fill(self) -> None:
-        """Give the copies their parts, which may refer to each other."""
-        while self._unfilled:
-            self._unfilled.pop()()
-
-    def of(self, value: Any) -> Any:
-        """The copy of a value; the value itself if no other array is in it."""
-        if id(value) not in self._wanted:
-            return value
-        if id(value) not in self._made:
-            self._made[id(value)] = self._copied(value)
-        return self._made[id(value)]
-
-    def _copied(self, value: Any) -> Any:
-        if id(value) in self._arrays:
-            return self._enter(value)
-        if isinstance(value, FunctionType):
-            return self._function(value)
-        if isinstance(value, functools.partial):
-            named = {name: self.of(one) for name, one in value.keywords.items()}
-            return functools.partial(self.of(value.func), *map(self.of, value.args), **named)
-        if isinstance(value, MethodType):
-            return MethodType(self.of(value.__func__), self.of(value.__self__))
-        if isinstance(value, TUPLE):
-            return tuple(map(self.of, value))
-        made = self._empty(value)
-        self._unfilled.append(functools.partial(self._fill, made, value))
-        return made
-
-    def _empty(self, value: Any) -> Any:
-        if isinstance(value, (CellType, list)):
-            return type_of(value)()
-        if isinstance(value, DICT):
-            return {}
-        if isinstance(value, ModuleType):
-            return ModuleType(value.__name__)
-        kind: Any = type_of(value)
-        return object.__new__(kind)
-
-    def _fill(self, made: Any, value: Any) -> None:
-        if isinstance(value, CellType):
-            made.cell_contents = self.of(value.cell_contents)
-        elif isinstance(value, LIST):
-            made.extend(map(self.of, value))
-        elif isinstance(value, DICT):
-            made.update((key, self.of(one)) for key, one in value.items())
-        else:
-            for name, one in getattr(value, "__dict__", {}).items():
-                made.__dict__[name] = self.of(one)
-            for kind in type_of(value).__mro__:
-                for name in _slots(kind):
-                    if hasattr(value, name):
-                        object.__setattr__(made, name, self.of(getattr(value, name)))
-
-    def _scope(self, scope: dict[str, Any]) -> dict[str, Any]:
-        """The copy of a module's variables, which all copied functions of the module share."""
-        if id(scope) not in self._made:
-            made = self._made[id(scope)] = self._empty(scope)
-            self._unfilled.append(functools.partial(self._fill, made, scope))
-        return cast("dict[str, Any]", self._made[id(scope)])
-
-    def _function(self, function: FunctionType) -> FunctionType:
-        made = FunctionType(
-            function.__code__,
-            self._scope(function.__globals__),
-            function.__name__,
-            self.of(function.__defaults__),
-            function.__closure__ and tuple(map(self.of, function.__closure__)),
-        )
-        made.__kwdefaults__ = self.of(function.__kwdefaults__)
-        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
-        made.__dict__.update(function.__dict__)
-        return made
-
-
-# Code ---------------------------------------------------------------------------------------------
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-@functools.lru_cache(maxsize=1024)
-def _names(code: CodeType) -> _Names:
-    """What code names."""
-    codes = list(_codes(code))
-    steps = [step for one in codes for step in dis.get_instructions(one)]
-    variables = {step.argval for step in steps if step.opname in GLOBAL}
-    imports = {
-        _Import(level.argval, step.argval)
-        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False)
-        if step.opname == "IMPORT_NAME"
-    }
-    constants = [constant for one in codes for constant in one.co_consts]
-    words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
-    names = words.union(*(one.co_names for one in codes))
-    tells_same = not names.isdisjoint(("id", "is_")) or any(
-        step.opname == "IS_OP" and before.argval not in (None, ...)
-        for before, step in pairwise(steps)
-    )
-    return _Names(frozenset(variables), frozenset(names), frozenset(imports), tells_same)
+# Values -------------------------------------------------------------------------------------------
 
 
 def _data(scope: Any) -> set[str]:
@@ -599,20 +516,14 @@ def _data(scope: Any) -> set[str]:
     return {name for name, value in scope.items() if not isinstance(value, kinds)}
 
 
-@functools.lru_cache(maxsize=1024)
-def is_installed(package: str) -> bool:
-    """Tell if a package is installed, or comes with Python."""
-    path = getattr(sys.modules.get(package), "__file__", None) or ""
-    return package in LIBRARIES or not INSTALLED.isdisjoint(pathlib.Path(path).parts)
-
-
 def _is_ours(value: Any) -> bool:
     return type_of(value).__module__.startswith("gradwrap.")
 
 
-def _slots(kind: Any) -> Iterable[str]:
-    found: Any = kind.__dict__.get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+def _is_foreign(value: Any) -> bool:
+    """Tell if a value is C data: a number, a structure or an array of `ctypes`."""
+    kinds = () if isinstance(value, type) else type_of(value).__mro__
+    return any(base.__module__ == "_ctypes" for base in kinds)
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -621,15 +532,15 @@ def _parts(value: Any) -> Iterable[Any]:
         return value.func, *value.args, *value.keywords.values()
     if isinstance(value, MethodType):
         return value.__func__, value.__self__
-    if isinstance(value, METHODS):
-        return (value.__func__,)
+    if isinstance(value, (*METHODS, CACHED)):
+        return (getattr(value, "__wrapped__", None),)
     if isinstance(value, property):
         return (value.fget,)
     if isinstance(value, HOLDING):
         return (value.func,)
     if not _is_ours(value):
         return ()
-    slots = (name for kind in type_of(value).__mro__ for name in _slots(kind))
+    slots = (name for kind in type_of(value).__mro__ for name in slots_of(kind))
     parts: list[Any] = [getattr(value, name, None) for name in slots]
     parts += getattr(value, "__dict__", {}).values()
     nested = [one for part in parts if isinstance(part, TUPLE) for one in part]

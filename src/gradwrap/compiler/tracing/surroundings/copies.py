@@ -1,0 +1,103 @@
+"""Copies of functions, objects and containers, in which tracers stand for arrays."""
+
+from __future__ import annotations
+
+import functools
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Copies:
+    """The copies of one run; `enter` gives what stands for an array."""
+
+    def __init__(self, wanted: set[int], arrays: set[int], enter: Callable[[Any], Any]) -> None:
+        self._wanted = wanted
+        self._arrays = arrays
+        self._enter = enter
+        self._made: dict[int, Any] = {}
+        self._unfilled: list[Callable[[], None]] = []
+
+    def fill(self) -> None:
+        """Give the copies their parts, which may refer to each other."""
+        while self._unfilled:
+            self._unfilled.pop()()
+
+    def of(self, value: Any) -> Any:
+        """The copy of a value; the value itself if no other array is in it."""
+        if id(value) not in self._wanted:
+            return value
+        if id(value) not in self._made:
+            self._made[id(value)] = self._copied(value)
+        return self._made[id(value)]
+
+    def _copied(self, value: Any) -> Any:
+        if id(value) in self._arrays:
+            return self._enter(value)
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        if isinstance(value, functools.partial):
+            named = {name: self.of(one) for name, one in value.keywords.items()}
+            return functools.partial(self.of(value.func), *map(self.of, value.args), **named)
+        if isinstance(value, MethodType):
+            return MethodType(self.of(value.__func__), self.of(value.__self__))
+        if isinstance(value, TUPLE):
+            return tuple(map(self.of, value))
+        made = self._empty(value)
+        self._unfilled.append(functools.partial(self._fill, made, value))
+        return made
+
+    def _empty(self, value: Any) -> Any:
+        if isinstance(value, (CellType, list)):
+            return type_of(value)()
+        if isinstance(value, DICT):
+            return {}
+        if isinstance(value, ModuleType):
+            return ModuleType(value.__name__)
+        kind: Any = type_of(value)
+        return object.__new__(kind)
+
+    def _fill(self, made: Any, value: Any) -> None:
+        if isinstance(value, CellType):
+            made.cell_contents = self.of(value.cell_contents)
+        elif isinstance(value, LIST):
+            made.extend(map(self.of, value))
+        elif isinstance(value, DICT):
+            made.update((key, self.of(one)) for key, one in value.items())
+        else:
+            for name, one in getattr(value, "__dict__", {}).items():
+                made.__dict__[name] = self.of(one)
+            for kind in type_of(value).__mro__:
+                for name in slots_of(kind):
+                    if hasattr(value, name):
+                        object.__setattr__(made, name, self.of(getattr(value, name)))
+
+    def _scope(self, scope: dict[str, Any]) -> dict[str, Any]:
+        """The copy of a module's variables, which all copied functions of the module share."""
+        if id(scope) not in self._made:
+            made = self._made[id(scope)] = self._empty(scope)
+            self._unfilled.append(functools.partial(self._fill, made, scope))
+        return cast("dict[str, Any]", self._made[id(scope)])
+
+    def _function(self, function: FunctionType) -> FunctionType:
+        made = FunctionType(
+            function.__code__,
+            self._scope(function.__globals__),
+            function.__name__,
+            self.of(function.__defaults__),
+            function.__closure__ and tuple(map(self.of, function.__closure__)),
+        )
+        made.__kwdefaults__ = self.of(function.__kwdefaults__)
+        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+        made.__dict__.update(function.__dict__)
+        return made
+
+
+def slots_of(kind: Any) -> Iterable[str]:
+    """Return the names of the slots that a class defines itself."""
+    found: Any = kind.__dict__.get("__slots__", ())
+    return (found,) if isinstance(found, str) else tuple(found)

@@ -1,0 +1,79 @@
+"""What code names: variables, attributes, imports, and words."""
+
+from __future__ import annotations
+
+import dis
+import functools
+from itertools import pairwise
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLES = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+"""The instructions of Python that read a variable of a module."""
+ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "LOAD_SUPER_ATTR"})
+"""The instructions that read an attribute."""
+
+
+class Import(NamedTuple):
+    """An import within a function: how many packages up, and the name."""
+
+    level: int
+    name: str
+
+
+class Names(NamedTuple):
+    """What code names."""
+
+    variables: frozenset[str]
+    """The variables of its module and of `builtins`."""
+    attributes: frozenset[str]
+    """What may be the name of an attribute: also each word in the code."""
+    names: frozenset[str]
+    """All names and words."""
+    described: frozenset[str]
+    """The variables whose attributes it reads."""
+    imports: frozenset[Import]
+    tells_same: bool
+    """Whether it asks if two values are one and the same."""
+
+
+@functools.lru_cache(maxsize=1024)
+def names_of(code: CodeType) -> Names:
+    """Return what code, and the code inside of it, names."""
+    codes = list(_codes(code))
+    steps = [step for one in codes for step in dis.get_instructions(one)]
+    variables = {step.argval for step in steps if step.opname in VARIABLES}
+    imports = {
+        Import(level.argval, step.argval)
+        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False)
+        if step.opname == "IMPORT_NAME"
+    }
+    constants = [constant for one in codes for constant in one.co_consts]
+    words = {one for one in constants if isinstance(one, str) and one.isidentifier()}
+    names = words.union(*(one.co_names for one in codes))
+    tells_same = not names.isdisjoint(("id", "is_"))
+    described: set[str] = set()
+    for before, step in pairwise(steps):
+        if step.opname == "IS_OP" and before.argval not in (None, ...):
+            tells_same = True
+        elif step.opname in ATTRIBUTES and isinstance(before.argval, str):
+            described.add(before.argval)
+    attributes = words.union(step.argval for step in steps if step.opname in ATTRIBUTES)
+    return Names(
+        frozenset(variables),
+        frozenset(attributes),
+        frozenset(names),
+        frozenset(described),
+        frozenset(imports),
+        tells_same,
+    )
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)

@@ -1,0 +1,214 @@
+"""Places where the answer of a look-up could change, and what was there.
+
+A look-up that finds something is watched where it was found. A look-up that finds nothing is
+watched wherever something could come to be found.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MISSING: Any = object()
+
+
+class Place:
+    """A place, and what it held."""
+
+    __slots__ = ("holder", "key", "name", "owner", "value")
+
+    def __init__(self, name: str, holder: Any, key: Any = None) -> None:
+        self.name: str = name
+        """What messages call it."""
+        self.holder: Any = holder
+        self.key: Any = key
+        self.owner: int = 0
+        """The identity of the object that it is a part of."""
+        self.value: Any = self.now()
+
+    def now(self) -> Any:
+        """Return what it holds."""
+        raise NotImplementedError
+
+    def holds(self) -> bool:
+        """Tell if it still holds that very object."""
+        return self.now() is self.value
+
+    def test(self, number: int) -> str:
+        """Return the test that it holds that still, as text.
+
+        `P` is the holder, `W` the value and `H` the method `holds`, each with the number.
+        """
+        return f"H{number}()"
+
+
+class Cell(Place):
+    """A variable of a closure."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        try:
+            return self.holder.cell_contents
+        except ValueError:  # it is empty
+            return MISSING
+
+    def test(self, number: int) -> str:
+        if self.value is MISSING:
+            return super().test(number)
+        return f"P{number}.cell_contents is W{number}"
+
+
+class Item(Place):
+    """An entry of a dictionary: a variable of a module, an attribute of a class or an object."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return self.holder.get(self.key, MISSING)
+
+    def test(self, number: int) -> str:
+        if self.value is MISSING:
+            return f"{self.key!r} not in P{number}"
+        otherwise = f", P{number}" if self.value is None else ""
+        return f"P{number}.get({self.key!r}{otherwise}) is W{number}"
+
+
+class Attribute(Place):
+    """An attribute that is in no dictionary."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return getattr(self.holder, self.key, MISSING)
+
+    def test(self, number: int) -> str:
+        if self.value is MISSING or not self.key.isidentifier():
+            return super().test(number)
+        return f"P{number}.{self.key} is W{number}"
+
+
+class Kind(Place):
+    """The class of an object."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return type(self.holder)
+
+    def test(self, number: int) -> str:
+        return f"type(P{number}) is W{number}"
+
+
+class Keys(Place):
+    """The names in a dictionary: another one could hide what was found elsewhere."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return frozenset(self.holder)
+
+    def holds(self) -> bool:
+        return bool(self.holder.keys() == self.value)
+
+    def test(self, number: int) -> str:
+        return f"P{number}.keys() == W{number}"
+
+
+class Absent(Place):
+    """Names that were looked up in a dictionary, and were not found."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return frozenset(self.key)
+
+    def holds(self) -> bool:
+        return bool(self.holder.keys().isdisjoint(self.value))
+
+    def test(self, number: int) -> str:
+        if len(self.value) == 1:
+            return f"{next(iter(self.value))!r} not in P{number}"
+        return f"P{number}.keys().isdisjoint(W{number})"
+
+
+class Contents(Place):
+    """The objects in a container."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return [*self.holder]
+
+    def holds(self) -> bool:
+        now = self.now()
+        return len(now) == len(self.value) and all(map(operator.is_, now, self.value))
+
+
+class Entries(Contents):
+    """The keys and values of a mapping."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return [*self.holder, *self.holder.values()]
+
+
+class Own(Contents):
+    """The attributes that an object has in this thread."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        found = vars(self.holder)
+        return [*found, *found.values()]
+
+
+class State(Place):
+    """What a function says of an object; it is compared by its value."""
+
+    __slots__ = ()
+    key: Callable[[Any], Any]
+
+    def now(self) -> Any:
+        return self.key(self.holder)
+
+    def holds(self) -> bool:
+        return bool(self.now() == self.value)
+
+
+class Context(Place):
+    """The value of a context variable."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return self.holder.get(MISSING)
+
+
+class Shape(Place):
+    """The shape and dtype of an array."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return self.holder.shape, self.holder.dtype
+
+    def holds(self) -> bool:
+        return bool(self.now() == self.value)
+
+    def test(self, number: int) -> str:
+        return f"P{number}.shape == W{number}[0] and P{number}.dtype == W{number}[1]"
+
+
+def content(holder: Any) -> bytes:
+    """Return the bytes of a buffer or an array."""
+    return holder.tobytes() if hasattr(holder, "tobytes") else bytes(holder)
+
+
+def writeable(holder: Any) -> bool:
+    """Tell if an array may be written to."""
+    return bool(holder.flags.writeable)

@@ -1,0 +1,59 @@
+"""Whose code something is: the user's, of an installed package, of Python, or of arrays."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
+"""The modules that come with Python."""
+LIBRARIES = STANDARD | {"gradwrap"}
+"""The packages that are nobody's to change."""
+ARRAYS = frozenset({"gradwrap", "numpy", "array_api_compat"})
+"""The packages whose code stands between the user's and an operation on arrays."""
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""The folders of packages whose variables nobody binds anew."""
+
+
+def package_of(module: str) -> str:
+    """Return the top-level package of a module."""
+    return module.partition(".")[0]
+
+
+def is_in_packages(filename: str) -> bool:
+    """Tell if a file is one of an installed package."""
+    return not INSTALLED.isdisjoint(parts_of(filename))
+
+
+def parts_of(filename: str) -> tuple[str, ...]:
+    """Return the folders of a file, and its name."""
+    from pathlib import PurePath  # slow to import, and needed for errors and compilation alone
+
+    return PurePath(filename).parts or ("",)
+
+
+@functools.lru_cache(maxsize=1024)
+def is_installed(package: str) -> bool:
+    """Tell if a package is installed, or comes with Python."""
+    path = getattr(sys.modules.get(package), "__file__", None) or ""
+    return package in LIBRARIES or is_in_packages(path)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_of_arrays(module: str) -> bool:
+    """Tell if a module belongs to the libraries of arrays, and not to the user."""
+    return package_of(module) in ARRAYS
+
+
+def module_of(frame: FrameType) -> str:
+    """Return the module of the code that a frame runs."""
+    return frame.f_globals.get("__name__") or ""
+
+
+def frame_of(depth: int) -> FrameType:
+    """Return the frame of a caller of the function that calls this."""
+    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
