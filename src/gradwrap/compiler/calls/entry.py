@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import warnings
@@ -143,8 +142,6 @@ class Entry:
         """Trace and run the program; return what it gives, and why there is none if so."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
-        collects = gc.isenabled()
-        gc.disable()  # it would walk through the trace again and again
         try:
             self.target.current.is_traced = True
             with call.library.current():
@@ -160,15 +157,14 @@ class Entry:
         finally:
             self.target.current.is_traced = False
             restore()
-            if collects:
-                gc.enable()
 
     def _extend(self, call: Call) -> None:
         """Trace a way through the function, and write the program anew."""
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
-        one, other = self._trace(call), self._trace(call)
+        one = self._trace(call, with_lines=True)
+        other = self._trace(call, with_lines=False)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -185,7 +181,7 @@ class Entry:
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, self.executable, self.notes = self._built(call.inputs)
 
-    def _trace(self, call: Call) -> Traced:
+    def _trace(self, call: Call, *, with_lines: bool) -> Traced:
         return trace(
             self.target.function,
             call.leaves,
@@ -193,6 +189,7 @@ class Entry:
             call.given,
             self.surroundings,
             call.library,
+            with_lines=with_lines,
         )
 
     def _named(

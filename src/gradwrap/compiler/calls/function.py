@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import pathlib
 import sys
 import threading
@@ -57,7 +58,8 @@ class Compiled(Generic[P, R]):
         self._nested: tuple[Callable[..., Any], ...] = ()
         """Those that take the leaves of the arguments, and their structure."""
         self._latest: Entry | None = None
-        self._lock = threading.RLock()
+        self._busy: dict[Signature, tuple[int, int]] = {}
+        """The signatures for which a thread compiles, with its process and its own number."""
         self._tells_same = False
         """Whether the function asks if two values are one and the same."""
         self._tells_flags = False
@@ -218,24 +220,23 @@ class Compiled(Generic[P, R]):
         if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # it becomes a part of what is outside
         key = self._key(call)
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None or entry.is_new or entry.changed():
-                return self._first(call)
-            if entry.executable is None:
-                return self._function(*args, **kwargs)
-            self._use(entry)
+        entry = self._entries.get(key)
+        if entry is None or entry.is_new or entry.changed():
+            return self._alone(key, call, lambda: self._first(call))
+        executable, tree = entry.executable, entry.tree
+        if executable is None or tree is None:
+            return self._function(*args, **kwargs)
         try:
-            found = entry.executable.call(*call.inputs)
+            found = executable.call(*call.inputs)
         except Missed:
-            with self._lock:
-                return self._missed(entry, call)
+            return self._alone(key, call, lambda: self._missed(entry, call))
         except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
             return self._function(*args, **kwargs)
-        assert entry.tree is not None
+        if key not in self._busy:
+            self._use(entry)
         if is_checking():
             self._compare(entry, call, found)
-        return unflatten(entry.tree, found)
+        return unflatten(tree, found)
 
     def _compare(self, entry: Entry, call: Call, found: Sequence[Any]) -> list[Any]:
         """Compare the results of a program with those of the function, which are returned.
@@ -263,6 +264,22 @@ class Compiled(Generic[P, R]):
 
     def _key(self, call: Call) -> Signature:
         return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
+
+    def _alone(self, key: Signature, call: Call, compiling: Callable[[], Any]) -> Any:
+        """Compile for a signature; while another thread does, the call runs eagerly.
+
+        No lock is held, since the function may wait for another thread. A thread that was compiling
+        when its process was forked is not in the child.
+        """
+        mine = (os.getpid(), threading.get_ident())
+        owner = self._busy.setdefault(key, mine)
+        if owner is not mine and owner[0] == mine[0]:
+            return self._function(*call.args, **call.kwargs)
+        self._busy[key] = mine
+        try:
+            return compiling()
+        finally:
+            self._busy.pop(key, None)
 
     def _first(self, call: Call) -> Any:
         """Compile for a new signature; the result is that of the function itself."""

@@ -103,10 +103,13 @@ def trace(
     given: Sequence[bool] | None = None,
     surroundings: Surroundings | None = None,
     library: Library = NUMPY,
+    *,
+    with_lines: bool = True,
 ) -> Traced:
     """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
 
     `given` tells which leaves are inputs: by default all that the library takes for inputs.
+    `with_lines` tells whether operations are noted with the lines of the code that they stand in.
 
     Raises
     ------
@@ -116,7 +119,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library)
+    tape = Tape(library, with_lines=with_lines)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = {**np.geterr()}
     backend = library.backend

@@ -103,8 +103,9 @@ class Recorded:
 class Tape:
     """The program that is being written."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, *, with_lines: bool = True) -> None:
         self.library: Library = library
+        self._with_lines = with_lines
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []
         self.values: list[Value] = []
@@ -309,6 +310,8 @@ class Tape:
 
     def _line(self) -> int:
         """The line of the user's code that is being run; 0 in a backward pass."""
+        if not self._with_lines:
+            return 0
         frame = self._userframe_of(12)
         return 0 if frame is None else frame.f_lineno
 
