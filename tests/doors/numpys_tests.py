@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MODULES = (
-    *(f"numpy._core.tests.test_{name}" for name in (
-        "einsum", "function_base", "indexing", "item_selection", "shape_base")),
     *(f"numpy.lib.tests.test_{name}" for name in (
-        "arraypad", "arraysetops", "function_base", "histograms", "index_tricks", "nanfunctions",
-        "polynomial", "shape_base", "stride_tricks", "twodim_base", "type_check", "ufunclike")),
-    "numpy.linalg.tests.test_linalg", "numpy.linalg.tests.test_regression",
+        "arraypad", "arraysetops", "histograms", "index_tricks", "nanfunctions", "shape_base",
+        "stride_tricks", "twodim_base", "type_check", "ufunclike")),
     "numpy.fft.tests.test_helper", "numpy.fft.tests.test_pocketfft",
+    "numpy.linalg.tests.test_linalg",
 )  # fmt: skip
+"""The modules of tests that are run; the others ask for objects, strings, structures, or C."""
 MODES = ("outside", "inside")
+VERSION = "2.4"
+"""The version of NumPy whose tests the list is about."""
 MODE = "GRADWRAP_NUMPYS_TESTS"
 LIST = Path(__file__).with_suffix(".txt")
 ROOT = Path(__file__).parents[2]
@@ -161,3 +163,32 @@ def address(name: str) -> str:
     """Return what pytest calls a test of a package."""
     file, _, test = name.partition("::")
     return f"numpy.{file.removesuffix('.py').replace('/', '.')}::{test}"
+
+
+# The list -----------------------------------------------------------------------------------------
+
+
+def explained(mode: str) -> dict[str, str]:
+    """Return the reason for each failure that is known, by its test."""
+    lines = (line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines())
+    return {name: reason for known, name, reason in lines if known == mode}
+
+
+def main() -> int:
+    """Run all, and enter the failures in the list; one without a reason is left for its author."""
+    lines: list[str] = []
+    counts: Counter[str] = Counter()
+    for mode in MODES:
+        known = explained(mode)
+        for module in MODULES:
+            for name, words in sorted(failures(mode, [module]).items()):
+                lines.append(f"{mode}\t{name}\t{known.get(name, '')}")
+                counts[mode] += 1
+                print(lines[-1], words)  # noqa: T201  the result of the command
+    LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(dict(counts))  # noqa: T201  likewise
+    return int(any(line.endswith("\t") for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
