@@ -92,7 +92,7 @@ class Tape(Call):
         return [*self._node(edge, meta, op, more), MADE]
 
     def _linked(self) -> list[str]:
-        """Return lines for a recorded result. The usual view, or new array, needs no further call."""
+        """Return lines for a recorded result. Usual views and usual new arrays need no call."""
         backend, x = self.bound.backend, self.rule.arrays[0]
         if not self.rule.views or not backend.keeps_base or backend.depth:
             return [self.result("made")]

@@ -113,7 +113,7 @@ class Backend:
         return False
 
     def check_converting(self, module: str) -> None:
-        """Raise if the module that converts a tracked array makes arrays of this library."""
+        """Raise the library's own message for a module that converts a tracked array, if any."""
 
     def device(self, array: Any) -> Any:
         return device(array)
