@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -539,19 +539,44 @@ class Composed(Kind):
         @functools.wraps(original)
         def dispatch(*args: Any, **kwargs: Any) -> Any:
             if are_plain(args, kwargs):
-                is_quiet = natively.get() or not is_differentiating()
-                if is_quiet or all(map(_is_simple, (*args, *kwargs.values()))):
-                    try:
-                        if is_quiet:
-                            return original(*args, **kwargs)
-                        given = (_watched(value, _stop_at_recorded) for value in args)
-                        options = {k: _watched(v, _stop_at_recorded) for k, v in kwargs.items()}
-                        return original(*given, **options)
-                    except (_RecordedError, GradwrapError):
-                        pass
+                try:
+                    return _natively_or_watched(original, args, kwargs)
+                except (_RecordedError, GradwrapError):
+                    pass
             return self.answer(row, args, kwargs)
 
         return dispatch
+
+
+def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call SciPy's function; stop at the first tracked value that the caller's returns."""
+    if natively.get():
+        return original(*args, **kwargs)
+    is_simple = all(map(_is_simple, (*args, *kwargs.values())))
+    if not is_differentiating():
+        if any(map(_has_recorded, (*args, *kwargs.values()))):
+            raise _RecordedError
+        try:
+            return original(*args, **kwargs)
+        except GradwrapError:
+            raise
+        except Exception:  # C code may have raised its own in place of gradwrap's
+            if not is_simple:
+                raise
+    elif not is_simple:  # a call that cannot be made twice
+        raise _RecordedError
+    given = (_watched(value, _stop_at_recorded) for value in args)
+    options = {name: _watched(value, _stop_at_recorded) for name, value in kwargs.items()}
+    return original(*given, **options)
+
+
+def _has_recorded(value: Any) -> bool:
+    """Tell if a function has closed over what the tape records."""
+    cells: Any = getattr(value, "__closure__", None) or ()
+    return any(is_recorded(cell.cell_contents) for cell in cells if cell != EMPTY)
+
+
+EMPTY = CellType()
 
 
 class _RecordedError(Exception):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.layout import IN_ORDER
 from gradwrap.compiler.ir.program import (
     NUMBER,
     Instr,
@@ -183,6 +184,8 @@ class Accesses:
             return value.dtype.type(leaf) if plain else None
         described = self.values[leaf.index]
         same = described.shape == value.shape and described.dtype == value.dtype
+        if len(value.shape) > 1 and not IN_ORDER.issuperset((described.order, value.order)):
+            return None  # what is computed of it would lie otherwise
         return leaf if same and described.is_ndarray == bool(value.shape) else None
 
     def of_version(self, instr: Instr, writes: _Written, least: int, latest: int) -> Instr:

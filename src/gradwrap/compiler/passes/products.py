@@ -52,10 +52,11 @@ class _Products:
 
     def run(self) -> None:
         """Write all bodies anew."""
+        kept = {index for block in self.program.blocks() for index in looked_at(block)}
         waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
         while waiting:
             block, known = waiting.pop()
-            block.body = self.body(block.body, known, looked_at(block))
+            block.body = self.body(block.body, known, kept)
             last = len(block.branches) == 1
             waiting += [(b, known if last else dict(known)) for b in block.branches.values()]
 
