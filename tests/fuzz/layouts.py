@@ -4,7 +4,7 @@
 `reshape` return views or copies by it, and `order="A"` reads in the order that it finds. So each
 program makes an array, takes another one from it, writes to that, and returns both.
 
-`python tests/fuzz/layouts.py` runs the whole product; `test_layouts.py` runs a sample.
+`python -m tests.fuzz.layouts` runs the whole product; `test_layouts.py` runs a sample.
 """
 
 from __future__ import annotations
