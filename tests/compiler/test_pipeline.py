@@ -13,8 +13,22 @@ import gradwrap as gw
 from gradwrap.compiler.engines.c.library import compiler
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.program import Instr, Loop, Program, bodies_of
+from gradwrap.compiler.pipeline import FIND_LOOPS, PASSES
 
 SIZES = (3, 100, 200_000)
+
+
+def test_passes_stand_behind_those_that_they_need() -> None:
+    names = [one.name for one in PASSES]
+    assert len(names) == len({*names})
+    for number, one in enumerate(PASSES):
+        assert {*one.needs} <= {*names[:number]}
+    search = names.index(FIND_LOOPS)
+    assert all(one.keeps_periods for one in PASSES[:search])
+    assert not any(one.keeps_periods for one in PASSES[search:])
+    assert [one.name for one in PASSES if not one.keeps_bits] == [
+        *(FIND_LOOPS, "multiply by reciprocals", "merge multiples")
+    ]
 
 
 def _engines() -> list[str]:
@@ -165,3 +179,19 @@ def test_a_program_stays_exact_if_no_pass_changes_its_rounding() -> None:
     compiled: Any = gw.compile(lambda x: np.sin(-x) * 3.0 - (-x) / 7.0)
     compiled(np.linspace(0.0, 1.0, 5))
     assert compiled.programs[0].exact
+
+
+def test_what_a_later_branch_returns_is_kept() -> None:
+    def f(x: Any) -> Any:
+        y = (x * 0.25) * 4.0
+        if x[0] > 0:
+            x = y + 1.0
+        while x[1] > 8.0:
+            x = x * 0.5
+        return y, x * y
+
+    compiled: Any = gw.compile(f)
+    for argument in (np.array([1.0, 20.0]), np.array([-1.0, 3.0]), np.array([1.0, 2.0])):
+        for _ in range(2):
+            for found, wanted in zip(compiled(argument), f(argument), strict=True):
+                np.testing.assert_array_equal(found, wanted)

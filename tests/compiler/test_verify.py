@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
 from gradwrap.compiler import pipeline
 from gradwrap.compiler.calls import function as calls
 from gradwrap.compiler.ir.layout import order_of
@@ -207,6 +208,30 @@ def test_a_pass_that_breaks_a_program_is_named(monkeypatch: pytest.MonkeyPatch) 
         compiled(X)
 
 
+def _round(program: Program) -> None:
+    step = _steps(program)[0]
+    _steps(program)[0] = step._replace(fn=np.cos, name="cos")
+
+
+def _round_and_say_so(program: Program) -> None:
+    program.exact = False
+
+
+ROUNDING: dict[str, tuple[Any, str]] = {
+    "in secret": (_round, "has changed the results, and has left the program `exact`"),
+    "against its word": (_round_and_say_so, "'break it' changes how values are rounded"),
+}
+
+
+@pytest.mark.parametrize("case", ROUNDING)
+def test_a_pass_that_rounds_otherwise_is_named(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    change, fault = ROUNDING[case]
+    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES, pipeline.Pass("break it", change)))
+    compiled: Any = gw.compile(lambda x: np.sin(x) * np.exp(x))
+    with pytest.raises(ProgramError, match=fault):
+        compiled(X)
+
+
 def test_each_call_is_compared_with_eager(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = gw.compile(lambda x: np.sin(x) * 2.0)
     compiled(X)
@@ -262,3 +287,21 @@ def test_orders_in_loops_of_matrices_are_known(function: Any) -> None:
         compiled(array)
         notes = compiled.programs[0].notes
         assert any(re.match("loop: ", note) for note in notes)
+
+
+def _written_by_rows(m: Any) -> Any:
+    p, q = gnp.array(1.0 * m), gnp.zeros(m.shape)
+    for _ in range(3):
+        q[1:-1] += 0.2 * (p[2:] - p[:-2])
+        p[1:-1] += -0.1 * q[1:-1]
+    return p, q
+
+
+def test_what_is_read_of_a_write_lies_as_the_array_does() -> None:
+    m = np.random.default_rng(0).normal(size=(6, 3))
+    for array in (m, np.asfortranarray(m)):
+        compiled: Any = gw.compile(_written_by_rows)
+        for _ in range(2):
+            for found, wanted in zip(compiled(array), _written_by_rows(array), strict=True):
+                assert order_of(found) == order_of(wanted)
+                np.testing.assert_allclose(found, wanted, rtol=1e-14)

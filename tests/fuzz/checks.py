@@ -454,6 +454,14 @@ def by_grad_of_grad(run: Run) -> None:
     check_second(run, gw.grad(along, run.numbers)(*run.args))
 
 
+ORDERS: tuple[Callable[[Any], Any], ...] = (
+    lambda batch: batch,
+    lambda batch: batch,
+    np.asfortranarray,
+)
+"""The layouts of a batch."""
+
+
 def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
     """Return three examples, the batches of their arguments, and the batches' axes."""
     random = np.random.default_rng(run.program.seed + 2)
@@ -474,10 +482,15 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
             (like + step * random.uniform(-0.2, 0.2, like.shape)).astype(like.dtype)
             for step in steps
         ]
-        batches.append(np.stack(each, axis=axis))
+        batch = ORDERS[int(random.integers(len(ORDERS)))](np.stack(each, axis=axis))
+        batches.append(batch)
         axes.append(axis)
-        for row, value in zip(rows, each, strict=True):
-            row.append(value if value.ndim else value[()])
+        # examples that do not lie one behind the other are dense copies
+        parts = np.moveaxis(batch, axis, 0)
+        is_apart = abs(parts.strides[0]) == max(map(abs, parts.strides))
+        for row, value in zip(rows, parts, strict=True):
+            dense = value if is_apart or not like.ndim else value.copy("K")
+            row.append(dense if like.ndim else value)
     return rows, batches, tuple(axes)
 
 
@@ -541,6 +554,12 @@ def by_grad_of_vmap(run: Run) -> None:
         compare_slopes(one, expected, f"the gradient by x{i} of a batch", run.coarse)
 
 
+def by_strong_zeros(run: Run) -> None:
+    """Compare the same as by `vjp`: what is finite does not change."""
+    with gw.strong_zeros():
+        by_vjp(run)
+
+
 TRANSFORMS: dict[str, Callable[[Run], None]] = {
     "vjp": by_vjp,
     "jvp": by_jvp,
@@ -558,6 +577,7 @@ TRANSFORMS: dict[str, Callable[[Run], None]] = {
     "create_graph": by_create_graph,
     "closure": by_closure,
     "written": by_written,
+    "strong_zeros": by_strong_zeros,
 }
 
 

@@ -216,6 +216,10 @@ ENDS = {
         "a = args()\nout, pull = gw.vjp(program, *a)\nfor o in (*out, *a): o[...] = 0.37\n"
         "print(pull(ones(out)))"
     ),
+    "strong_zeros": (
+        "with gw.strong_zeros():\n    out, pull = gw.vjp(program, *args())\n"
+        "    print(pull(ones(out)))"
+    ),
     "jvp": "print(gw.jvp(program, tuple(args()), ones(args())))",
     "linearize": "print(gw.linearize(program, *args())[1](*ones(args())))",
     "vmap": "print(gw.vmap(program)(*twice(args())))",

@@ -125,6 +125,7 @@ def chosen_transforms(rng: random.Random, body: str) -> tuple[str, ...]:
         "linearize": 1,
         "checkpoint": 2,
         "hvp": 2,
+        "strong_zeros": 2,
         "grad_of_grad": 2,
         "vmap": 4 * one_by_one,
         "vmap_of_grad": 2 * one_by_one,

@@ -126,8 +126,8 @@ def call(writer: Writer) -> str | None:
         return None
     name, value = writer.rng.choice(targets)
     entry = writer.rng.choice(TEMPLATES["writing"])
-    if "shuffle" in entry and value.ndim != 1:
-        return None  # NumPy says itself that it shuffles no array of another class by rows
+    if "shuffle" in entry and value.ndim != 1 and writer.rng.random() < 0.9:
+        return None  # rows are refused
     if '"ii->i"' in entry and not value.size:
         return None  # NumPy gives an array of other memory
     return entry.format(n=name, r=_right_side(writer, value), s=writer.scalar())
@@ -250,7 +250,13 @@ def branch(writer: Writer) -> str | None:
     one, two = expression(writer, 1), expression(writer, 1)
     if one is None or two is None:
         return None
-    return f"if {source} > 0.1271:\n    {target} = {one}\nelse:\n    {target} = {two}"
+    condition = f"{source} > 0.1271"
+    chance = writer.rng.random()
+    if chance < 0.2:
+        condition = f"({condition}) in {{True, 7}}"
+    elif chance < 0.25:  # refused, as a key that is tracked
+        condition = f"{source} in {{0.5, 1.5}}"
+    return f"if {condition}:\n    {target} = {one}\nelse:\n    {target} = {two}"
 
 
 def function(writer: Writer) -> str | None:

@@ -259,6 +259,13 @@ def test_log_functions_do_not_overflow() -> None:
     assert gw.grad(special.log_expit)(-800.0) == 1.0
 
 
+@pytest.mark.parametrize("x", [-37.0, 0.3, 37.0])
+def test_second_derivative_of_log_expit_is_right_in_both_tails(x: float) -> None:
+    found = gw.grad(gw.grad(special.log_expit))(x)
+
+    np.testing.assert_allclose(found, -special.expit(x) * special.expit(-x), rtol=1e-14)
+
+
 @pytest.mark.parametrize("x", [19.0, 21.0, 300.0, 1e8])
 def test_scaled_error_function_does_not_cancel(x: float) -> None:
     """Its derivative is -1/(sqrt(pi) x**2) for large x."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
-from gradwrap.compiler.ir.verify import is_checking, verify
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
@@ -29,8 +29,12 @@ class Pass(NamedTuple):
 
     name: str
     run: Callable[[Program], None]
-    prepares_loops: bool = False
-    """Whether it runs only if loops are looked for."""
+    needs: tuple[str, ...] = ()
+    """The passes whose results it needs; they stand before it."""
+    keeps_bits: bool = True
+    """Whether all results stay as they are, bit by bit. Other passes set `Program.exact`."""
+    keeps_periods: bool = False
+    """Whether equal turns of a loop stay equal. Passes without that stand behind `find loops`."""
 
 
 def find_loops(program: Program) -> None:
@@ -40,20 +44,22 @@ def find_loops(program: Program) -> None:
     describe_orders(program, first)
 
 
+FIND_LOOPS = "find loops"
 PASSES: tuple[Pass, ...] = (
-    Pass("substitute, keeping periods", partial(substitute, merge_keys=False), True),
-    Pass("remove overwritten writes, before loops", remove_overwritten, True),
-    Pass("remove dead steps, before loops", remove_dead, True),
-    Pass("find loops", find_loops, True),
-    Pass("substitute", partial(substitute, merge_keys=True)),
-    Pass("remove overwritten writes", remove_overwritten),
-    Pass("remove dead steps", remove_dead),
-    Pass("absorb signs", absorb_signs),
-    Pass("multiply by reciprocals", multiply_by_reciprocals),
-    Pass("merge multiples", merge_multiples),
-    Pass("remove dead steps again", remove_dead),
-    Pass("own outputs", own_outputs),
+    Pass("merge", partial(substitute, merge_keys=False), keeps_periods=True),
+    Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
+    Pass("remove what is dead", remove_dead, keeps_periods=True),
+    Pass(FIND_LOOPS, find_loops, ("merge", "remove what is dead"), keeps_bits=False),
+    Pass("merge in loops", partial(substitute, merge_keys=True)),
+    Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
+    Pass("remove what is dead in loops", remove_dead, ("merge in loops",)),
+    Pass("absorb signs", absorb_signs, ("remove what is dead in loops",)),
+    Pass("multiply by reciprocals", multiply_by_reciprocals, ("merge in loops",), keeps_bits=False),
+    Pass("merge multiples", merge_multiples, ("merge in loops",), keeps_bits=False),
+    Pass("remove what is left", remove_dead, ("absorb signs", "merge multiples")),
+    Pass("own outputs", own_outputs, ("remove what is left",)),
 )
+"""All passes. Those up to `find loops` run only if loops are looked for."""
 
 
 def prepared(
@@ -81,16 +87,19 @@ def prepared(
     The program, and whether loops were looked for and kept.
     """
     checks = is_checking()
-    if checks:
-        verify(program, "trace", arguments)
+    wanted = verify(program, "trace", arguments) if checks else ()
+    looks_for_loops = roll
     for one in PASSES:
-        if one.prepares_loops and not roll:
-            continue
-        straight = program.copy() if one.run is find_loops and most is not None else None
-        one.run(program)
-        if checks:
-            verify(program, one.name, arguments)
-        if straight is not None and most is not None and program.length() > most:
-            program, roll = straight, False
-            program.notes.append(LEFT)
+        is_search = one.name == FIND_LOOPS
+        if looks_for_loops or not (one.keeps_periods or is_search):
+            straight = program.copy() if is_search and most is not None else None
+            exact = program.exact
+            one.run(program)
+            if checks:
+                verify(program, one.name, arguments, wanted)
+            if one.keeps_bits and program.exact != exact:
+                raise ProgramError(f"the pass {one.name!r} changes how values are rounded")
+            if straight is not None and most is not None and program.length() > most:
+                program, roll = straight, False
+                program.notes.append(LEFT)
     return program, roll

@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
 from gradwrap.scipy.array_api import array_api_paths
@@ -135,7 +137,10 @@ def _lifted(value: Any) -> Any:
         return rebuilt(value, [_lifted(part) for part in value])
     if isinstance(value, DICT):
         return {key: _lifted(part) for key, part in value.items()}
-    if isinstance(value, AnyWrapper) or _holds_tracked(value):
+    if isinstance(value, AnyWrapper):
+        # SciPy computes in double precision, save for arrays of other libraries
+        return value.astype(np.float64) if value.dtype == np.float32 else value
+    if _holds_tracked(value):
         return value
     for public, make in (("as_quat", "from_quat"), ("as_dual_quat", "from_matrix")):
         if hasattr(value, public) and hasattr(type(value), make):

@@ -44,8 +44,8 @@ def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, result
     elif dataclasses.is_dataclass(result):
         for name, part in vars(result).items():
-            if is_float(part):
-                yield (*path, name), part
+            if isinstance(part, SEQUENCE) or is_float(part):
+                yield from float_parts(part, (*path, name))
 
 
 def is_discrete(result: Any) -> bool:
@@ -89,9 +89,9 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
         return made
     if dataclasses.is_dataclass(result) and parts:
         made = copy.copy(result)
-        for name in vars(result):
-            if (*path, name) in parts:
-                setattr(made, name, parts[*path, name])
+        for name, part in vars(result).items():
+            if isinstance(part, SEQUENCE) or (*path, name) in parts:
+                object.__setattr__(made, name, with_parts(part, parts, (*path, name)))
         return made
     return result
 

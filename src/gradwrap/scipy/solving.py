@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.dynamic import DICT
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import SciPyCall, wrappers_in
@@ -128,7 +130,36 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )
     row.chosen = {path: index for index, path in enumerate(shaped)}
-    return SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
+    made = SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
+    for key, part in made.items() if isinstance(made, DICT) else ():
+        if isinstance(part, LinearOperator):  # such as `hess_inv` of L-BFGS
+            made[key] = RefusedOperator(part, f"scipy.{name}: .{key} of its result")
+    return made
+
+
+class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
+    """An operator in a tracked result, which has no derivative: its use raises an error."""
+
+    def __init__(self, operator: Any, what: str) -> None:
+        super().__init__(operator.dtype, operator.shape)
+        self._operator = operator
+        self._what = what
+
+    def detach(self) -> Any:
+        """Return SciPy's operator."""
+        return self._operator
+
+    def _matmat(self, X: Any) -> Any:
+        raise NoRuleError(
+            f"{self._what} has no derivative. Fix: .detach() it, if it is to be a constant."
+        )
+
+    _rmatmat = _adjoint = _matmat
+    _matvec = _rmatvec = _matmat
+
+    def todense(self) -> Any:
+        """Refuse, as products do."""
+        return self._matmat(None)
 
 
 def _at(result: Any, path: Path) -> Any:

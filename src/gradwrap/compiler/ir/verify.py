@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.layout import IN_ORDER, order_of
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -39,7 +40,12 @@ def is_checking() -> bool:
     return os.environ.get("GRADWRAP_CHECK") == "1"
 
 
-def verify(program: Program, after: str, arguments: Sequence[Any] | None = None) -> None:
+def verify(
+    program: Program,
+    after: str,
+    arguments: Sequence[Any] | None = None,
+    wanted: Sequence[Any] = (),
+) -> tuple[Any, ...]:
     """Make sure that a program is well formed, and that it is what its values' descriptions say.
 
     Parameters
@@ -51,6 +57,12 @@ def verify(program: Program, after: str, arguments: Sequence[Any] | None = None)
     arguments
         The inputs of a call. With them the program is evaluated too, and each value compared with
         its description.
+    wanted
+        What the program has given before the passes. A program that is `exact` still gives that.
+
+    Returns
+    -------
+    What the program gives; nothing without arguments.
 
     Raises
     ------
@@ -59,12 +71,24 @@ def verify(program: Program, after: str, arguments: Sequence[Any] | None = None)
     """
     try:
         _Structure(program).check()
-        if arguments is not None:
-            _check_values(program, arguments)
+        found = () if arguments is None else _evaluated(program, arguments)
+        if program.exact:
+            same = all(map(_is_identical, wanted, found))
+            _require(same, "it has changed the results, and has left the program `exact`")
     except _Fault as fault:
         raise ProgramError(
             f"the program is wrong after the pass {after!r}: {fault}. This is a defect of gradwrap."
         ) from fault
+    return found
+
+
+def _is_identical(wanted: Any, found: Any) -> bool:
+    """Tell if a result has the same elements; a NaN is the same as any other."""
+    is_array = isinstance(wanted, (NDARRAY, np.generic))
+    equal_nan = is_array and wanted.dtype.kind in "fc"
+    return wanted is found or (
+        type(wanted) is type(found) and np.array_equal(wanted, found, equal_nan=equal_nan)
+    )
 
 
 class ProgramError(CompileError):
@@ -152,7 +176,7 @@ class _Structure:
         if isinstance(fn, UFUNC):
             _require(fn.__name__ == step.name, f"{what} calls {fn.__name__}")
             _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
-        if step.name == "item":
+        if step.op is ITEM:
             whole, place = step.args
             _require(self.values[whole.index].is_tuple, f"{what} takes a part of no tuple")
             _require(type(place) is int, f"{what} takes part {place!r}")
@@ -202,7 +226,7 @@ def _shown(step: Instr | Loop) -> str:
 # Values -------------------------------------------------------------------------------------------
 
 
-def _check_values(program: Program, arguments: Sequence[Any]) -> None:
+def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Evaluate a program, and compare each value with its description."""
     guards = [block.guard for block in program.blocks() if block.guard is not None]
     varying = {guard.value.index for guard in guards if guard.kind == "shape"}
@@ -219,7 +243,7 @@ def _check_values(program: Program, arguments: Sequence[Any]) -> None:
         _require(not fault, f"input t{index} is {fault}")
     with np.errstate(all="ignore"):
         try:
-            evaluated(program, arguments, observe)
+            return evaluated(program, arguments, observe)
         except Missed as missed:
             raise _Fault("it takes another branch than the trace") from missed
 

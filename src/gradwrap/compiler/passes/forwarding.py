@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.layout import IN_ORDER
+from gradwrap.compiler.ir.operations import GETITEM, SETITEM
 from gradwrap.compiler.ir.program import (
     NUMBER,
     Instr,
@@ -92,7 +94,7 @@ class _Written:
             instr, mine, before = self._writes[number - 1]
             if mine != token_:
                 break
-            if instr.name == "setitem":
+            if instr.op is SETITEM:
                 return instr, added[::-1], number
             added.append(instr)
             number = before
@@ -131,7 +133,7 @@ class Accesses:
         if not value.is_ndarray or math.prod(value.shape) > LARGEST:
             return instr, None
         writes = self.written.get(source.index)
-        if instr.name == "getitem":
+        if instr.op is GETITEM:
             return (instr, None) if writes is None else self.read(instr, writes)
         if writes is None or writes.newest != source.index:
             writes = _Written(source.index, self.block, value.shape)
@@ -183,6 +185,8 @@ class Accesses:
             return value.dtype.type(leaf) if plain else None
         described = self.values[leaf.index]
         same = described.shape == value.shape and described.dtype == value.dtype
+        if len(value.shape) > 1 and not IN_ORDER.issuperset((described.order, value.order)):
+            return None  # what is computed of it would lie otherwise
         return leaf if same and described.is_ndarray == bool(value.shape) else None
 
     def of_version(self, instr: Instr, writes: _Written, least: int, latest: int) -> Instr:

@@ -180,7 +180,8 @@ RULES = [
     ),
     # exponentials and logarithms
     special("expit", "x", lambda xp, g, out: g * out * (1.0 - out)),
-    special("log_expit", "x", lambda xp, g, x: g * xp.special.expit(-x)),
+    # the slope by its logarithm, whose own slope is precise where `expit` is 1 to rounding
+    special("log_expit", "x", lambda xp, g, x: g * xp.exp(xp.special.log_expit(-x))),
     special("logit", "x", lambda xp, g, x: g / (x * (1.0 - x)), domain=(0.1, 0.9)),
     special("exp10", "x", lambda xp, g, out: g * (out * math.log(10.0))),
     special("exprel", "x", lambda xp, g, x, out: g * _exprel_slope(xp, x, out)),

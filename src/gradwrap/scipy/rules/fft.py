@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, formula
+from gradwrap.scipy.kinds import AxisLinear, formula
 from gradwrap.scipy.table import Row, register
 
 SWAPPED: dict[Any, Any] = {
@@ -23,20 +24,22 @@ def _numpys(name: str) -> Any:
     """NumPy's function of the same name, along one axis or several."""
     function: Any = getattr(np.fft, name)
     if name.endswith(("2", "n")):
-        return lambda x, s, axes, norm: function(x, s=s, axes=_axes(x, s, axes), norm=norm)
+        return lambda x, s, axes, norm: function(x, *_sizes_and_axes(s, axes), norm=norm)
     return lambda x, n, axis, norm: function(x, n=n, axis=axis, norm=norm)
 
 
 def _hfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
-    return np.fft.irfftn(np.conj(x), s=s, axes=_axes(x, s, axes), norm=SWAPPED[norm])
+    return np.fft.irfftn(np.conj(x), *_sizes_and_axes(s, axes), norm=SWAPPED[norm])
 
 
 def _ihfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
-    return np.conj(np.fft.rfftn(x, s=s, axes=_axes(x, s, axes), norm=SWAPPED[norm]))
+    return np.conj(np.fft.rfftn(x, *_sizes_and_axes(s, axes), norm=SWAPPED[norm]))
 
 
-def _axes(x: Any, s: Any, axes: Any) -> Any:
-    return list(range(-len(s), 0)) if axes is None and s is not None else axes
+def _sizes_and_axes(s: Any, axes: Any) -> tuple[Any, Any]:
+    """The sizes and axes as lists; SciPy takes a number for one."""
+    s, axes = (None if one is None else np.atleast_1d(one).tolist() for one in (s, axes))
+    return s, list(range(-len(s), 0)) if axes is None and s is not None else axes
 
 
 # Cosine and sine transforms -----------------------------------------------------------------------

@@ -13,9 +13,10 @@ from scipy.spatial import Delaunay, KDTree
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
+from gradwrap.scipy.dispatching import Composed, Refused, dispatching, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
-from gradwrap.scipy.kinds import Composed, Refused, dispatching, formula, scipys
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
 
@@ -24,7 +25,8 @@ from gradwrap.scipy.table import Row, register
 
 def _rows(y: Any, axis: int) -> tuple[Any, Any]:
     """Values with the axis of the points first, as a matrix, and the shape of the other axes."""
-    moved = np.moveaxis(as_array(y), axis, 0)
+    y = as_array(y)
+    moved = np.moveaxis(y, axis % y.ndim, 0)
     return np.reshape(moved, (moved.shape[0], -1)), moved.shape[1:]
 
 
@@ -367,7 +369,14 @@ def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, ax
 # FITPACK ------------------------------------------------------------------------------------------
 
 
-def _splrep(x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, out: Any) -> Any:
+def _splrep(
+    x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, per: Any, full_output: Any, out: Any
+) -> Any:
+    if per or full_output:
+        raise NoRuleError(
+            "scipy.interpolate.splrep with per= or full_output= has no derivative. Fix: leave it "
+            'out, or use scipy.interpolate.make_interp_spline(x, y, bc_type="periodic").'
+        )
     knots = out[0]
     n = len(knots) - k - 1
     if task == 0 and ((s is None and w is None) or s == 0):
@@ -401,7 +410,7 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     return np.reshape(value, x.shape)
 
 
-def _splint(a: Any, b: Any, tck: Any) -> Any:
+def _splint(a: Any, b: Any, tck: Any, full_output: Any) -> Any:
     t, c, k = tck
     t, c = as_array(t), as_array(c)
     n = t.shape[0] - k - 1
@@ -417,7 +426,7 @@ def _splint(a: Any, b: Any, tck: Any) -> Any:
         half = (other - one) / 2
         at = one + half + half * points
         total = total + half * np.sum(weights * _bspline_at(t, c[:n, None], k, at)[:, 0])
-    return total
+    return (total, None) if full_output else total
 
 
 def _splder(tck: Any, n: Any) -> Any:
@@ -849,9 +858,9 @@ ROWS = [
     Row("interpolate.make_interp_spline", _Maker(_make_interp_spline)),
     Row("interpolate.make_lsq_spline", _Maker(_make_lsq_spline)),
     Row("interpolate.make_smoothing_spline", _Maker(_make_smoothing_spline), note="with lam"),
-    formula("interpolate.splrep", _splrep, "x y w t", neutral="quiet xb xe per full_output"),
+    formula("interpolate.splrep", _splrep, "x y w t", neutral="quiet xb xe"),
     formula("interpolate.splev", _splev, "x tck", groups="tck"),
-    formula("interpolate.splint", _splint, "a b tck", groups="tck", neutral="full_output"),
+    formula("interpolate.splint", _splint, "a b tck", groups="tck", byproducts=(1,)),
     formula("interpolate.splder", _splder, "tck", groups="tck"),
     formula("interpolate.splantider", _splantider, "tck", groups="tck"),
     formula("interpolate.spalde", _spalde, "x tck", groups="tck"),

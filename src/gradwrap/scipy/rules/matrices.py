@@ -100,3 +100,34 @@ def like_columns(v: Any, out: Any) -> Any:
 def native_of(x: Any) -> Any:
     """Return the data of an array, which signs and orders are chosen by."""
     return x.detach() if hasattr(x, "detach") else x
+
+
+def shifted(x: Any, by: int) -> Any:
+    """Rows moved up, with zeros after the last."""
+    n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
+    return (
+        np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])
+    )
+
+
+def half_bands(ab: Any, lower: Any) -> list[tuple[int, Any]]:
+    """The diagonals of a triangle by how far they are below the main one."""
+    last = ab.shape[0] - 1
+    return [(k if lower else k - last, ab[k]) for k in range(last + 1)]
+
+
+def times(bands: list[tuple[int, Any]], x: Any) -> Any:
+    """Multiply a matrix with some diagonals by columns."""
+    return sum(shifted(band[:, None] * x, -by) for by, band in bands)
+
+
+def times_adjoint(bands: list[tuple[int, Any]], x: Any) -> Any:
+    return sum(np.conj(band)[:, None] * shifted(x, by) for by, band in bands)
+
+
+def toeplitz(c: Any, r: Any) -> Any:
+    c = np.reshape(c, (-1,)) if np.ndim(c) == 0 else c
+    r = np.conj(c) if r is None else np.reshape(r, (-1,)) if np.ndim(r) == 0 else r
+    m, n = c.shape[-1], r.shape[-1]
+    values = np.concatenate([c[..., ::-1], r[..., 1:]], axis=-1)
+    return values[..., np.arange(m - 1, -1, -1)[:, None] + np.arange(n)]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula
+from gradwrap.scipy.kinds import AxisLinear, formula, product
 from gradwrap.scipy.rules.extending import extended, windows
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.table import Row, register
@@ -106,8 +111,12 @@ def _gaussian_laplace(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, k
 
 
 def _gaussian_gradient(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, kwargs: Any) -> Any:
+    every = list(range(input.ndim))  # SciPy smooths along all axes, and takes slopes along some
     chosen = _axes(axes, input.ndim)
-    parts = _gaussian_parts(input, sigma, mode, cval, chosen, 1, kwargs)
+    parts = [
+        _gaussian_parts(input, sigma, m, cval, every, 1, kwargs)[axis]
+        for axis, m in zip(chosen, _each(mode, len(chosen)), strict=True)
+    ]
     return np.sqrt(functools.reduce(lambda a, b: a + b, [part * part for part in parts]))
 
 
@@ -179,27 +188,35 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     return np.reshape(x, (*x.shape[:count], -1))
 
 
+def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
+    """The axes of weights, which are sorted in whatever order `axes` has them, and the origins."""
+    chosen = _axes(axes, ndim)
+    pairs = sorted(zip(chosen, _each(origin, len(chosen)), strict=True))
+    return [axis for axis, _ in pairs], [one for _, one in pairs]
+
+
 def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    around = _around(input, weights.shape, mode, cval, origin, _axes(axes, input.ndim))
+    chosen, origins = _in_order(axes, origin, input.ndim)
+    around = _around(input, weights.shape, mode, cval, origins, chosen)
     return around @ np.reshape(weights, (-1,))
 
 
 def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    chosen = _axes(axes, input.ndim)
-    origins = _each(origin, len(chosen))
+    chosen, origins = _in_order(axes, origin, input.ndim)
     turned = [_turned(o, n) for o, n in zip(origins, weights.shape, strict=True)]
     reversed_ = weights[(slice(None, None, -1),) * weights.ndim]
-    return _correlate(input, reversed_, mode, cval, turned, axes)
+    return _correlate(input, reversed_, mode, cval, turned, chosen)
 
 
 def _members(
     input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
 ) -> Any:
-    chosen = _axes(axes, input.ndim)
     if footprint is None:
+        chosen = _axes(axes, input.ndim)
         return _around(input, _each(size, len(chosen)), mode, cval, origin, chosen)
     footprint = np.asarray(footprint, dtype=bool)
-    around = _around(input, footprint.shape, mode, cval, origin, chosen)
+    chosen, origins = _in_order(axes, origin, input.ndim)
+    around = _around(input, footprint.shape, mode, cval, origins, chosen)
     return around[..., np.flatnonzero(footprint)]
 
 
@@ -254,7 +271,11 @@ def _structured(
     axes: Any, sign: int,
 ) -> Any:  # fmt: skip
     """The extreme of a neighbourhood after a structure is added; dilation turns it around."""
-    chosen = _axes(axes, input.ndim)
+    if structure is None and footprint is None:
+        chosen = _axes(axes, input.ndim)
+        origins = _each(origin, len(chosen))
+    else:
+        chosen, origins = _in_order(axes, origin, input.ndim)
     if structure is not None:
         structure = np.asarray(structure) if isinstance(structure, list) else structure
         footprint = (
@@ -264,7 +285,6 @@ def _structured(
         footprint = np.asarray(footprint, bool)
     else:
         footprint = np.ones(_each(size, len(chosen)), bool)
-    origins = _each(origin, len(chosen))
     if sign > 0:
         turn = (slice(None, None, -1),) * footprint.ndim
         origins = [_turned(o, n) for o, n in zip(origins, footprint.shape, strict=True)]
@@ -328,26 +348,26 @@ def _basis(distance: Any, order: int) -> Any:
     return total / math.factorial(order)
 
 
-def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:  # noqa: PLR0911  one for each
+def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
     """Coordinates brought into an axis, and where they were outside of it."""
     data = np.asarray(native_of(x))
     if mode == "constant":
         return x, (data < 0) | (data > n - 1)
     outside = np.zeros(data.shape, bool)
-    if mode == "nearest":
-        return np.clip(x, 0, n - 1), outside
     if mode == "mirror":
         period = 2 * (n - 1)
-        x = x - period * np.floor(data / period)
-        return np.where(np.asarray(native_of(x)) > n - 1, period - x, x), outside
+        x = x - period * np.trunc(data / period)
+        x = np.where(np.asarray(native_of(x)) < 0, -x, x)
+        return np.where(np.asarray(native_of(x)) >= n, period - x, x), outside
     if mode == "reflect":
         period = 2 * n
         x = x - period * np.floor((data + 0.5) / period)
         return np.where(np.asarray(native_of(x)) > n - 0.5, period - 1 - x, x), outside
     if mode == "grid-wrap":
         return x - n * np.floor(data / n), outside
-    if mode == "wrap":
-        return x - (n - 1) * np.floor(data / (n - 1)), outside
+    if mode == "wrap":  # from end to end, where an end is left as it is
+        turns = np.where(data < 0, -np.trunc(-data / (n - 1)) - 1, np.trunc(data / (n - 1)))
+        return x - (n - 1) * np.where((data >= 0) & (data <= n - 1), 0, turns), outside
     return x, outside
 
 
@@ -376,6 +396,7 @@ def _mapped(
     input: Any, coordinates: list[Any], order: Any, mode: Any, cval: Any, prefilter: Any
 ) -> Any:
     """The spline through the elements of an array, at points between them."""
+    mode = "reflect" if mode == "grid-mirror" else mode
     pad = 0
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
@@ -384,31 +405,53 @@ def _mapped(
                 input = extended(input, pad, pad, mode, cval, axis)
         input = _spline_filter(input, order, mode)
     flat = np.reshape(input, (-1,))
-    outside: Any = False
-    places: list[list[tuple[Any, Any, Any]]] = []
-    for axis, x in enumerate(coordinates):
-        folded, is_outside = _folded(x + pad, input.shape[axis], mode)
-        outside = outside | is_outside
-        data = np.asarray(native_of(folded))
-        low = np.floor(data if order % 2 else data + 0.5).astype(int) - order // 2
-        taps: list[tuple[Any, Any, Any]] = []
-        for k in range(order + 1):
-            place, none = _tap(low + k, input.shape[axis], mode)
-            taps.append((place, _basis(folded - (low + k), order), none))
-        places.append(taps)
+    points, shape = [x + pad for x in coordinates], np.shape(coordinates[0])
+    taps, outside = _taps(points, input.shape, order, mode)
+    if not holds_variable(points):
+        return np.reshape(_by_matrix(flat, taps, outside, cval), shape)
     total: Any = 0.0
-    for combination in np.ndindex(*(len(taps) for taps in places)):
-        chosen = [taps[k] for taps, k in zip(places, combination, strict=True)]
-        index = np.ravel_multi_index(
-            [np.broadcast_to(c[0], np.shape(outside)) for c in chosen], input.shape
-        )
-        weight = functools.reduce(lambda a, b: a * b, [c[1] for c in chosen])
+    for index, weight, blank in taps:
         value = flat[index]
-        blank = functools.reduce(lambda a, b: a | b, [c[2] for c in chosen])
         if np.any(blank):
             value = np.where(blank, cval, value)
         total = total + value * weight
     return np.where(outside, cval, total) if np.any(outside) else total
+
+
+def _taps(points: list[Any], sizes: Any, order: int, mode: str) -> tuple[Any, Any]:
+    """The elements that each value is made of: places, weights, and where there is none."""
+    outside: Any = False
+    of_axis: list[list[tuple[Any, Any, Any]]] = []
+    for x, n in zip(points, sizes, strict=True):
+        folded, is_outside = _folded(x, n, mode)
+        outside = outside | is_outside
+        data = np.asarray(native_of(folded))
+        low = np.floor(data if order % 2 else data + 0.5).astype(int) - order // 2
+        of_axis.append([])
+        for k in range(order + 1):
+            place, none = _tap(low + k, n, mode)
+            of_axis[-1].append((place, _basis(folded - (low + k), order), none))
+    taps: list[tuple[Any, Any, Any]] = []
+    for chosen in itertools.product(*of_axis):
+        places = [np.broadcast_to(place, np.shape(outside)) for place, _, _ in chosen]
+        weight = functools.reduce(lambda a, b: a * b, [weight for _, weight, _ in chosen])
+        blank = functools.reduce(lambda a, b: a | b, [none for _, _, none in chosen])
+        taps.append((np.ravel_multi_index(places, sizes), weight, blank))
+    return taps, outside
+
+
+def _by_matrix(flat: Any, taps: Any, outside: Any, cval: Any) -> Any:
+    """The values at points that are constant: a sparse matrix times the elements."""
+    count = np.size(outside)
+    weights = np.stack([np.where(blank | outside, 0.0, weight) for _, weight, blank in taps])
+    blank = sum(np.where(blank, weight, 0.0) for _, weight, blank in taps)
+    rows = np.broadcast_to(np.arange(count), (len(taps), count))
+    columns = np.stack([np.reshape(index, (-1,)) for index, _, _ in taps])
+    made = (np.reshape(weights, (-1,)), (np.reshape(rows, (-1,)), np.reshape(columns, (-1,))))
+    matrix = scipy.sparse.csr_array(made, shape=(count, flat.shape[0]))
+    of_blank = np.reshape(np.where(outside, 1.0, blank), (-1,))
+    total = product(matrix, flat)
+    return total + of_blank * cval if np.any(of_blank) else total
 
 
 def _grid(shape: Any) -> list[Any]:
@@ -457,7 +500,8 @@ def _affine(
         if matrix.ndim == 1:
             points.append(matrix[i] * grid[i] + offsets[i])
         else:
-            points.append(sum(matrix[i, j] * grid[j] for j in range(len(shape))) + offsets[i])
+            # in SciPy's order, so that ties are rounded alike
+            points.append(sum((matrix[i, j] * grid[j] for j in range(len(shape))), offsets[i]))
     return _mapped(input, points, order, mode, cval, prefilter)
 
 
@@ -525,6 +569,8 @@ def _centre(input: Any, labels: Any, index: Any) -> Any:
 def _fourier(factor: Any) -> Any:
     def formula(input: Any, n: Any, axis: Any, **words: Any) -> Any:
         (value,) = words.values()
+        if n == 0:
+            raise NoRuleError("a transform of no elements has no derivative. Fix: n=-1, or n > 0.")
         values = _each(value, input.ndim)
         for k, length in enumerate(input.shape):
             is_real = axis % input.ndim == k and n > 0

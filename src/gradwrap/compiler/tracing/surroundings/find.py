@@ -331,6 +331,7 @@ class Surroundings:
             return
         self._watch(node, watch.Attribute(function.__name__, function, "__code__"))
         scope = function.__globals__
+        around: dict[str, Any] = getattr(function, "__builtins__", {})
         named = names_of(function.__code__)
         variables = named.variables
         self._names |= named.names
@@ -347,7 +348,7 @@ class Surroundings:
                 self._watch(node, watch.Keys(function.__module__ or "", scope))
         self._modules(node, scope, named.imports, named.names if named.names & MODULES else ())
         for name in sorted(variables):
-            found = scope if name in scope else function.__builtins__
+            found = scope if name in scope else around
             if name in known:
                 self._visit(found.get(name), name, node)
                 continue

@@ -1,0 +1,106 @@
+"""``python -m benchmarks.scipy [words]``: gradients of SciPy's functions, at their test samples.
+
+For each row of the table: the time of SciPy's function on plain arrays, that of its gradient in all
+arguments, and the gradient as a multiple of the function and of the gradient of `sum(x * x)` in the
+same arguments, the cheapest that NumPy's functions have. The slowest come first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("scipy", "support")]
+
+import gradwrap as gw  # noqa: E402
+from gradwrap.scipy.doors import dispatcher  # noqa: E402
+from gradwrap.scipy.table import Row, all_rows  # noqa: E402
+from samples import SAMPLES  # noqa: E402  of the tests
+from scipy_options import Case, places_of, total_of  # noqa: E402  likewise
+from scipy_samples import Random  # noqa: E402  likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CALLS = 5
+SECONDS = 0.02
+
+
+class Line(NamedTuple):
+    """The times of one row, in microseconds."""
+
+    path: str
+    kind: str
+    primal: float
+    gradient: float
+    cheapest: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path:42} {self.kind:14} {self.primal:10.1f} {self.gradient:10.1f} "
+            f"{self.gradient / self.primal:8.1f} {self.gradient / self.cheapest:8.1f}"
+        )
+
+
+def measured(row: Row) -> Line | None:
+    """Measure a row at its first sample; None where it has no floating-point argument."""
+    case = Case(row, SAMPLES[row.path](Random())[0], {})
+    values = [case.sample.args[place] for place in places_of(case.sample)]
+    if not values:
+        return None
+    every = tuple(range(len(values)))
+    native, ours = total_of(case, row.original), total_of(case, dispatcher(row.path))
+
+    def squares(*xs: Any) -> Any:
+        return sum(np.sum(np.real(x * x)) for x in xs)
+
+    gradient, cheapest = gw.grad(ours, every), gw.grad(squares, every)
+    runs: list[Callable[[], Any]] = [
+        lambda: native(*values),
+        lambda: gradient(*values),
+        lambda: cheapest(*values),
+    ]
+    return Line(row.path, row.kind.name, *map(microseconds, runs))
+
+
+def microseconds(run: Callable[[], Any]) -> float:
+    """Return the least time of some calls, after one that fills the caches."""
+    run()
+    found: list[float] = []
+    while len(found) < CALLS or (sum(found) < SECONDS and len(found) < 10 * CALLS):
+        start = perf_counter()
+        run()
+        found.append(perf_counter() - start)
+    return 1e6 * min(found)
+
+
+def main() -> int:
+    """Print a line for each row, the slowest gradients first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="parts of the names of rows; all without any")
+    words = parser.parse_args().words
+    lines: list[Line] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row in all_rows():
+            if row.path in SAMPLES and (not words or any(word in row.path for word in words)):
+                line = measured(row)
+                lines += [] if line is None else [line]
+    lines.sort(key=lambda line: line.gradient / line.primal, reverse=True)
+    print(f"{'':57} {'function':>10} {'gradient':>10} {'/ function':>8} {'/ NumPy':>8}")
+    for line in lines:
+        print(line)
+    print(
+        f"{len(lines)} rows; median {np.median([one.gradient / one.primal for one in lines]):.1f}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

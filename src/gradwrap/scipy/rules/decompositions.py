@@ -1,0 +1,623 @@
+"""Rows of `scipy.linalg`: eigenvalues and decompositions.
+
+Formulas follow M. B. Giles, "An extended collection of matrix derivative results for forward and
+reverse mode algorithmic differentiation" (Oxford, 2008).
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import Adjoint, Tangent, formula
+from gradwrap.scipy.rules.matrices import (
+    adjoint,
+    as_columns,
+    full_bands,
+    half_bands,
+    hermitian,
+    inverse_gaps,
+    joined,
+    like_columns,
+    native_of,
+    shifted,
+    solved,
+    times,
+    times_adjoint,
+    to_bands,
+)
+from gradwrap.scipy.table import Row
+
+# Eigenvalues --------------------------------------------------------------------------------------
+
+
+def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
+    if eigvals_only:
+        w, v = dispatcher("linalg.eigh")(a, b)
+        w, v = _chosen(w, v, out)
+    else:
+        w, v = out
+    moved = hermitian(t["a"]) @ v
+    if b is not None:
+        moved = moved - (hermitian(t["b"]) @ v) * w[..., None, :]
+    inner = adjoint(v) @ moved
+    dw = np.real(np.diagonal(inner, axis1=-2, axis2=-1))
+    if eigvals_only:
+        return dw
+    if v.shape[-1] == v.shape[-2]:
+        dv = v @ (inverse_gaps(w) * inner)
+    else:
+        dv = _outside(a, b, w, v, moved)
+    if b is not None:
+        own = np.diagonal(adjoint(v) @ hermitian(t["b"]) @ v, axis1=-2, axis2=-1)
+        dv = dv - v * own[..., None, :] / 2
+    return dw, dv
+
+
+def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
+    """Those of all eigenvalues that SciPy was asked for, and their vectors."""
+    if w.shape == out.shape:
+        return w, v
+    at = np.argmin(np.abs(native_of(w)[:, None] - native_of(out)[None, :]), axis=0)
+    at = np.asarray(at)
+    return w[at], v[:, at]
+
+
+def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
+    """The derivatives of some of the eigenvectors: for each a system with one more unknown."""
+    a = hermitian(a)
+    b = np.eye(a.shape[-1]) if b is None else hermitian(b)
+    columns: list[Any] = []
+    for i in range(v.shape[-1]):
+        bv = (b @ v[:, i])[:, None]
+        matrix = joined([[a - w[i] * b, -bv], [-adjoint(bv), np.zeros((1, 1))]])
+        right = np.concatenate([-moved[:, i], np.zeros(1)])
+        columns.append(solved(matrix, right)[:-1])
+    return np.stack(columns, axis=1)
+
+
+def _eig(t: Any, out: Any, a: Any) -> Any:
+    w, v = out
+    inner = np.linalg.solve(v, t["a"] @ v)
+    dw = np.diagonal(inner, axis1=-2, axis2=-1)
+    dv = v @ (inverse_gaps(w) * inner)
+    # LAPACK's vectors have length one, and their largest elements are real
+    along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
+    dv = dv - v * np.real(along)
+    if native_of(dv).dtype.kind == "c":
+        largest = np.argmax(np.abs(native_of(v)), axis=-2)[..., None, :]
+        at = np.asarray(largest)
+        turn = np.imag(np.take_along_axis(dv, at, axis=-2) / np.take_along_axis(v, at, axis=-2))
+        dv = dv - 1j * v * turn
+    return dw, dv
+
+
+def _eigvals(a: Any, b: Any, out: Any) -> Any:
+    w = np.linalg.eigvals(a if b is None else np.linalg.solve(b, a))
+    return _ordered(w, out)
+
+
+def _ordered(w: Any, out: Any) -> Any:
+    """Values in the order in which SciPy has them."""
+    left = list(range(len(w)))
+    order: list[int] = []
+    data = np.asarray(native_of(w))
+    for value in np.asarray(native_of(out)):
+        nearest = min(left, key=lambda i: abs(data[i] - value))
+        left.remove(nearest)
+        order.append(nearest)
+    return w[np.asarray(order)]
+
+
+def _symmetric_problem(matrix: Any, eigvals_only: Any, out: Any) -> Any:
+    if eigvals_only:
+        return np.linalg.eigvalsh(matrix)
+    w, v = np.linalg.eigh(matrix)
+    return w, like_columns(v, out[1])
+
+
+def _eig_banded(a_band: Any, lower: Any, eigvals_only: Any, out: Any) -> Any:
+    return _symmetric_problem(full_bands(a_band, lower), eigvals_only, out)
+
+
+def _eigh_tridiagonal(d: Any, e: Any, eigvals_only: Any, out: Any) -> Any:
+    beside = np.diag(e, 1)
+    return _symmetric_problem(np.diag(d) + beside + beside.T, eigvals_only, out)
+
+
+# Decompositions -----------------------------------------------------------------------------------
+
+
+def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
+    if not compute_uv:
+        u, _, vh = dispatcher("linalg.svd")(a, full_matrices=False)
+        return np.real(np.diagonal(adjoint(u) @ t["a"] @ adjoint(vh), axis1=-2, axis2=-1))
+    u, s, vh = out
+    k = s.shape[-1]
+    inner = adjoint(u) @ t["a"] @ adjoint(vh)
+    middle = inner[..., :k, :k]
+    squares = s * s
+    gaps = inverse_gaps(squares)
+    ds = np.real(np.diagonal(middle, axis1=-2, axis2=-1))
+    lengths = s[..., None, :]
+    of_u = gaps * (middle * lengths + s[..., :, None] * adjoint(middle))
+    of_v = gaps * (s[..., :, None] * middle + adjoint(middle) * lengths)
+    if middle.dtype.kind == "c":
+        turn = 1j * np.imag(np.diagonal(middle, axis1=-2, axis2=-1)) / s
+        of_u = of_u + np.eye(k) * turn[..., None, :]
+    du = _turned_basis(u, of_u, _beyond(u, t["a"] @ adjoint(vh[..., :k, :]), k) / lengths, k)
+    back = adjoint(t["a"]) @ u[..., :k]
+    dv = _turned_basis(adjoint(vh), of_v, _beyond(adjoint(vh), back, k) / lengths, k)
+    return du, ds, adjoint(dv)
+
+
+def _beyond(u: Any, x: Any, k: int) -> Any:
+    """Return the part of the columns of x outside the span of the first k columns of u."""
+    first = u[..., :k]
+    return x - first @ (adjoint(first) @ x)
+
+
+def _turned_basis(u: Any, inside: Any, outside: Any, k: int) -> Any:
+    """The derivative of a basis; columns beyond the first k turn as little as they can."""
+    first, rest = u[..., :k], u[..., k:]
+    moved = first @ inside + outside
+    if rest.shape[-1] == 0:
+        return moved
+    return np.concatenate([moved, -first @ (adjoint(outside) @ rest)], axis=-1)
+
+
+def _lu(t: Any, out: Any, permute_l: Any, p_indices: Any) -> Any:
+    if permute_l:
+        order = _row_order(out[0])
+        l, u = out[0][order], out[1]
+        e = t["a"][order]
+    else:
+        p, l, u = out
+        order = np.asarray(native_of(p)) if p_indices else np.argmax(native_of(p), axis=0)
+        order = np.asarray(order)
+        order = np.argsort(order) if p_indices else order
+        e = t["a"][order]
+    dl, du = _lu_tangent(l, u, e)
+    if permute_l:
+        return dl[np.argsort(order)], du
+    return np.zeros(np.shape(out[0])), dl, du
+
+
+def _row_order(l: Any) -> Any:
+    """The order of rows that makes a matrix lower triangular with a unit diagonal."""
+    data = np.asarray(native_of(l))
+    m, k = data.shape
+    order: list[int] = []
+    left = list(range(m))
+    for j in range(k):
+        row = next(i for i in left if data[i, j] == 1 and not np.any(data[i, j + 1 :]))
+        left.remove(row)
+        order.append(row)
+    return np.asarray(order + left)
+
+
+def _lu_tangent(l: Any, u: Any, e: Any) -> tuple[Any, Any]:
+    """Of L and U, also where one of them is not square."""
+    k = min(e.shape)
+    l1, u1 = l[:k], u[:, :k]
+    inner = np.linalg.solve(l1, np.linalg.solve(u1.mT, e[:k, :k].mT).mT)
+    dl, du = l1 @ np.tril(inner, -1), np.triu(inner) @ u1
+    if e.shape[0] > k:
+        below = np.linalg.solve(u1.mT, (e[k:] - l[k:] @ du).mT).mT
+        dl = np.concatenate([dl, below])
+    if e.shape[1] > k:
+        du = np.concatenate([du, np.linalg.solve(l1, e[:k, k:] - dl[:k] @ u[:, k:])], axis=1)
+    return dl, du
+
+
+def _lu_factor(a: Any) -> Any:
+    _, l, u = dispatcher("linalg.lu")(a)
+    m, n = a.shape
+    k = min(m, n)
+    below = np.tril(l, -1)
+    if n > k:
+        below = np.concatenate([below, np.zeros((m, n - k))], axis=1)
+    if m > k:
+        u = np.concatenate([u, np.zeros((m - k, n))])
+    return below + u, None
+
+
+def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
+    return dispatcher("linalg.lu_solve")(lu_and_piv, b, trans)
+
+
+def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
+    """The solution with the adjoint of the matrix."""
+    if trans == 1:
+        return np.conj(_lu_solve(lu_and_piv, np.conj(g), 0))
+    return _lu_solve(lu_and_piv, g, 0 if trans else 2)
+
+
+def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any]:
+    """L, U, and the order of the rows of the matrix."""
+    lu, pivots = lu_and_piv
+    order = np.arange(len(pivots))
+    for i, j in enumerate(np.asarray(native_of(pivots))):
+        order[i], order[j] = order[j], order[i]
+    return np.tril(lu, -1) + np.eye(len(pivots)), np.triu(lu), order
+
+
+def _lu_of_lu(back: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    w, x = as_columns(back, out)
+    if trans:
+        w, x = (np.conj(x), np.conj(w)) if trans == 1 else (x, w)
+    w = w[order]
+    return -(np.tril(w @ adjoint(u @ x), -1) + np.triu((adjoint(l) @ w) @ adjoint(x))), None
+
+
+def _lu_along_lu(t: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
+    l, u, order = _lu_parts(lu_and_piv)
+    moved = (np.tril(t[0], -1) @ u + l @ np.triu(t[0]))[np.argsort(order)]
+    moved = moved if trans == 0 else moved.mT if trans == 1 else adjoint(moved)
+    return -_lu_solve(lu_and_piv, moved @ out, trans)
+
+
+def _ldl(t: Any, out: Any, lower: Any) -> Any:
+    l, d, order = out
+    if np.any(np.asarray(native_of(d)) != np.diag(np.diagonal(np.asarray(native_of(d))))):
+        raise NoRuleError(
+            "scipy.linalg.ldl with blocks of two rows has no derivative. Fix: use "
+            "scipy.linalg.lu, or scipy.linalg.cholesky for a positive definite matrix."
+        )
+    order = np.asarray(order)
+    e = hermitian(t["A"])[order][:, order]
+    l, diagonal = l[order], np.diagonal(d)
+    inner = np.linalg.solve(l, adjoint(np.linalg.solve(l, adjoint(e))))
+    strict = np.tril(inner / diagonal, -1) if lower else np.triu(inner / diagonal, 1)
+    return (l @ strict)[np.argsort(order)], np.diag(np.diagonal(inner)), None
+
+
+def _cholesky(a: Any, lower: Any) -> Any:
+    root = np.linalg.cholesky(hermitian(a))
+    return root if lower else adjoint(root)
+
+
+CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(version("scipy")) >= "1.18.0"
+
+
+def _cho_factor(a: Any, lower: Any) -> Any:
+    """Up to SciPy 1.17 the unused triangle of the result has the argument in it."""
+    root = _cholesky(a, lower)
+    if CLEARS_UNUSED_TRIANGLE:
+        return root, None
+    return root + (np.triu(a, 1) if lower else np.tril(a, -1)), None
+
+
+def _cho_solve(c_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve")(c_and_lower, b)
+
+
+def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
+    """Of A = L Lᴴ, or Uᴴ U, whose cotangent is -w xᴴ, the cotangent of the triangle."""
+    c, lower = c_and_lower
+    w, x = as_columns(back, out)
+    both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
+    if lower:
+        return -np.tril(both @ adjoint(adjoint(np.tril(c)) @ turned)), None
+    return -np.triu((np.triu(c) @ both) @ adjoint(turned)), None
+
+
+def _cho_along_c(t: Any, out: Any, c_and_lower: Any) -> Any:
+    c, lower = c_and_lower
+    c, moved = (np.tril(c), np.tril(t[0])) if lower else (np.triu(c), np.triu(t[0]))
+    half = moved @ adjoint(c) if lower else adjoint(c) @ moved
+    return -_cho_solve(c_and_lower, (half + adjoint(half)) @ out)
+
+
+def _cholesky_banded(ab: Any, lower: Any) -> Any:
+    k = ab.shape[0] - 1
+    root = _cholesky(full_bands(ab, lower), lower)
+    bands = to_bands(root, k, 0) if lower else to_bands(root, 0, k)
+    # what is outside of the matrix stays as it is
+    n = ab.shape[1]
+    outside = to_bands(np.ones((n, n)), *((k, 0) if lower else (0, k))) == 0
+    return np.where(outside, ab, bands)
+
+
+def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
+    return dispatcher("linalg.cho_solve_banded")(cb_and_lower, b)
+
+
+def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
+    """As `_cho_of_c`, for the diagonals alone."""
+    cb, lower = cb_and_lower
+    bands = half_bands(cb, lower)
+    w, x = as_columns(back, out)
+    if lower:
+        pairs = [(w, np.conj(times_adjoint(bands, x))), (x, np.conj(times_adjoint(bands, w)))]
+    else:
+        pairs = [(times(bands, w), np.conj(x)), (times(bands, x), np.conj(w))]
+    rows = [-sum(np.sum(shifted(p, by) * q, axis=-1) for p, q in pairs) for by, _ in bands]
+    return np.stack(rows), None
+
+
+def _cho_along_bands(t: Any, out: Any, cb_and_lower: Any) -> Any:
+    cb, lower = cb_and_lower
+    (x,) = as_columns(out)
+    bands, moved = half_bands(cb, lower), half_bands(t[0], lower)
+    first, second = (times, times_adjoint) if lower else (times_adjoint, times)
+    product = first(moved, second(bands, x)) + first(bands, second(moved, x))
+    return -_cho_solve_banded(cb_and_lower, np.reshape(product, out.shape))
+
+
+def _polar(a: Any, side: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    p = adjoint(vh) @ (s[:, None] * vh) if side == "right" else (u * s) @ adjoint(u)
+    return u @ vh, p
+
+
+def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
+    """Householder's reflections that clear the columns of a below the diagonal, as LAPACK's do."""
+    m = a.shape[0]
+    vectors: list[Any] = []
+    for j in range(steps):
+        x = a[j + first :, j]
+        if x.shape[0] < 2:
+            break
+        alpha = x[0]
+        norm = np.sqrt(np.sum(np.abs(x) ** 2))
+        beta = -norm if np.real(native_of(alpha)) >= 0 else norm
+        v = np.concatenate([np.ones(1), x[1:] / (alpha - beta)])
+        tau = (beta - alpha) / beta
+        v = np.concatenate([np.zeros(j + first), v])
+        a = a - np.conj(tau) * v[:, None] * (np.conj(v) @ a)[None, :]
+        if first:
+            a = a - tau * (a @ v)[:, None] * np.conj(v)[None, :]
+        vectors.append((tau, v))
+    q: Any = np.eye(m)
+    for tau, v in reversed(vectors):
+        q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
+    return q, a
+
+
+def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
+    moved = a[:, np.asarray(out[-1])] if pivoting else a
+    m, n = moved.shape
+    if mode == "raw":
+        raise NoRuleError("scipy.linalg.qr with mode='raw' has no derivative. Fix: mode='full'.")
+    if m > n and mode == "full":
+        q, r = _reflected(moved, n)
+    else:
+        q, r = np.linalg.qr(moved[:, : min(m, n)])
+        if n > m:
+            r = np.concatenate([r, adjoint(q) @ moved[:, m:]], axis=1)
+        signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[-2 if pivoting else -1])))))
+        if mode == "r":
+            signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[0])))))
+        turn = signs * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+        q, r = q * turn, r * turn[:, None]
+        if mode == "r" and m > n:
+            r = np.concatenate([r, np.zeros((m - n, n))])
+    parts = [np.triu(r)] if mode == "r" else [q, np.triu(r)]
+    return (*parts, None) if pivoting else tuple(parts)
+
+
+def _rq(a: Any, mode: Any, out: Any) -> Any:
+    m, n = a.shape
+    if m > n or (m < n and mode == "full"):
+        raise NoRuleError(
+            "scipy.linalg.rq has a derivative for square matrices, and for wide ones with "
+            "mode='economic'. Fix: mode='economic'."
+        )
+    q, r = np.linalg.qr(adjoint(a)[:, ::-1])
+    r, q = adjoint(r)[::-1, ::-1], adjoint(q)[::-1]
+    wanted = np.diagonal(np.asarray(native_of(out if mode == "r" else out[0])))
+    turn = np.sign(np.real(wanted)) * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+    r, q = np.triu(r * turn), q * turn[:, None]
+    return r if mode == "r" else (r, q)
+
+
+def _qr_multiply(
+    a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, overwrite_c: Any, out: Any
+) -> Any:
+    if pivoting or conjugate or overwrite_c:  # with which another shape of c is asked for
+        raise NoRuleError(
+            "scipy.linalg.qr_multiply has no derivative with pivoting=, conjugate= or "
+            "overwrite_c=. Fix: leave it out."
+        )
+    q, r = _qr(a, "economic", False, out)
+    return (q @ c if mode == "left" else c @ q), r
+
+
+def _hessenberg(a: Any, calc_q: Any) -> Any:
+    q, h = _reflected(a, max(a.shape[0] - 2, 0), 1)
+    h = np.triu(h, -1)
+    return (h, q) if calc_q else h
+
+
+def _schur(t: Any, out: Any, a: Any) -> Any:
+    """Turn the basis so that the blocks keep their form: a system for a skew matrix."""
+    s, z = out[0], out[1]
+    if s.dtype.kind == "c":
+        raise NoRuleError(
+            "scipy.linalg.schur has a derivative in its real form alone. Fix: output='real'."
+        )
+    n = s.shape[0]
+    lower, columns = np.tril_indices(n, -1)
+    data = np.asarray(native_of(s))
+    in_block = (lower == columns + 1) & (data[lower, columns] != 0)
+    inner = z.T @ t["a"] @ z
+    # d(z) = z w with w skew, d(s) = inner + s w - w s
+    eye = np.eye(n)
+    commutator = np.reshape(
+        s[:, None, :, None] * eye[None, :, None, :] - eye[:, None, :, None] * s.T[None, :, None, :],
+        (n * n, n * n),
+    )
+    places, mirrored = lower * n + columns, columns * n + lower
+    system = commutator[:, places] - commutator[:, mirrored]
+    # in a block of two rows, the elements of the diagonal stay equal
+    upper_left, lower_right = columns * n + columns, lower * n + lower
+    chosen = in_block[:, None]
+    rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
+    flat = np.reshape(inner, (-1,))
+    right = np.where(in_block, flat[upper_left] - flat[lower_right], flat[places])
+    w = solved(rows, -right)
+    skew = np.reshape(np.concatenate([w, -w, np.zeros(1)])[_skew_places(n)], (n, n))
+    ds = inner + s @ skew - skew @ s
+    kept = np.triu(np.ones((n, n))) + np.diag((np.diagonal(data, -1) != 0).astype(float), -1)
+    return ds * kept, z @ skew
+
+
+def _skew_places(n: int) -> Any:
+    """Where the elements of a skew matrix are in its lower part, minus that, and a zero."""
+    lower, columns = np.tril_indices(n, -1)
+    count = len(lower)
+    places = np.full((n, n), 2 * count)
+    places[lower, columns] = np.arange(count)
+    places[columns, lower] = count + np.arange(count)
+    return places
+
+
+def _orth(A: Any, out: Any) -> Any:
+    return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
+
+
+def _null_space(t: Any, out: Any, A: Any) -> Any:
+    return -np.linalg.pinv(A) @ (t["A"] @ out)
+
+
+def _diagsvd(s: Any, M: Any, N: Any) -> Any:
+    matrix = np.diag(s)
+    if len(s) == M:
+        return np.concatenate([matrix, np.zeros((M, N - M))], axis=1)
+    return np.concatenate([matrix, np.zeros((M - N, N))])
+
+
+EIGENVALUES = [
+    Row(
+        "linalg.eigh",
+        Tangent(_eigh),
+        arrays="a b",
+        neutral="lower subset_by_index subset_by_value driver",
+        symmetric="a b",
+        cores="a:2 b:2",
+    ),
+    formula(
+        "linalg.eigvalsh",
+        lambda a, b, out: _chosen(
+            dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+        )[0],
+        "a b",
+        neutral="lower subset_by_index subset_by_value driver",
+        symmetric="a b",
+        cores="a:2 b:2",
+    ),
+    Row(
+        "linalg.eig",
+        Tangent(_eig),
+        arrays="a",
+        note="vectors of length one whose largest elements are real",
+        cores="a:2 b:2",
+    ),
+    formula("linalg.eigvals", _eigvals, "a b", cores="a:2 b:2"),
+    formula("linalg.eig_banded", _eig_banded, "a_band", neutral="max_ev", cores="a_band:2"),
+    formula(
+        "linalg.eigvals_banded",
+        lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
+        "a_band",
+        cores="a_band:2",
+    ),
+    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d e", neutral="tol", cores="d:1 e:1"),
+    formula(
+        "linalg.eigvalsh_tridiagonal",
+        lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
+        "d e",
+        neutral="tol",
+        cores="d:1 e:1",
+    ),
+]
+DECOMPOSITIONS = [
+    Row(
+        "linalg.svd",
+        Tangent(_svd),
+        arrays="a",
+        neutral="full_matrices",
+        note="vectors beyond the singular values turn as little as they can",
+    ),
+    formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
+    formula("linalg.diagsvd", _diagsvd, "s", cores="s:1"),
+    formula("linalg.orth", _orth, "A", neutral="rcond"),
+    Row(
+        "linalg.null_space",
+        Tangent(_null_space),
+        arrays="A",
+        neutral="rcond",
+        note="a basis of several vectors turns as little as it can",
+    ),
+    Row("linalg.lu", Tangent(_lu), arrays="a", cores="a:2"),
+    formula("linalg.lu_factor", _lu_factor, "a", cores="a:2"),
+    Row(
+        "linalg.lu_solve",
+        Adjoint(
+            {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
+            {
+                "lu_and_piv": _lu_along_lu,
+                "b": lambda t, lu_and_piv, trans: _lu_solve(lu_and_piv, t, trans),
+            },
+            back=_lu_back,
+        ),
+        arrays="lu_and_piv b",
+        groups="lu_and_piv",
+        cores="lu_and_piv:2,1 b:2",
+    ),
+    Row("linalg.ldl", Tangent(_ldl), arrays="A", neutral="hermitian", symmetric="A", cores="A:2"),
+    formula(
+        "linalg.cholesky",
+        _cholesky,
+        "a",
+        symmetric="a",
+        note="the gradient is shared between the triangles",
+    ),
+    formula(
+        "linalg.cho_factor",
+        _cho_factor,
+        "a",
+        symmetric="a",
+        note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
+    ),
+    Row(
+        "linalg.cho_solve",
+        Adjoint(
+            {"c_and_lower": _cho_of_c, "b": lambda back: back},
+            {
+                "c_and_lower": _cho_along_c,
+                "b": lambda t, c_and_lower: _cho_solve(c_and_lower, t),
+            },
+            back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
+        ),
+        arrays="c_and_lower b",
+        groups="c_and_lower",
+        cores="c_and_lower:2,0 b:2",
+    ),
+    formula("linalg.cholesky_banded", _cholesky_banded, "ab", cores="ab:2"),
+    Row(
+        "linalg.cho_solve_banded",
+        Adjoint(
+            {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
+            {
+                "cb_and_lower": _cho_along_bands,
+                "b": lambda t, cb_and_lower: _cho_solve_banded(cb_and_lower, t),
+            },
+            back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
+        ),
+        arrays="cb_and_lower b",
+        groups="cb_and_lower",
+        cores="cb_and_lower:2,0 b:2",
+    ),
+    formula("linalg.polar", _polar, "a", cores="a:2"),
+    formula("linalg.qr", _qr, "a", cores="a:2"),
+    formula("linalg.rq", _rq, "a", cores="a:2"),
+    formula("linalg.qr_multiply", _qr_multiply, "a c", cores="a:2 c:2"),
+    formula("linalg.hessenberg", _hessenberg, "a", cores="a:2"),
+    Row("linalg.schur", Tangent(_schur), arrays="a", cores="a:2"),
+]

@@ -1,0 +1,276 @@
+"""Rows of `scipy.linalg`: functions of a matrix, matrix equations, and matrices made of vectors.
+
+Functions of a matrix follow N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import Adjoint, formula
+from gradwrap.scipy.rules.matrices import (
+    adjoint,
+    hermitian,
+    joined,
+    native_of,
+    toeplitz,
+)
+from gradwrap.scipy.table import Row
+from gradwrap.transforms.implicit import custom_root
+
+# Functions of a matrix ----------------------------------------------------------------------------
+
+
+def analytic(path: str) -> Adjoint:
+    """The rule of a function of a matrix: its derivative is a block of that of a block matrix."""
+
+    def block(A: Any, e: Any) -> Any:
+        n = A.shape[-1]
+        made = dispatcher(path)(joined([[A, e], [np.zeros_like(A), A]]))
+        return made[..., :n, n:]
+
+    return Adjoint({"A": lambda g, A: block(adjoint(A), g)}, {"A": lambda t, A: block(A, t)})
+
+
+def _logm(A: Any) -> Any:
+    """By roots until it is near the identity, and there by quadrature: Higham, chapter 11."""
+    eye, root = np.eye(A.shape[0]), A
+    roots = 0
+    while np.linalg.norm(np.asarray(native_of(root)) - eye) > 0.25 and roots < 60:
+        root = dispatcher("linalg.sqrtm")(root)
+        roots += 1
+    points, weights = np.polynomial.legendre.leggauss(12)
+    moved = root - eye
+    total = sum(
+        w / 2 * np.linalg.solve(eye + (x + 1) / 2 * moved, moved)
+        for x, w in zip(points, weights, strict=True)
+    )
+    return 2.0**roots * total
+
+
+def _power(A: Any, t: Any) -> Any:
+    return dispatcher("linalg.expm")(t * dispatcher("linalg.logm")(A))
+
+
+def _frechet(A: Any, E: Any, compute_expm: Any) -> Any:
+    n = A.shape[-1]
+    made = dispatcher("linalg.expm")(joined([[A, E], [np.zeros_like(A), A]]))
+    return (made[:n, :n], made[:n, n:]) if compute_expm else made[:n, n:]
+
+
+def _sylvester(a: Any, b: Any, q: Any) -> Any:
+    return dispatcher("linalg.solve_sylvester")(a, b, q)
+
+
+def _sylvester_back(g: Any, a: Any, b: Any) -> Any:
+    return _sylvester(adjoint(a), adjoint(b), g)
+
+
+def _lyapunov(a: Any, q: Any) -> Any:
+    return _sylvester(a, adjoint(a), q)
+
+
+def _discrete(a: Any, q: Any) -> Any:
+    return dispatcher("linalg.solve_discrete_lyapunov")(a, q)
+
+
+def _discrete_of_a(g: Any, a: Any, out: Any) -> Any:
+    w = _discrete(adjoint(a), g)
+    return w @ a @ adjoint(out) + adjoint(w) @ a @ out
+
+
+def _discrete_along_a(t: Any, a: Any, out: Any) -> Any:
+    moved = t @ out @ adjoint(a)
+    return _discrete(a, moved + a @ out @ adjoint(t))
+
+
+def _found(residual: Any, out: Any) -> Any:
+    """The solution of an equation, which SciPy has found, with its derivative."""
+    return custom_root(residual, out, lambda _f, x: x)
+
+
+def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
+    e, s = _or_eye(e, a), _or_zero(s, b)
+    q, r = hermitian(q), hermitian(r)
+
+    def residual(x: Any) -> Any:
+        gain = adjoint(b) @ x @ e + adjoint(s)
+        return (
+            adjoint(e) @ x @ a + adjoint(a) @ x @ e - adjoint(gain) @ np.linalg.solve(r, gain) + q
+        )
+
+    return _found(residual, out)
+
+
+def _discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
+    e, s = _or_eye(e, a), _or_zero(s, b)
+    q, r = hermitian(q), hermitian(r)
+
+    def residual(x: Any) -> Any:
+        gain = adjoint(b) @ x @ a + adjoint(s)
+        middle = r + adjoint(b) @ x @ b
+        full = adjoint(a) @ x @ a - adjoint(gain) @ np.linalg.solve(middle, gain) + q
+        return full - adjoint(e) @ x @ e
+
+    return _found(residual, out)
+
+
+def _or_eye(e: Any, a: Any) -> Any:
+    return np.eye(a.shape[0]) if e is None else e
+
+
+def _or_zero(s: Any, b: Any) -> Any:
+    return np.zeros(b.shape) if s is None else s
+
+
+# Matrices made of vectors -------------------------------------------------------------------------
+
+
+def _array(a: Any) -> Any:
+    """One array of nested lists, which may hold variables."""
+    if not isinstance(a, list):
+        return a
+    return np.stack([_array(part) for part in a]) if a else np.array(a)
+
+
+def _block_diag(arrs: Any) -> Any:
+    blocks = [np.atleast_2d(_array(a)) for a in arrs]
+    width = sum(block.shape[1] for block in blocks)
+    rows: list[Any] = []
+    before = 0
+    for block in blocks:
+        m, n = block.shape
+        parts = [np.zeros((m, before)), block, np.zeros((m, width - before - n))]
+        rows.append(np.concatenate(parts, axis=1))
+        before += n
+    return np.concatenate(rows)
+
+
+def _circulant(c: Any) -> Any:
+    n = c.shape[-1]
+    return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+def _hankel(c: Any, r: Any) -> Any:
+    c = np.reshape(c, (-1,))
+    r = np.zeros(c.shape) if r is None else np.reshape(r, (-1,))
+    values = np.concatenate([c, r[1:]])
+    return values[np.arange(len(c))[:, None] + np.arange(len(r))]
+
+
+def _companion(a: Any) -> Any:
+    n = a.shape[-1] - 1
+    first = -a[..., 1:] / a[..., :1]
+    below = np.broadcast_to(np.eye(n - 1, n), (*a.shape[:-1], n - 1, n))
+    return np.concatenate([first[..., None, :], below], axis=-2)
+
+
+def _fiedler_companion(a: Any) -> Any:
+    n = len(a) - 1
+    values = np.concatenate([-a / a[0], np.ones(1), np.zeros(1)])
+    one, zero = n + 1, n + 2
+    places = np.full((n, n), zero)
+    places[range(3, n, 2), range(1, n - 2, 2)] = one
+    places[range(2, n, 2), range(1, n, 2)] = range(3, n + 1, 2)
+    places[range(0, n - 2, 2), range(2, n, 2)] = one
+    places[range(0, n - 1, 2), range(1, n, 2)] = range(2, n + 1, 2)
+    places[0, 0] = 1
+    places[1:2, 0] = one
+    return values[places]
+
+
+def _leslie(f: Any, s: Any) -> Any:
+    n = f.shape[-1]
+    below = s[..., :, None] * np.eye(n - 1, n)
+    return np.concatenate([f[..., None, :], below], axis=-2)
+
+
+def _convolution_matrix(a: Any, n: Any, mode: Any) -> Any:
+    m = a.shape[-1]
+    k = np.arange(m + n - 1)[:, None] - np.arange(n)
+    padded = np.concatenate([a, np.zeros(1)])
+    full = padded[np.where((k >= 0) & (k < m), k, m)]
+    length, short = max(m, n), min(m, n)
+    if mode == "valid":
+        return full[short - 1 : length]
+    first = (short - 1) // 2
+    return full if mode == "full" else full[first : first + length]
+
+
+MATRIX_FUNCTIONS = [
+    *(
+        Row(f"linalg.{name}", analytic(f"linalg.{name}"), arrays="A", neutral="disp blocksize")
+        for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
+    ),
+    Row(
+        "linalg.sqrtm",
+        Adjoint(
+            {"A": lambda g, out: _sylvester(adjoint(out), adjoint(out), g)},
+            {"A": lambda t, out: _sylvester(out, out, t)},
+        ),
+        arrays="A",
+        neutral="disp blocksize",
+    ),
+    formula("linalg.logm", _logm, "A", neutral="disp", cores="A:2"),
+    Row("linalg.signm", analytic("linalg.signm"), arrays="A", neutral="disp"),
+    formula("linalg.fractional_matrix_power", _power, "A t", cores="A:2"),
+    formula("linalg.expm_frechet", _frechet, "A E", neutral="method", cores="A:2 E:2"),
+    Row(
+        "linalg.solve_sylvester",
+        Adjoint(
+            {
+                "a": lambda g, a, b, out: -(_sylvester_back(g, a, b) @ adjoint(out)),
+                "b": lambda g, a, b, out: -(adjoint(out) @ _sylvester_back(g, a, b)),
+                "q": lambda g, a, b: _sylvester_back(g, a, b),
+            },
+            {
+                "a": lambda t, a, b, out: _sylvester(a, b, -(t @ out)),
+                "b": lambda t, a, b, out: _sylvester(a, b, -(out @ t)),
+                "q": lambda t, a, b: _sylvester(a, b, t),
+            },
+        ),
+        arrays="a b q",
+        cores="a:2 b:2 q:2",
+    ),
+    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a q", cores="a:2 q:2"),
+    Row(
+        "linalg.solve_discrete_lyapunov",
+        Adjoint(
+            {"a": _discrete_of_a, "q": lambda g, a: _discrete(adjoint(a), g)},
+            {"a": _discrete_along_a, "q": lambda t, a: _discrete(a, t)},
+        ),
+        arrays="a q",
+        neutral="method",
+        cores="a:2 q:2",
+    ),
+    formula(
+        "linalg.solve_continuous_are",
+        _continuous_riccati,
+        "a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
+    ),
+    formula(
+        "linalg.solve_discrete_are",
+        _discrete_riccati,
+        "a b q r e s",
+        neutral="balanced",
+        symmetric="q r",
+        cores="a:2 b:2 q:2 r:2 e:2 s:2",
+    ),
+]
+SPECIAL_MATRICES = [
+    formula("linalg.block_diag", _block_diag, "arrs", cores="arrs:2"),
+    formula("linalg.toeplitz", toeplitz, "c r", cores="c:1 r:1"),
+    formula("linalg.circulant", _circulant, "c"),
+    formula("linalg.hankel", _hankel, "c r"),
+    formula("linalg.companion", _companion, "a"),
+    formula("linalg.fiedler", lambda a: np.abs(a[..., :, None] - a[..., None, :]), "a"),
+    formula("linalg.fiedler_companion", _fiedler_companion, "a", cores="a:1"),
+    formula("linalg.leslie", _leslie, "f s", cores="f:1 s:1"),
+    formula("linalg.convolution_matrix", _convolution_matrix, "a", cores="a:1"),
+]

@@ -1,0 +1,125 @@
+"""Parts of results: none comes back untracked without a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy.spatial import transform as native
+
+import gradwrap as gw
+from gradwrap.scipy import optimize, stats
+from gradwrap.scipy.spatial.transform import RigidTransform, Rotation, Slerp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+A = np.array([0.4, 0.6])
+X = np.array([1.0, 2.0, 3.5, 0.3, 2.2])
+
+
+def valley(z: Any, a: Any) -> Any:
+    return (z[0] - a[0]) ** 2 + 3 * (z[1] - a[1] * z[0]) ** 2 + 0.1 * z[0] ** 4
+
+
+def system(z: Any, a: Any) -> Any:
+    return [z[0] + a[0] * z[1] ** 2 - 1, z[1] - a[1] * np.sin(z[0])]
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+def test_interval_of_bootstrap_is_differentiated(end: str, method: str) -> None:
+    def bound(x: Any) -> Any:
+        made = stats.bootstrap((x,), np.mean, n_resamples=40, rng=1, method=method)
+        return getattr(made.confidence_interval, end)
+
+    gw.testing.check_grads(bound, [X], order=1, modes=["rev"])
+
+
+@pytest.mark.parametrize("part", ["fjac", "r", "qtf", "fun"])
+def test_byproducts_of_a_root_are_refused(part: str) -> None:
+    for function in (
+        lambda a: optimize.root(system, [0.0, 0.0], args=(a,))[part],
+        lambda a: optimize.root(lambda z: system(z, a), [0.0, 0.0])[part],
+    ):
+        with pytest.raises(gw.errors.NoRuleError, match=rf"root: \.{part} of its result has no"):
+            gw.grad(lambda a, f=function: np.sum(f(a)) + np.sum(a))(A)
+
+
+@pytest.mark.parametrize(
+    "use", [lambda h: h @ np.ones(2), lambda h: h.todense(), lambda h: h.T @ A]
+)
+def test_operator_in_a_result_is_refused(use: Callable[[Any], Any]) -> None:
+    def function(a: Any) -> Any:
+        made = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
+        return np.sum(use(made.hess_inv)) + np.sum(a)
+
+    with pytest.raises(gw.errors.NoRuleError, match="hess_inv of its result has no derivative"):
+        gw.grad(function)(A)
+
+
+def test_operator_in_a_result_detached_is_scipys() -> None:
+    def function(a: Any) -> Any:
+        made = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
+        return np.sum(made.hess_inv.detach() @ np.ones(2)) * a[0]
+
+    assert gw.grad(function)(A)[0] > 0
+
+
+SOLVED: dict[str, Callable[[Any], Any]] = {
+    "brentq": lambda t: optimize.brentq(lambda z: z**3 - t, 0.0, 3.0),
+    "root_scalar": lambda t: optimize.root_scalar(lambda z: z**3 - t, bracket=(0.0, 3.0)).root,
+    "newton": lambda t: optimize.newton(lambda z: z**3 - t, 1.0),
+    "fsolve": lambda t: optimize.fsolve(lambda z: z**3 - t, [1.0])[0],
+    "root": lambda t: optimize.root(lambda z: z**3 - t, [1.0]).x[0],
+    "least_squares": lambda t: optimize.least_squares(lambda z: z**3 - t, [1.0]).x[0],
+    "minimize": lambda t: optimize.minimize(lambda z: np.sum((z**3 - t) ** 2), [1.2], tol=1e-12).x,
+}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_tape_in_a_closure_is_differentiated(name: str) -> None:
+    t = gw.wrap(np.array(2.0), requires_grad=True)
+
+    np.sum(SOLVED[name](t)).backward()
+
+    np.testing.assert_allclose(t.grad, 2.0 ** (-2 / 3) / 3, rtol=1e-4)
+
+
+def test_tape_in_a_global_is_differentiated() -> None:
+    space: dict[str, Any] = {"t": gw.wrap(np.array(2.0), requires_grad=True), "op": optimize}
+    exec("def f(z): return z ** 3 - t\nx = op.brentq(f, 0.0, 3.0)", space)  # noqa: S102  globals of its own
+
+    space["x"].backward()
+
+    np.testing.assert_allclose(space["t"].grad, 2.0 ** (-2 / 3) / 3, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rotations_have_the_dtype_of_scipys(dtype: Any) -> None:
+    q = np.array([[0.1, 0.2, 0.3, 0.9], [0.4, -0.2, 0.1, 0.8]], dtype)
+    matrix = np.eye(4, dtype=dtype)
+
+    def parts(q: Any, matrix: Any) -> list[Any]:
+        turned = Rotation.from_quat(q)
+        return [
+            turned.as_matrix(),
+            turned.as_rotvec(),
+            RigidTransform.from_matrix(matrix).as_matrix(),
+            Slerp([0.0, 1.0], turned)([0.3]).as_quat(),
+        ]
+
+    turned = native.Rotation.from_quat(q)
+    wanted = [
+        turned.as_matrix(),
+        turned.as_rotvec(),
+        native.RigidTransform.from_matrix(matrix).as_matrix(),
+        native.Slerp([0.0, 1.0], turned)([0.3]).as_quat(),
+    ]
+    found, pull = gw.vjp(parts, q, matrix)
+
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+    assert pull([np.ones_like(one) for one in found])[0].dtype == dtype
