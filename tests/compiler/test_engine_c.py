@@ -15,9 +15,9 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.backends.c_expressions import FORMS
 from gradwrap.compiler.engines.c import library as c_library
 from gradwrap.compiler.engines.c.engine import c_engine
-from gradwrap.compiler.engines.c.operations import EXPRESSIONS, FUNCTIONS, INFIX
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import (
@@ -95,12 +95,8 @@ def test_a_program_gives_what_eager_gives(name: str) -> None:
 
 # Random groups ----------------------------------------------------------------------------------
 
-UNARY = [
-    name
-    for name in (*EXPRESSIONS, *FUNCTIONS, "sqrt", "absolute", "floor", "rint")
-    if name != "heaviside"
-]
-BINARY = [*INFIX, "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_xor", "hypot"]
+OF_NUMPY = [name for name, kind in FORMS if kind == "f" and hasattr(np, name) and name != "power"]
+UNARY, BINARY = ([name for name in OF_NUMPY if getattr(np, name).nin == n] for n in (1, 2))
 SHAPES: list[tuple[int, ...]] = [(7,), (1000,), (3, 5), (1, 5), (3, 1), (4, 3, 5), ()]
 
 
@@ -334,7 +330,7 @@ def matrices(dtype: Any) -> tuple[Program, list[Any]]:
     columns = turns.add(np.add.reduce, (following,), v, axis=0)
     rows = turns.add(np.add.reduce, (following,), array(5, dtype=dtype), axis=1)
     body: list[Instr | Loop] = [
-        Instr(Method("transpose"), ".transpose", (Ref(1),), (), 2, views=True),
+        Instr(Method("transpose"), "transpose", (Ref(1),), (), 2, views=True),
         turns.give({total: 5, columns: 6, rows: 7}, {following: 4, turned: 8}),
     ]
     program = Program(

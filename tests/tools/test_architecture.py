@@ -40,7 +40,12 @@ LAYERS: tuple[set[str], ...] = (
 """The packages and modules of gradwrap: each imports from itself and from the lines above it."""
 ROOMS: dict[str, tuple[set[str], ...]] = {
     "backends": (
-        *({"differing_rows"}, {"backward_slices", "pytorch_methods"}, {"numpy"}, {"drop_in"}),
+        *(
+            {"c_expressions", "differing_rows"},
+            {"backward_slices", "pytorch_methods"},
+            {"numpy"},
+            {"drop_in"},
+        ),
         {"cupy", "jax", "torch"},
     ),
     "core": (

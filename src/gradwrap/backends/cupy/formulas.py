@@ -11,6 +11,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from gradwrap.backends.c_expressions import FORMS, power
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -74,11 +78,12 @@ class _Trace:
         return f"T({value!r})"
 
 
-def _operator(code: str, takes: str = "T", gives: str = "T") -> Any:
+def _operator(name: str, takes: str = "T", gives: str = "T", *, swapped: bool = False) -> Any:
     """Make a method that writes the line of an operator."""
+    code = FORMS[name, "f" if takes == "T" else "b"].text
 
     def operate(self: _Symbol, *other: Any) -> Any:
-        return self.trace.perform(code, (self, *other), takes, gives)
+        return self.trace.perform(code, (*other, self) if swapped else (self, *other), takes, gives)
 
     return operate
 
@@ -97,30 +102,30 @@ class _Symbol:
     def __bool__(self) -> bool:
         raise Untraceable("a branch on a value")
 
-    __add__ = _operator("{0} + {1}")
-    __radd__ = _operator("{1} + {0}")
-    __sub__ = _operator("{0} - {1}")
-    __rsub__ = _operator("{1} - {0}")
-    __mul__ = _operator("{0} * {1}")
-    __rmul__ = _operator("{1} * {0}")
-    __truediv__ = _operator("{0} / {1}")
-    __rtruediv__ = _operator("{1} / {0}")
-    __rpow__ = _operator("pow({1}, {0})")
-    __neg__ = _operator("-{0}")
-    __eq__ = _operator("{0} == {1}", gives="bool")
-    __ne__ = _operator("{0} != {1}", gives="bool")
-    __lt__ = _operator("{0} < {1}", gives="bool")
-    __le__ = _operator("{0} <= {1}", gives="bool")
-    __gt__ = _operator("{0} > {1}", gives="bool")
-    __ge__ = _operator("{0} >= {1}", gives="bool")
-    __and__ = _operator("{0} && {1}", "bool", "bool")
-    __or__ = _operator("{0} || {1}", "bool", "bool")
-    __invert__ = _operator("!{0}", "bool", "bool")
+    __add__ = _operator("add")
+    __radd__ = _operator("add", swapped=True)
+    __sub__ = _operator("subtract")
+    __rsub__ = _operator("subtract", swapped=True)
+    __mul__ = _operator("multiply")
+    __rmul__ = _operator("multiply", swapped=True)
+    __truediv__ = _operator("divide")
+    __rtruediv__ = _operator("divide", swapped=True)
+    __rpow__ = _operator("power", swapped=True)
+    __neg__ = _operator("negative")
+    __eq__ = _operator("equal", gives="bool")
+    __ne__ = _operator("not_equal", gives="bool")
+    __lt__ = _operator("less", gives="bool")
+    __le__ = _operator("less_equal", gives="bool")
+    __gt__ = _operator("greater", gives="bool")
+    __ge__ = _operator("greater_equal", gives="bool")
+    __and__ = _operator("bitwise_and", "bool", "bool")
+    __or__ = _operator("bitwise_or", "bool", "bool")
+    __invert__ = _operator("invert", "bool", "bool")
 
     def __pow__(self, other: Any) -> Any:
-        if not isinstance(other, _Symbol) and other == 2:
-            return self.trace.perform("{0} * {0}", (self,))
-        return self.trace.perform("pow({0}, {1})", (self, other))
+        short = None if isinstance(other, _Symbol) else power(other)
+        form = FORMS["power", "f"] if short is None else short
+        return self.trace.perform(form.text, (self, other))
 
 
 class _Array(_Symbol):
@@ -133,32 +138,20 @@ class _Array(_Symbol):
         return DTYPE
 
 
-SAME_IN_C = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "floor"),
-    *("log", "log1p", "log10", "log2", "sin", "sinh", "sqrt", "tan", "tanh"),
-)
-FUNCTIONS = {name: f"{name}({{0}})" for name in SAME_IN_C} | {
-    "abs": "fabs({0})",
-    "sign": "{0} == {0} ? T(({0} > T(0)) - ({0} < T(0))) : {0}",
-}
-"""Functions of one number: the standard's name, and what it is in C, also of NaN."""
-TESTS = frozenset({"isfinite", "isinf", "isnan"})
-"""Functions of one number that give true or false, under the same name in C."""
-
-
 class _Namespace:
     """The standard's functions, of symbols."""
 
     def __init__(self, trace: _Trace) -> None:
         self._trace = trace
 
-    def __getattr__(self, name: str) -> Callable[[Any], Any]:
-        if name in TESTS:
-            return lambda x: self._trace.perform(f"{name}({{0}})", (x,), gives="bool")
-        code = FUNCTIONS.get(name)
-        if code is None:
-            raise Untraceable(f"{name} is not in the list")
-        return lambda x: self._trace.perform(code, (x,))
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        ufunc: Any = getattr(np, name, None)
+        form = FORMS.get((getattr(ufunc, "__name__", ""), "f"))
+        if form is None:
+            raise Untraceable(f"{name} is not in the table of expressions")
+        *_, result = ufunc.resolve_dtypes((*[np.dtype("f8")] * ufunc.nin, None))
+        gives = "bool" if result.kind == "b" else "T"
+        return lambda *args: self._trace.perform(form.text, args, gives=gives)
 
     def astype(self, x: Any, dtype: Any) -> Any:
         if dtype is not DTYPE or not isinstance(x, _Symbol):

@@ -10,11 +10,13 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
+from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, given, is_elementwise, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.compiler.ir.operations import Operation
     from gradwrap.compiler.ir.program import Loop
 
 
@@ -47,7 +49,7 @@ def scheduled(
     maker: dict[int, int] = {}
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
     """By shape: the group that takes members, and the number of its first step."""
-    late: dict[int, str] = {}
+    late: dict[int, Operation] = {}
     window = len(body) if reach is None else reach
     base = 0  # the unit that the first bit stands for
     for at, step in enumerate(body):
@@ -86,21 +88,26 @@ def scheduled(
         for index in given(step):
             maker[index] = group
             if shape is not None and isinstance(step, Instr) and not is_elementwise(step):
-                late[index] = step.name
+                late[index] = step.op
     return _ordered(units, maker)
 
 
 def _needs_done(
-    step: Instr | Loop, maker: dict[int, int], group: int, late: dict[int, str], *, writes: bool
+    step: Instr | Loop,
+    maker: dict[int, int],
+    group: int,
+    late: dict[int, Operation],
+    *,
+    writes: bool,
 ) -> bool:
     """Tell if a step needs something of a group that is there only when the group is done."""
     here = [index for index in used(step) if maker.get(index) == group]
-    if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+    if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
         return any(index in late for index in here)
     target = step.args[0].index
     if any(index in late for index in here if index != target):
         return True
-    is_added_to = writes and step.name == late.get(target) == "scatter_add"
+    is_added_to = writes and step.op.scatters and target in late and late[target].scatters
     return target in here and not is_added_to
 
 

@@ -12,6 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.ir.operations import (
+    ARRAY,
+    ASCONTIGUOUSARRAY,
+    COPY,
+    FULL,
+    GETITEM,
+    ITEM,
+    POW,
+    SCATTER_ADD,
+    SETITEM,
+    ZEROS,
+    Operation,
+)
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -27,16 +40,6 @@ from gradwrap.core.values.dynamic import LIST, TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-REDUCTIONS = {
-    "add.reduce": "sum",
-    "multiply.reduce": "prod",
-    "maximum.reduce": "max",
-    "minimum.reduce": "min",
-    "logical_and.reduce": "all",
-    "logical_or.reduce": "any",
-}
-RENAMED = {"psi": "digamma"}
 
 
 def jax_engine(program: Program) -> Executable:
@@ -152,15 +155,17 @@ class _Replay:
 
     def function(self, step: Instr) -> Callable[..., Any]:
         """The function of JAX that does what an instruction does."""
-        name, jnp = step.name, self.jnp
-        own: Any = OWN.get(name)
+        op, jnp = step.op, self.jnp
+        own: Any = OWN.get(op)
         if own is not None:
             return functools.partial(own, jnp)
         if isinstance(step.fn, (Attribute, Method)):
             return step.fn
-        if isinstance(step.fn, UFUNC) and getattr(np, name, None) is not step.fn:
-            return self.found(importlib.import_module("jax.scipy.special"), RENAMED.get(name, name))
-        return self.found(jnp, REDUCTIONS.get(name, name))
+        if isinstance(step.fn, UFUNC) and getattr(np, op.name, None) is not step.fn:
+            return self.found(importlib.import_module("jax.scipy.special"), op.jax or op.name)
+        if op.method:
+            return functools.partial(_along, self.found(jnp, op.method))
+        return self.found(jnp, op.name)
 
     def found(self, module: Any, path: str) -> Callable[..., Any]:
         """The function of a dotted name."""
@@ -211,8 +216,9 @@ def _full(jnp: Any, shape: Any, number: Any, dtype: Any) -> Any:
     return jnp.full(shape, number, dtype)
 
 
-def _accumulate(jnp: Any, x: Any, axis: int = 0) -> Any:
-    return jnp.cumsum(x, axis)
+def _along(function: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
+    """Reduce or accumulate along the first axis if none is given, as ufuncs of NumPy do."""
+    return function(x, axis=axis, **options)
 
 
 def _pow(_jnp: Any, x: Any, y: Any) -> Any:
@@ -223,16 +229,16 @@ def _unchanged(_jnp: Any, x: Any, *_order: Any) -> Any:
     return x
 
 
-OWN: dict[str, Callable[..., Any]] = {
-    "getitem": _getitem,
-    "setitem": _setitem,
-    "scatter_add": _scatter_add,
-    "item": _item,
-    "zeros": _zeros,
-    "full": _full,
-    "array": _array,
-    "add.accumulate": _accumulate,
-    "pow": _pow,
-    **dict.fromkeys(("copy", ".copy", "ascontiguousarray"), _unchanged),
+OWN: dict[Operation, Callable[..., Any]] = {
+    GETITEM: _getitem,
+    SETITEM: _setitem,
+    SCATTER_ADD: _scatter_add,
+    ITEM: _item,
+    ZEROS: _zeros,
+    FULL: _full,
+    ARRAY: _array,
+    POW: _pow,
+    COPY: _unchanged,
+    ASCONTIGUOUSARRAY: _unchanged,
 }
 """Operations that are written otherwise in JAX."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.compiler.ir.operations import GETITEM
 from gradwrap.compiler.ir.program import Block, Instr, Loop, bodies_of, given, refs, used
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def enter_roots(
 
 def _roots_of_view(values: Sequence[Value], instr: Instr, roots: Roots) -> frozenset[int]:
     """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
-    nest: Any = instr.args[:1] if instr.name == "getitem" else instr.args
+    nest: Any = instr.args[:1] if instr.op is GETITEM else instr.args
     found: set[int] = set()
     for index in refs(nest):
         value = values[index]

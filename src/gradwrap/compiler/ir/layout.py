@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from gradwrap.compiler.ir.operations import BROADCAST_TO, GETITEM, ITEM, MATMUL, Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, is_elementwise, refs, used
 from gradwrap.core.values.dynamic import SLICE, TUPLE
 
@@ -97,22 +98,22 @@ class _Orders:
 def order_of_result(step: Instr, values: Sequence[Value]) -> str:
     """Return the order of the result of an instruction."""
     value = values[step.out]
-    if not value.is_ndarray or step.name == "item":
+    if not value.is_ndarray or step.op is ITEM:
         return value.order
-    views = step.views or step.name == "broadcast_to"
+    views = step.views or step.op is BROADCAST_TO
     if len(value.shape) < 2 and not views:
         return "C"
     operands = [values[index] for index in refs((step.args, step.kw))]
     if views:
         return _order_of_view(step, operands)
-    if step.name in ("setitem", "scatter_add"):  # a copy of the array, whatever is written
+    if step.op.kind is Kind.WRITE:  # a copy of the array, whatever is written
         operands = operands[-1:]
     arrays = [one for one in operands if one.is_ndarray and len(one.shape) > 1]
     if is_elementwise(step):
         return _joint(arrays, value.shape)
-    if step.name == "matmul" and len(value.shape) <= 3:
+    if step.op is MATMUL and len(value.shape) <= 3:
         return "C"
-    if step.name == "getitem":
+    if step.op is GETITEM:
         source = values[step.args[0].index]
         return "C" if source.order == "C" and _begins_with_array(step.args[1]) else "?"
     return "C" if all(one.order in IN_ORDER for one in arrays) else "?"
@@ -148,5 +149,5 @@ def _order_of_view(step: Instr, operands: Sequence[Value]) -> str:
         rank = len(source.shape)
         sample = as_strided(np.empty(1, source.dtype), source.shape, steps[len(steps) - rank :])
         return order_of(step.fn(sample, *step.args[1:], **dict(step.kw)))
-    keeps = step.name in ("getitem", "reshape", ".reshape", "expand_dims")
+    keeps = step.op.keeps_order
     return "S" if keeps and source.order in IN_ORDER else "?"

@@ -38,13 +38,14 @@ name                       operation
 `scatter_add`              `(x, key, v)`: likewise, with `v` added at `key`; what is named twice is
                            added twice, so for an array of integers this is `add_at` of
                            `gradwrap.backends.numpy.scatter`
-`copy`                     `(x,)`: a new array, laid out as `x` is; never merged with another
+`copy`                     `(x,)`: a new array, laid out as `x` is; `(x, order)`: in that order;
+                           never merged with another
 `zeros`, `full`            `(shape, dtype)` and `(shape, number, dtype)`: a new array
 `array`                    `(nest, dtype)`: `np.array` of nested lists of values and literals
 `item`                     `(whole, i)`: output `i` of an instruction with several outputs, whose
                            value `whole` is a tuple (`Value.is_tuple`)
 `T`, `mT`, `real`, `imag`  the attribute of `(x,)`; `fn` is an `Attribute`
-`.astype`, `.reshape`, …   the method of the first argument, with the others; `fn` is a `Method`
+`astype`, `reshape`, …     the function of NumPy of this name; `fn` is it, or a `Method` of `x`
 others                     the function of NumPy of this dotted name (`linalg.solve`)
 ========================== ======================================================================
 
@@ -80,6 +81,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
+from gradwrap.compiler.ir.operations import FULL, OPERATIONS, Kind, Operation
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -142,6 +144,11 @@ class Instr(NamedTuple):
     """The line of the user's code that it comes from; 0 if that is not known."""
     copied: bool = False
     """Whether it may give a view, but gave a copy when it was traced."""
+
+    @property
+    def op(self) -> Operation:
+        """The row of the table of operations."""
+        return OPERATIONS[self.name]
 
 
 class Carry(NamedTuple):
@@ -379,9 +386,9 @@ def adds_once(key: Any) -> bool:
     )
 
 
-def copy(x: Any, /) -> Any:
+def copy(x: Any, order: Any = "K", /) -> Any:
     """Return a new array, or the number."""
-    return np.array(x, order="K") if isinstance(x, NDARRAY) else x
+    return np.array(x, order=order) if isinstance(x, NDARRAY) else x
 
 
 def item(whole: Any, index: int, /) -> Any:
@@ -409,13 +416,17 @@ def is_elementwise(instr: Instr) -> bool:
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return fn.signature is None and fn.nout == 1
-    return instr.name == "pow" or (instr.name == "where" and len(instr.args) == 3)
+    op = instr.op
+    return op.is_power or (op.is_choice and len(instr.args) == 3)
 
 
-KEYED = frozenset({"getitem", "setitem", "scatter_add"})
-"""Operations whose second argument is the key of an index."""
-FRESH = frozenset({"copy", "zeros", "full", "empty"})
-"""New arrays, which are never merged: a write may go into them."""
+def filled_with(instr: Instr | None) -> Any:
+    """Return the number that a new array consists of; None for other instructions."""
+    if instr is None or instr.op.kind is not Kind.FILL:
+        return None
+    return instr.args[1] if instr.op is FULL else 0
+
+
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
 LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.float64})
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.layout import IN_ORDER, order_of
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -175,7 +176,7 @@ class _Structure:
         if isinstance(fn, UFUNC):
             _require(fn.__name__ == step.name, f"{what} calls {fn.__name__}")
             _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
-        if step.name == "item":
+        if step.op is ITEM:
             whole, place = step.args
             _require(self.values[whole.index].is_tuple, f"{what} takes a part of no tuple")
             _require(type(place) is int, f"{what} takes part {place!r}")

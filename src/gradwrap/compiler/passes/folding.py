@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, MULTIPLY
 from gradwrap.compiler.ir.program import (
     NUMBER,
     UFUNC,
     Instr,
     Ref,
+    filled_with,
     full,
     is_elementwise,
     zeros,
@@ -19,10 +21,8 @@ from gradwrap.compiler.ir.program import (
 if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Value
 
-NEW = frozenset({"zeros", "full"})
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 """The powers for which NumPy's `**` calls another ufunc."""
-FOLDED = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 
 
 class Folding:
@@ -40,8 +40,8 @@ class Folding:
     def enter(self, instr: Instr) -> None:
         """Enter an instruction of the new program."""
         self.made[instr.out] = instr
-        if instr.name in NEW:
-            number = instr.args[1] if instr.name == "full" else 0
+        number = filled_with(instr)
+        if number is not None:
             self.numbers[instr.out] = (number, instr.args[-1])
 
     def described(self, leaf: Any) -> Value:
@@ -51,14 +51,14 @@ class Folding:
 
     def shorter(self, instr: Instr) -> Instr:
         """The same value by a quicker instruction."""
-        name, args = instr.name, instr.args
+        op, args = instr.op, instr.args
         value = self.values[instr.out]
-        if name in ("broadcast_to", "reshape", ".reshape", ".copy", "copy", "ascontiguousarray"):
+        if op.keeps_number:
             number = self.numbers.get(args[0].index) if type(args[0]) is Ref else None
             if number is not None and value.is_ndarray:
                 self.numbers[instr.out] = number
                 return self.filled(instr, *number) or instr
-        if name == "pow" and type(args[0]) is Ref and _is_number(args[1], args[1]):
+        if op.is_power and type(args[0]) is Ref and _is_number(args[1], args[1]):
             base = self.values[args[0].index]
             quicker = POWERS.get(args[1])
             if (
@@ -70,7 +70,7 @@ class Folding:
                 return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
         if not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
-        folded = self.folded(instr) if name in FOLDED and value.is_ndarray else None
+        folded = self.folded(instr) if op.folds and value.is_ndarray else None
         if folded is not None:
             return folded
         if len(args) != 2 or not is_elementwise(instr):
@@ -117,7 +117,7 @@ class Folding:
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
-            if made is None or made.name != "broadcast_to" or type(args[other]) is not Ref:
+            if made is None or made.op is not BROADCAST_TO or type(args[other]) is not Ref:
                 continue
             whole = self.described(args[other])
             if whole.shape == value.shape and whole.order == value.order == "C":
@@ -142,22 +142,20 @@ class Folding:
 
     def same_as(self, instr: Instr) -> Any:
         """The value that an instruction only hands on; None if it does something."""
-        name, args = instr.name, instr.args
-        if self.keeps_ones and name in ("multiply", "divide", "pow"):
+        op, args = instr.op, instr.args
+        if self.keeps_ones and op.is_scaling:
             return None
         if not args or type(args[0]) is not Ref:
-            if name == "multiply" and type(args[1]) is Ref and _is_number(args[0], 1):
+            if op is MULTIPLY and type(args[1]) is Ref and _is_number(args[0], 1):
                 return self._alike(instr, args[1])
-            return args[0] if name == "copy" else None
-        if name in ("multiply", "divide", "true_divide", "pow"):
+            return args[0] if op is COPY else None
+        if op.is_scaling:
             return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
-        if name == ".astype":
+        if op.is_identity:
             return self._alike(instr, args[0])
-        if name in ("reshape", ".reshape", "broadcast_to", "ascontiguousarray"):
-            return self._alike(instr, args[0])
-        if name == "copy":
+        if op is COPY:
             source = self.made.get(args[0].index)
-            is_view = source is None or source.views or source.name == "item"
+            is_view = source is None or source.views or source.op is ITEM
             return self._alike(instr, args[0]) if not is_view else None
         return None
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.compiler.ir.layout import IN_ORDER
+from gradwrap.compiler.ir.operations import GETITEM, SETITEM
 from gradwrap.compiler.ir.program import (
     NUMBER,
     Instr,
@@ -93,7 +94,7 @@ class _Written:
             instr, mine, before = self._writes[number - 1]
             if mine != token_:
                 break
-            if instr.name == "setitem":
+            if instr.op is SETITEM:
                 return instr, added[::-1], number
             added.append(instr)
             number = before
@@ -132,7 +133,7 @@ class Accesses:
         if not value.is_ndarray or math.prod(value.shape) > LARGEST:
             return instr, None
         writes = self.written.get(source.index)
-        if instr.name == "getitem":
+        if instr.op is GETITEM:
             return (instr, None) if writes is None else self.read(instr, writes)
         if writes is None or writes.newest != source.index:
             writes = _Written(source.index, self.block, value.shape)

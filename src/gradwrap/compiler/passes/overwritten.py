@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
+from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
 from gradwrap.compiler.ir.program import Instr, Ref, changed, given, used
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
     steps = (step for body in program.bodies() for step in body)
-    if not any(isinstance(step, Instr) and step.name == "setitem" for step in steps):
+    if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
         return
     everywhere = uses(program)
     for body in list(program.bodies()):
@@ -27,7 +28,7 @@ def remove_overwritten(program: Program) -> None:
         later: dict[int, set[tuple[int, ...]]] = {}
         instead: dict[int, Ref] = {}
         for step in reversed(body):
-            if not isinstance(step, Instr) or step.name not in ("setitem", "scatter_add"):
+            if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
                 continue
             target, key = step.args[:2]
             covered = later.pop(step.out, set[tuple[int, ...]]())
@@ -38,7 +39,7 @@ def remove_overwritten(program: Program) -> None:
             if place is not None:
                 if any(place[:count] in covered for count in range(1, len(place) + 1)):
                     instead[step.out] = target
-                elif step.name == "setitem":
+                elif step.op is SETITEM:
                     covered.add(place)
             if covered and len(readers[target.index]) == everywhere[target.index]:
                 if _survives(readers[target.index], step, shape, covered):
@@ -58,7 +59,7 @@ def _survives(
         if reader is write:
             continue
         place = None
-        if reader.name == "getitem" and is_fixed(reader.args[1]):
+        if reader.op is GETITEM and is_fixed(reader.args[1]):
             place = place_of(reader.args[1], shape)
         if place is None:
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import roots_of
+from gradwrap.compiler.ir.operations import BROADCAST_TO
 from gradwrap.compiler.ir.program import Instr, Ref, Result, copy
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def own_outputs(program: Program) -> None:
         step.out: step
         for block in program.blocks()
         for step in block.body
-        if isinstance(step, Instr) and (step.views or step.name == "broadcast_to")
+        if isinstance(step, Instr) and (step.views or step.op is BROADCAST_TO)
     }
     blocks = [block for block in program.blocks() if block.result is not None]
     for block, then, now in zip(blocks, program.shares, sharing(program), strict=True):
@@ -65,7 +66,7 @@ def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
     """Tell if a value is a broadcast view, or a view of one; `made` has the views by number."""
     while type(leaf) is Ref and leaf.index in made:
         instr = made[leaf.index]
-        if instr.name == "broadcast_to":
+        if instr.op is BROADCAST_TO:
             return True
         leaf = instr.args[0]
     return False

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Body = list[Instr | Loop]
 
-NEVER_NEGATIVE = frozenset({"exp", "exp2", "square", "absolute", "fabs", "sqrt", "cosh"})
 DTYPES = frozenset({np.dtype("f4"), np.dtype("f8")})
 LEAST = 1e-30
 """A number that has a reciprocal in float32 too."""
@@ -97,7 +96,7 @@ class _Reciprocals(_Products):
 
     def product(self, step: Instr, known: dict[Any, int], kept: Collection[int]) -> list[Instr]:
         args: Any = step.args
-        if step.name in NEVER_NEGATIVE or (step.fn is np.multiply and args[0] == args[1]):
+        if step.op.never_negative or (step.fn is np.multiply and args[0] == args[1]):
             self.positive.add(step.out)
         elif step.fn is np.add:
             numbers = [one for one in args if type(one) is float or type(one) is int]

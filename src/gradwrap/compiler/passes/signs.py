@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.analysis import uses
+from gradwrap.compiler.ir.operations import MULTIPLY, NEGATIVE, SUBTRACT, Sign
 from gradwrap.compiler.ir.program import UFUNC, Instr, Loop, Program, Ref, refs, used
 from gradwrap.core.values.dynamic import type_of
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 
 NUMBERS: frozenset[type[Any]] = frozenset({int, float})
-EVEN = frozenset({"square", "absolute", "fabs", "cos", "cosh"})
-"""Functions that do not see the sign of their argument."""
 MOST = 1e15
 """A bound for factors whose product is taken: it is finite in float32 as well."""
 
@@ -33,7 +32,7 @@ def absorb_signs(program: Program) -> None:
     """Move negations into other operations where that makes the program shorter."""
     counted = uses(program)
     for body in list(program.bodies()):
-        if any(isinstance(step, Instr) and step.name in SCALING for step in body):
+        if any(isinstance(step, Instr) and step.op.sign in SCALING for step in body):
             _hand_negations_to_loops(program, body, counted)
             body[:] = _Signs(program, body, counted).changed()
 
@@ -45,7 +44,7 @@ def _hand_negations_to_loops(
     negated: dict[int, Ref] = {
         step.out: step.args[0]
         for step in body
-        if isinstance(step, Instr) and step.name == "negative" and uses[step.out] == 1
+        if isinstance(step, Instr) and step.op is NEGATIVE and uses[step.out] == 1
     }
     for loop in body:
         if not isinstance(loop, Loop) or negated.keys().isdisjoint(refs([*loop.reads.values()])):
@@ -91,7 +90,7 @@ class _Signs:
         self.negated: set[int] = {
             step.args[0].index
             for step in arithmetic.values()
-            if step.name == "negative" and step.out in self.free
+            if step.op is NEGATIVE and step.out in self.free
         }
         """The values that are read with the other sign, too."""
 
@@ -99,7 +98,7 @@ class _Signs:
         """Tell if a step is arithmetic of real arrays and numbers, or an even function."""
         if not isinstance(step.fn, UFUNC) or step.kw or not self._is_real(step.out):
             return False
-        if step.name not in EVEN and step.name not in ARITHMETIC:
+        if step.op.sign is None:
             return False
         known = all(
             self._is_real(arg.index) if type(arg) is Ref else type_of(arg) in NUMBERS
@@ -120,8 +119,8 @@ class _Signs:
         for step in reversed(self.arithmetic.values()):
             if self.uses[step.out] == taken.get(step.out, 0):
                 free.add(step.out)
-            args: list[int] = refs(step.args[1:] if step.name == "subtract" else step.args)
-            if step.name in SCALING and len(set(args)) == 2 and step.out not in free:
+            args: list[int] = refs(step.args[1:] if step.op is SUBTRACT else step.args)
+            if step.op.sign in SCALING and len(set(args)) == 2 and step.out not in free:
                 args = [i for i, j in zip(args, args[::-1], strict=True) if self._is_scaled(j)]
             for index in args:
                 taken[index] = taken.get(index, 0) + 1
@@ -138,7 +137,7 @@ class _Signs:
         """Return the body with fewer negations."""
         for step in self.source:
             if isinstance(step, Instr) and step.out in self.arithmetic:
-                ARITHMETIC.get(step.name, _Signs.even)(self, step)
+                ARITHMETIC[step.op.sign](self, step)
             else:
                 self._write(step)
         return self.body
@@ -217,11 +216,11 @@ class _Signs:
         number, array = (other, one) if type(one) is Ref else (one, other)
         if opposite:
             number = _negated(number)
-        elif step.name == "multiply" and number == -1 and step.out in self.free:
+        elif step.op is MULTIPLY and number == -1 and step.out in self.free:
             self.opposite[step.out] = array
             return
         position = self._scaled_once(array)
-        if position is not None and step.name == self.body[position].name == "multiply":
+        if position is not None and step.op is self.body[position].op is MULTIPLY:
             before: Instr = self.body[position]
             factor = _factor(before)
             if _is_exact(factor) and 1 <= abs(number) < MOST:
@@ -256,14 +255,14 @@ class _Signs:
         return leaf
 
 
-ARITHMETIC: dict[str, Callable[[_Signs, Instr], None]] = {
-    "negative": _Signs.negative,
-    "multiply": _Signs.product,
-    "divide": _Signs.product,
-    "add": _Signs.sum,
-    "subtract": _Signs.difference,
+ARITHMETIC: dict[Sign | None, Callable[[_Signs, Instr], None]] = {
+    Sign.EVEN: _Signs.even,
+    Sign.NEGATION: _Signs.negative,
+    Sign.PRODUCT: _Signs.product,
+    Sign.SUM: _Signs.sum,
+    Sign.DIFFERENCE: _Signs.difference,
 }
-SCALING = frozenset({"negative", "multiply", "divide"})
+SCALING = frozenset({Sign.NEGATION, Sign.PRODUCT})
 """What has the sign of one of its arguments."""
 
 
@@ -275,7 +274,7 @@ def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:
 def _factor(step: Instr) -> Any:
     """The number that an array is multiplied with, divided by, or divides; None if it is none."""
     numbers = [arg for arg in step.args if type(arg) is not Ref]
-    return numbers[0] if step.name in SCALING and numbers else None
+    return numbers[0] if step.op.sign in SCALING and numbers else None
 
 
 def _negated(number: Any) -> Any:

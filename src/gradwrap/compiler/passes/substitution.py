@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.program import (
-    FRESH,
-    KEYED,
     NDARRAY,
     Block,
     Guard,
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.ir.program import Program
 
-COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal"})
 MERGED = 1 << 16
 """The most bytes of a constant that is compared with others."""
 
@@ -131,17 +128,17 @@ class _Walk:
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
         instr = self.folding.shorter(instr)
         same: Any = None
-        if instr.name not in KEYED:
+        if not instr.op.has_key:
             same = self.folding.same_as(instr)
         elif not self.depth:
             instr, same = self.accesses.forwarded(instr)
         if same is not None and instr.out not in handed_on:
             self.instead[instr.out] = same
             return None
-        if instr.name in FRESH or (not self.merge_keys and _has_integer_key(instr)):
+        if instr.op.is_fresh or (not self.merge_keys and _has_integer_key(instr)):
             return instr
         tokens = token(instr.args)
-        if instr.name in COMMUTATIVE and len(instr.args) == 2:
+        if instr.op.commutes and len(instr.args) == 2:
             tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
         key = (instr.name, tokens, token(instr.kw))
         before = known.setdefault(key, instr.out)
@@ -153,7 +150,7 @@ class _Walk:
 
 
 def _has_integer_key(instr: Instr) -> bool:
-    if instr.name not in KEYED:
+    if not instr.op.has_key:
         return False
     key = instr.args[1]
     return any(type(part) is int for part in (key if isinstance(key, TUPLE) else (key,)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import ADD, COPY, ITEM, MATMUL, SETITEM, Kind
 from gradwrap.compiler.ir.program import (
     Carry,
     Instr,
@@ -17,8 +18,6 @@ from gradwrap.compiler.ir.program import (
     copy,
     getitem,
     is_elementwise,
-    scatter_add,
-    setitem,
 )
 from gradwrap.compiler.rolling.for_all import for_all
 from gradwrap.compiler.rolling.nested import NO_VALUE, without_operations
@@ -110,7 +109,7 @@ class Write:
         first = self.places[: len(self.varying)]
         if len(self.varying) > 1 and any(not isinstance(part, Idx) for part in first):
             return False
-        if self.instr.name == "scatter_add":
+        if self.instr.op.scatters:
             return True
         return bool(self.varying) and len(self.turn_of()) == turns
 
@@ -138,7 +137,7 @@ class Write:
 
     def comes_before(self, other: Write) -> tuple[bool, bool]:
         """Tell if it may be performed before a later one of the turn, and if it may be after it."""
-        both_add = self.instr.name == other.instr.name == "scatter_add"
+        both_add = self.instr.op.scatters and other.instr.op.scatters
         if both_add or self.is_apart(other):
             return True, True
         if self.varying != other.varying or not self.varying:
@@ -193,7 +192,7 @@ class Emission(Stacking):
             for operands in segment.operands
         ]
         for row, instr in enumerate(segment.rows):
-            if instr.name == "item":  # a loop and its outputs are one component
+            if instr.op is ITEM:  # a loop and its outputs are one component
                 edges[edges[row][0]].append(row)
         found = components(edges)
         for number, members in enumerate(found):
@@ -286,7 +285,7 @@ class Emission(Stacking):
         loop: Loop = inner.loop
         body = [one for one in loop.body if isinstance(one, Instr)]
         if len(body) < len(loop.body) or not all(
-            is_elementwise(one) or one.name == "copy" for one in body
+            is_elementwise(one) or one.op is COPY for one in body
         ):
             raise Decline("an inner loop does more than elementwise operations")
         made = Loop(loop.turns)
@@ -370,8 +369,8 @@ class Emission(Stacking):
         for row in members:
             instr, operands = segment.rows[row], segment.operands[row]
             mine = [n for n, op in enumerate(operands) if type(op) is Rel and op.row in inside]
-            is_sum = instr.name == "add" and len(operands) == 2
-            is_write = instr.name in ("scatter_add", "setitem")
+            is_sum = instr.op is ADD and len(operands) == 2
+            is_write = instr.op.kind is Kind.WRITE
             if len(mine) != 1 or not (is_sum or (is_write and mine[0] == 0)):
                 return False
             operand = operands[mine[0]]
@@ -399,7 +398,7 @@ class Emission(Stacking):
 
     def _running_sum(self, row: int, mine: int, init: Any, value: Value) -> bool:
         instr, operands = self.segment.rows[row], self.segment.operands[row]
-        if instr.name != "add":
+        if instr.op is not ADD:
             return False
         other = operands[1 - mine]
         if type(other) not in (Rel, Gat) or self.same_in_all(other) is not None:
@@ -421,10 +420,10 @@ class Emission(Stacking):
     def _written(self, links: list[tuple[int, int, Any]], init: Any, value: Value) -> bool:
         segment = self.segment
         plans: list[Write] = []
-        has_setitem = any(segment.rows[row].name == "setitem" for row, _, _ in links)
+        has_setitem = any(segment.rows[row].op is SETITEM for row, _, _ in links)
         for row, mine, _ in links:
             instr, operands = segment.rows[row], segment.operands[row]
-            if instr.name == "add":
+            if instr.op is ADD:
                 if has_setitem:
                     return False
                 plans.append(Write(instr, [], operands[1 - mine]))
@@ -439,8 +438,8 @@ class Emission(Stacking):
             return False
         total = self.roller.plain(init)
         for plan in order:
-            key = None if plan.instr.name == "add" else self._write_key(plan)
-            total = self._one_write(plan.instr.name, key, plan.written, plan.instr, total, value)
+            key = None if plan.instr.op is ADD else self._write_key(plan)
+            total = self._one_write(key, plan.written, plan.instr, total, value)
         segment.finals[links[-1][0]] = total
         return True
 
@@ -471,15 +470,12 @@ class Emission(Stacking):
         is_tuple = isinstance(plan.instr.args[1], TUPLE)
         return behind, (tuple(places) if is_tuple and len(places) > 1 else places[0])
 
-    def _one_write(
-        self, name: str, key: Any, written: Any, instr: Instr, total: Any, value: Value
-    ) -> Ref:
-        if name == "add":
+    def _one_write(self, key: Any, written: Any, instr: Instr, total: Any, value: Value) -> Ref:
+        if instr.op is ADD:
             amount = self._total(written, value, instr)
             return self.emit(np.add, "add", (total, amount), value, line=instr.line)
         behind, place = key
         region = self.region(value, instr)
-        fn = setitem if name == "setitem" else scatter_add
         if behind >= 0:
             amount = self._amounts(written, region)
             if behind and type(amount) is Ref and self.same_in_all(written) is None:
@@ -490,7 +486,7 @@ class Emission(Stacking):
                 raise Decline("one array is written behind a slice in each turn")
         else:
             amount = self._total(written, value._replace(shape=region), instr)
-        return self.emit(fn, name, (total, place, amount), value, line=instr.line)
+        return self.emit(instr.fn, instr.name, (total, place, amount), value, line=instr.line)
 
     def _amounts(self, written: Any, region: tuple[int, ...]) -> Any:
         """What is written in all turns, to be written at once."""
@@ -523,7 +519,7 @@ class Emission(Stacking):
     def _product(self, row: int, made: Value) -> Ref | None:
         """The sum of the products of matrices of all turns, as one product; None if it is none."""
         instr, operands = self.segment.rows[row], self.segment.operands[row]
-        if instr.name != "matmul" or len(made.shape) != 2:
+        if instr.op is not MATMUL or len(made.shape) != 2:
             return None
         shapes = [
             self.row_value(op).shape

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import ARRAY, COPY, Kind
 from gradwrap.compiler.ir.program import Instr, Ref, Value, getitem, is_elementwise
 from gradwrap.compiler.rolling.segments import Decline, Idx, Inv, Num, advance, affine, with_leaves
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE
@@ -30,9 +31,9 @@ def for_all(self: Stacking, instr: Instr, operands: list[Any], value: Value) -> 
         aligned = [self.aligned(op, rank, operands, instr) for op in operands]
         args, kw = with_leaves((instr.args, instr.kw), iter(aligned))
         return self.emit(instr.fn, instr.name, args, made, kw, line=instr.line)
-    if instr.name == "getitem":
+    if instr.op.kind is Kind.READ:
         return _getitem(self, instr, operands, value)
-    special = SPECIAL.get(instr.name)
+    special = SPECIAL.get(instr.op.kind)
     if special is None:
         raise Decline(f"{instr.name} cannot be performed for all turns at once")
     return special(self, instr, operands, made)
@@ -159,7 +160,8 @@ def _reduce(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> R
 
 
 def _reshape(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    if instr.kw or any(type(op) is not Inv for op in operands[1:]):
+    options = [op.leaf if type(op) is Inv else None for op in operands[1:]]
+    if not all(isinstance(one, (int, TUPLE)) for one in options):
         raise Decline(f"{instr.name} with options")
     arguments = (self.stacked(operands[0]), made.shape)
     return self.emit(np.reshape, "reshape", arguments, made, views=True, line=instr.line)
@@ -179,7 +181,7 @@ def _transpose(self: Stacking, instr: Instr, operands: list[Any], made: Value) -
         raise Decline("a transposition by axes that vary")
     axes: Sequence[Any] = given_axes
     if not axes or axes == [None]:
-        axes = [*range(rank - 2), rank - 1, rank - 2] if instr.name == "mT" else range(rank)[::-1]
+        axes = [*range(rank - 2), rank - 1, rank - 2] if instr.op.last_two else range(rank)[::-1]
     arguments = (self.stacked(operands[0]), (0, *(axis % rank + 1 for axis in axes)))
     made = made._replace(order="?")
     return self.emit(np.transpose, "transpose", arguments, made, views=True, line=instr.line)
@@ -188,11 +190,11 @@ def _transpose(self: Stacking, instr: Instr, operands: list[Any], made: Value) -
 def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
     """Join arrays or numbers along one axis."""
     parts = instr.args[0]
-    if not isinstance(parts, (LIST, TUPLE)) or instr.name == "array":
+    if not isinstance(parts, (LIST, TUPLE)) or instr.op is ARRAY:
         if not isinstance(parts, LIST) or any(isinstance(part, LIST) for part in parts):
             raise Decline(f"{instr.name} of a nest")
     axis = dict(instr.kw).get("axis", instr.args[1] if len(instr.args) > 1 else 0)
-    if instr.name == "array":
+    if instr.op is ARRAY:
         axis = 0
     if type(axis) is not int or {*dict(instr.kw)} - {"axis"}:
         raise Decline(f"{instr.name} with options")
@@ -204,14 +206,14 @@ def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
         if self.row_value(operand).dtype != made.dtype:
             raise Decline(f"{instr.name} of several dtypes")
         stacks.append(self.stacked(operand))
-    if len(stacks) == 1 and instr.name != "concatenate":
+    if len(stacks) == 1 and not instr.op.joins_along:
         axis %= rank
         value = self.described(stacks[0])
         shape = (*value.shape[: axis + 1], 1, *value.shape[axis + 1 :])
         return self.emit(
             np.reshape, "reshape", (stacks[0], shape), value._replace(shape=shape), views=True
         )
-    join: Any = np.concatenate if instr.name == "concatenate" else np.stack
+    join: Any = np.concatenate if instr.op.joins_along else np.stack
     return self.emit(
         join, join.__name__, (stacks,), made, (("axis", axis % rank + 1),), line=instr.line
     )
@@ -238,13 +240,9 @@ def _accumulate(self: Stacking, instr: Instr, operands: list[Any], made: Value) 
     return self.emit(instr.fn, instr.name, (stack,), made, keywords, line=instr.line)
 
 
-def _expand(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    return _reshape(self, instr._replace(kw=()), operands[:1], made)
-
-
 def _same(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    if any(type(op) is not Inv for op in operands[1:]):
-        raise Decline(f"{instr.name} with options that vary")
+    if any(type(op) is not Inv for op in operands[1:]) or (instr.op is COPY and instr.args[1:]):
+        raise Decline(f"{instr.name} with options")
     rest: list[Any] = [op.leaf for op in operands[1:]]
     args, kw = with_leaves((instr.args, instr.kw), iter([self.stacked(operands[0]), *rest]))
     return self.emit(instr.fn, instr.name, args, made, kw, views=instr.views, line=instr.line)
@@ -271,17 +269,18 @@ def _write(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Re
     )
 
 
-SPECIAL: dict[str, Callable[[Stacking, Instr, list[Any], Value], Ref]] = {
-    "matmul": _matmul,
-    **dict.fromkeys(("add.reduce", "maximum.reduce", "minimum.reduce", "multiply.reduce"), _reduce),
-    **dict.fromkeys(("reshape", ".reshape", "squeeze", ".squeeze", "ravel", ".ravel"), _reshape),
-    "expand_dims": _expand,
-    **dict.fromkeys(("array", "stack", "concatenate"), _join),
-    **dict.fromkeys(("moveaxis", "swapaxes"), _moved),
-    "add.accumulate": _accumulate,
-    "broadcast_to": _broadcast,
-    **dict.fromkeys(("T", "mT", "transpose", ".transpose"), _transpose),
-    **dict.fromkeys(("copy", ".astype", "real", "imag", "conj", ".conj"), _same),
-    **dict.fromkeys(("setitem", "scatter_add"), _write),
+SPECIAL: dict[Kind, Callable[[Stacking, Instr, list[Any], Value], Ref]] = {
+    Kind.PRODUCT: _matmul,
+    Kind.REDUCE: _reduce,
+    Kind.RESHAPE: _reshape,
+    Kind.JOIN: _join,
+    Kind.MOVE: _moved,
+    Kind.ACCUMULATE: _accumulate,
+    Kind.BROADCAST: _broadcast,
+    Kind.TRANSPOSE: _transpose,
+    Kind.COPY: _same,
+    Kind.CAST: _same,
+    Kind.PART: _same,
+    Kind.WRITE: _write,
 }
 """How operations that are not elementwise are performed for all turns at once."""

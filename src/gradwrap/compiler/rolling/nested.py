@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.evaluate import perform
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
-    KEYED,
     NUMBER,
     UFUNC,
     Instr,
@@ -110,7 +110,7 @@ class _Arguments:
     def instr(self, instr: Instr) -> Instr:
         """Return an instruction of a body that reads the arguments by their numbers."""
         made: Instr = changed(instr, self.leaf)
-        if made.name in KEYED:
+        if made.op.has_key:
             source, key, *rest = made.args
             parts = tuple(self.place(part) for part in (key if isinstance(key, TUPLE) else (key,)))
             args = (source, parts if isinstance(key, TUPLE) else parts[0], *rest)
@@ -171,7 +171,7 @@ def without_operations(body: Sequence[Instr | Loop]) -> list[Instr | Loop]:
     }
     rest: list[Instr | Loop] = []
     for step in body:
-        if isinstance(step, Instr) and step.name == "item" and step.args[0].index in outs:
+        if isinstance(step, Instr) and step.op is ITEM and step.args[0].index in outs:
             outs[step.args[0].index][step.args[1]] = step.out
         else:
             rest.append(step)

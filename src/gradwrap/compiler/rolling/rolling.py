@@ -39,8 +39,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
-    KEYED,
     UFUNC,
     Block,
     Guard,
@@ -218,7 +218,7 @@ class Roller(Rewriting):
                 if turns >= TURNS and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
                     start: int = a
-                    while self.instrs[start].name == "item":  # a turn has a loop and its outputs
+                    while self.instrs[start].op is ITEM:  # a turn has a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
                     free[a:end] = False
@@ -241,8 +241,8 @@ class Roller(Rewriting):
 
     def _code(self, instr: Instr) -> int:
         """A small number for an operation with the shapes and dtypes of what it works on."""
-        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.name in ("pow", "where")
-        keyed = instr.name in KEYED
+        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
+        keyed = instr.op.has_key
         name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
         parts: list[Any] = [name, self._kind(self.values[instr.out])]
         for number, arg in enumerate(instr.args):
@@ -373,7 +373,7 @@ class Roller(Rewriting):
 def _counted(rows: Sequence[Instr]) -> str:
     """Say how many operations and loops there are."""
     inner = sum(isinstance(row.fn, Nested) for row in rows)
-    count = sum(row.name != "item" for row in rows) - inner
+    count = sum(row.op is not ITEM for row in rows) - inner
     text = f"{count} operations"
     return text if not inner else f"{text} and {inner} loop{'s' if inner > 1 else ''}"
 

@@ -6,8 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.program import (
-    FRESH,
-    KEYED,
     Constant,
     Instr,
     Loop,
@@ -113,7 +111,7 @@ def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
 
 def normalised(instr: Instr, values: Sequence[Value]) -> Instr:
     """Return the same access with its integers counted from the front."""
-    if instr.name not in KEYED or type(instr.args[0]) is not Ref:
+    if not instr.op.has_key or type(instr.args[0]) is not Ref:
         return instr
     key = instr.args[1]
     shape = values[instr.args[0].index].shape
@@ -233,7 +231,7 @@ class Rewriting:
         """Tell if a leaf of the old body is what an instruction made for the new one gives."""
         at = self.position.get(leaf.index) if type(leaf) is Ref else None
         other = self.made.get(made.index)
-        if at is None or other is None or other.name in FRESH:
+        if at is None or other is None or other.op.is_fresh:
             return False
         instr = self.instrs[at]
         if (instr.name, instr.kw) != (other.name, other.kw) or instr.fn != other.fn:

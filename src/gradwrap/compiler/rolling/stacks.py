@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import KEYED, NUMBER, Instr, Ref, Value, array, getitem, refs
+from gradwrap.compiler.ir.operations import GETITEM
+from gradwrap.compiler.ir.program import NUMBER, Instr, Ref, Value, array, getitem, refs
 from gradwrap.compiler.rolling.nested import Nested, is_numeric
 from gradwrap.compiler.rolling.segments import Decline, Gat, Idx, Inv, Num, Rel, advance
 from gradwrap.core.values.dynamic import SLICE
@@ -145,7 +146,7 @@ class Stacking:
         mine = next((n for n, other in enumerate(others) if other is operand), 0)
         if isinstance(line.fn, Nested):
             return self.constant(np.array(operand.numbers, line.fn.dtypes[mine]))
-        if line.name in KEYED and 0 < mine < len(others) - (line.name != "getitem"):
+        if line.op.has_key and 0 < mine < len(others) - (line.op is not GETITEM):
             return self.constant(np.array(self.places(operand).places))
         dtypes: list[Any] = []
         for other in others:
@@ -153,7 +154,7 @@ class Stacking:
                 dtypes.append(self.row_value(other).dtype)
             elif other is not operand and type(other) is Inv and is_numeric(other.leaf):
                 dtypes.append(other.leaf)
-        if line.name == "pow" and type(operand.numbers[0]) is int:
+        if line.op.is_power and type(operand.numbers[0]) is int:
             raise Decline("powers with exponents that vary")
         number = operand.numbers[0]
         kind = number.dtype if isinstance(number, NUMBER) else np.result_type(*dtypes, number)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.layout import order_of
+from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import NDARRAY, Guard, Instr, Ref, Value, item, mapped
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
@@ -25,13 +26,6 @@ NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
 """The types, beside None and the ellipsis, that arguments of operations may have."""
 NUMERIC = "biufc"
-MEASURED = frozenset(
-    {"nonzero", "flatnonzero", "argwhere", "compress", "extract", "trim_zeros", "union1d"}
-    | {"unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "delete"}
-    | {"intersect1d", "setdiff1d", "setxor1d", ".nonzero", ".compress"}
-)
-"""Operations whose result may have another shape for other values."""
-MAY_VIEW = frozenset({".reshape", ".ravel", ".view", "reshape", "ravel", "ascontiguousarray"})
 MOST = 1 << 18
 """The longest trace, in operations."""
 
@@ -250,7 +244,7 @@ class Tape:
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
         line = self._line()
-        may_view = views or name in MAY_VIEW
+        may_view = views or OPERATIONS[name].may_view
         copied = may_view and not views
         self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
         if may_view:
@@ -258,7 +252,7 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Recorded):
                     arg.shares = True
-        return self._measured(made) if name in MEASURED else made
+        return self._measured(made) if OPERATIONS[name].by_values else made
 
     def _note_errors(self, before: Any) -> None:
         """Note which floating point errors NumPy is to ignore now."""
@@ -286,7 +280,7 @@ class Tape:
         for i, part in enumerate(result):
             made = self.new(part)
             self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
-            parts.append(self._measured(made) if name in MEASURED else made)
+            parts.append(self._measured(made) if OPERATIONS[name].by_values else made)
         kind = type_of(result)
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 

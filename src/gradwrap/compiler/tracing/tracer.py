@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import ADD_REDUCE, METHODS, OPERATIONS, POW
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     Attribute,
@@ -41,13 +42,6 @@ SHAPES: frozenset[Any] = frozenset(
 WRITING: frozenset[Any] = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
 )
-METHODS = frozenset(
-    {"all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress"}
-    | {"conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max", "mean"}
-    | {"min", "nonzero", "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze"}
-    | {"std", "sum", "swapaxes", "take", "trace", "transpose", "var", "view"}
-)
-"""The methods of arrays that write to nothing and return arrays."""
 NO_VALUE: Any = getattr(np, "_NoValue", None)
 
 
@@ -65,13 +59,13 @@ def _path_of(function: Any) -> str:
     return ""
 
 
-def _is_default(name: str, value: Any) -> bool:
-    if value is None and name not in ("axis", "initial"):
+def _is_default(keyword: str, value: Any) -> bool:
+    if value is None and keyword not in ("axis", "initial"):
         return True
-    if value is NO_VALUE or (name, value) in ((("keepdims"), False), ("subok", True)):
+    if value is NO_VALUE or (keyword, value) in ((("keepdims"), False), ("subok", True)):
         return True
-    return (name == "where" and value is True) or (
-        name in ("casting", "order") and value in ("same_kind", "K")
+    return (keyword == "where" and value is True) or (
+        keyword in ("casting", "order") and value in ("same_kind", "K")
     )
 
 
@@ -80,8 +74,8 @@ def _is_default(name: str, value: Any) -> bool:
 
 def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False) -> Any:
     """Make the method of an operator."""
-    name = "pow" if ufunc is np.power else ufunc.__name__
-    fn = operator.pow if name == "pow" else ufunc
+    is_power = ufunc is np.power
+    fn, name = (operator.pow, POW.name) if is_power else (ufunc, ufunc.__name__)
 
     def operate(self: Any, other: Any) -> Any:
         if isinstance(other, AnyWrapper):
@@ -240,14 +234,14 @@ class Tracer(Recorded):
         """Return a new array."""
         if order in ("K", "A") or self.value.flags.c_contiguous:
             return self.tape.record(copy, "copy", (self,))
-        return self.tape.record(Method("copy"), ".copy", (self, order))
+        return self.tape.record(copy, "copy", (self, order))
 
     def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
         """Return the elements in another dtype."""
         dtype = np.dtype(dtype)
         if dtype == self.value.dtype and not args and not kwargs:
             return self.copy("K") if copy else self
-        return self.tape.record(Method("astype"), ".astype", (self, dtype, *args), kwargs)
+        return self.tape.record(Method("astype"), "astype", (self, dtype, *args), kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name not in METHODS:
@@ -259,13 +253,18 @@ class Tracer(Recorded):
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None:
             raise self.tape.refuse(f"x.{name} writes to out=. Fix: y = x.{name}()")
-        if name == "sum":
+        if name == ADD_REDUCE.method:
             names = ("axis", "dtype", "out", "keepdims")
             kw = {**dict(zip(names, args, strict=False)), **kwargs}
             kw.setdefault("axis", None)
             kw = {key: value for key, value in kw.items() if not _is_default(key, value)}
-            return self.tape.record(np.add.reduce, "add.reduce", (self,), kw)
-        return self.tape.record(Method(name), f".{name}", (self, *args), kwargs)
+            return self.tape.record(np.add.reduce, ADD_REDUCE.name, (self,), kw)
+        op = OPERATIONS[name]
+        if op.takes_array_second:
+            return self.tape.record(getattr(np, name), name, (args[0], self, *args[1:]), kwargs)
+        if op.takes_tuple and len(args) > 1:
+            args = (args,)
+        return self.tape.record(Method(name), name, (self, *args), kwargs)
 
 
 class ArrayTracer(Tracer):
@@ -290,41 +289,42 @@ class ArrayTracer(Tracer):
         return int(made.index)
 
 
-_BINARY: dict[str, tuple[Any, Any]] = {
-    "add": (np.add, operator.add),
-    "sub": (np.subtract, operator.sub),
-    "mul": (np.multiply, operator.mul),
-    "truediv": (np.true_divide, operator.truediv),
-    "floordiv": (np.floor_divide, operator.floordiv),
-    "mod": (np.remainder, operator.mod),
-    "pow": (np.power, operator.pow),
-    "matmul": (np.matmul, operator.matmul),
-    "and": (np.bitwise_and, operator.and_),
-    "or": (np.bitwise_or, operator.or_),
-    "xor": (np.bitwise_xor, operator.xor),
-    "lshift": (np.left_shift, operator.lshift),
-    "rshift": (np.right_shift, operator.rshift),
-}
-_COMPARED: dict[str, tuple[Any, Any]] = {
-    "eq": (np.equal, operator.eq),
-    "ne": (np.not_equal, operator.ne),
-    "lt": (np.less, operator.lt),
-    "le": (np.less_equal, operator.le),
-    "gt": (np.greater, operator.gt),
-    "ge": (np.greater_equal, operator.ge),
-}
-for _word, (_ufunc, _perform) in _BINARY.items():
-    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
-    setattr(Tracer, f"__r{_word}__", _operator(_ufunc, _perform, swapped=True))
-for _word, (_ufunc, _perform) in _COMPARED.items():
-    setattr(Tracer, f"__{_word}__", _operator(_ufunc, _perform))
-for _word, _ufunc, _perform in (
-    ("neg", np.negative, operator.neg),
-    ("pos", np.positive, operator.pos),
-    ("abs", np.absolute, operator.abs),
-    ("invert", np.invert, operator.invert),
-):
-    setattr(Tracer, f"__{_word}__", _unary(_ufunc, _perform))
+_BINARY: tuple[tuple[Any, Any], ...] = (
+    (operator.add, np.add),
+    (operator.sub, np.subtract),
+    (operator.mul, np.multiply),
+    (operator.truediv, np.true_divide),
+    (operator.floordiv, np.floor_divide),
+    (operator.mod, np.remainder),
+    (operator.pow, np.power),
+    (operator.matmul, np.matmul),
+    (operator.and_, np.bitwise_and),
+    (operator.or_, np.bitwise_or),
+    (operator.xor, np.bitwise_xor),
+    (operator.lshift, np.left_shift),
+    (operator.rshift, np.right_shift),
+)
+_COMPARED: tuple[tuple[Any, Any], ...] = (
+    (operator.eq, np.equal),
+    (operator.ne, np.not_equal),
+    (operator.lt, np.less),
+    (operator.le, np.less_equal),
+    (operator.gt, np.greater),
+    (operator.ge, np.greater_equal),
+)
+_UNARY: tuple[tuple[Any, Any], ...] = (
+    (operator.neg, np.negative),
+    (operator.pos, np.positive),
+    (operator.abs, np.absolute),
+    (operator.invert, np.invert),
+)
+for _perform, _ufunc in (*_BINARY, *_COMPARED):
+    setattr(Tracer, f"__{_perform.__name__.rstrip('_')}__", _operator(_ufunc, _perform))
+for _perform, _ufunc in _BINARY:
+    _swapped = _operator(_ufunc, _perform, swapped=True)
+    setattr(Tracer, f"__r{_perform.__name__.rstrip('_')}__", _swapped)
+for _perform, _ufunc in _UNARY:
+    setattr(Tracer, f"__{_perform.__name__}__", _unary(_ufunc, _perform))
 
 
 def _is_traced_mask(part: Any) -> bool:

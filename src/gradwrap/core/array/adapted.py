@@ -23,13 +23,13 @@ _warned: set[tuple[str, int]] = set()
 
 
 def adapted_caller() -> FrameType | None:
-    """The frame that has called the method that asks, if its code is adapted."""
+    """Return the frame that called the calling method if its code is adapted, or None."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return frame if MARK in frame.f_globals else None
 
 
 def current_code(depth: int) -> CodeType:
-    """The code that runs, so many calls above the function that asks."""
+    """Return the code object of the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 

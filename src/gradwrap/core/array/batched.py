@@ -60,7 +60,7 @@ class Batched(Variable[A]):
 
     @classmethod
     def _of_batch(cls, level: int, batch: Batch, out: Any) -> Any:
-        """Results of a batch, each with the batch axis first, as this transform's."""
+        """Wrap results whose first axis is the batch axis as batches of this transform."""
         if isinstance(out, SEQUENCE):
             parts = [cls._of_batch(level, batch, part) for part in out]
             return rebuilt(out, parts)
@@ -72,7 +72,7 @@ class Batched(Variable[A]):
 
     @staticmethod
     def _like(kind: Any, out: Any, batch: Batch) -> Any:
-        """A result with the batch axis first, which keeps an operand's description if it can."""
+        """Wrap a result, batch axis first; reuse an operand's description if it fits."""
         meta = batch.meta
         if batch.diagonal is None and out.shape[1:] == meta.shape and out.dtype == meta.dtype:
             return make_wrapper(kind, out, batch)
@@ -80,7 +80,7 @@ class Batched(Variable[A]):
 
     @classmethod
     def _of_diagonal(cls, batch: Batch) -> Any:
-        """A batch that is a diagonal matrix: its data are made when they are asked for."""
+        """Make a batch that is a diagonal matrix; its data are computed on first access."""
         made = cls.__new__(cls)
         made._node = batch
         made._view = made._views = None
@@ -142,7 +142,7 @@ class Batched(Variable[A]):
         return super()._untracked_data(what, fix, into=into)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """NumPy's conversion; refused, of a NumPy function's index so that `vmap` can go on."""
+        """Refuse NumPy's conversion; if a NumPy function asked for an index, `vmap` can go on."""
         try:
             return super().__array__(dtype, copy)
         except BatchedValueError as error:

@@ -175,5 +175,5 @@ class Conversions:
 
 
 def _exchangeable(data: Any) -> Any:
-    """An array that has DLPack's methods: a NumPy scalar, which has not, becomes one."""
+    """Return an array with DLPack's methods, which a NumPy scalar lacks: it becomes an array."""
     return data if hasattr(data, "__dlpack__") else backend_of(data).asarray(data)

@@ -78,7 +78,7 @@ class Flat(Generic[V]):
             set_item(base, _unravelled(positions, base.shape) or ..., value)
 
     def _position(self, key: Any) -> int | None:
-        """The position that an integer names; None for any other key."""
+        """Return the position that an integer key names, or None for any other key."""
         if isinstance(key, bool):
             return None
         try:
@@ -90,7 +90,7 @@ class Flat(Generic[V]):
         return position % len(self)
 
     def _positions(self, key: Any) -> Any:
-        """The positions that a key names, as an array of integers."""
+        """Return the positions that a key names, as an array of integers."""
         if isinstance(key, TUPLE):
             raise IndexError(
                 "too many indices for flat iterator: flat iterator is 1-dimensional, "
@@ -100,7 +100,7 @@ class Flat(Generic[V]):
         return xp.asarray(xp.arange(len(self))[key], copy=True)
 
     def _filling(self, value: Any, shape: tuple[int, ...], size: int) -> Any:
-        """A value for so many elements, of this shape; None if there is none to write."""
+        """Repeat a value to `size` elements of this shape; return None if the value is empty."""
         if isinstance(value, ANY_FLAT):
             value = value.copy()
         if not isinstance(value, (*SEQUENCE, AnyWrapper)) and not getattr(value, "shape", ()):
@@ -129,12 +129,12 @@ ANY_FLAT: Final[type[Any]] = Flat
 
 
 def _only(key: Any) -> Any:
-    """The one part of a key that is a tuple of one."""
+    """Return the single part of a one-element tuple; any other key unchanged."""
     return key[0] if isinstance(key, TUPLE) and len(key) == 1 else key
 
 
 def _unravelled(position: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The indices along each axis of the element at a position, or of those at several."""
+    """Convert positions in C order to one index for each axis."""
     indices: list[Any] = []
     for length in reversed(shape):
         indices.append(position % length)

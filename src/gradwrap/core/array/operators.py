@@ -35,7 +35,7 @@ class Operators(Generic[B]):
 
     @classmethod
     def _operator(cls, op: Any, method: str, *, swapped: bool = False) -> Callable[..., Any]:
-        """Bind an operation to the class, in place of the method that asks for it."""
+        """Bind an operation to the class: the bound method replaces the general one."""
         before = changes()
         bound: Any = cls
         function = operator_call(bound._bind(op), bound._level, swapped=swapped)
@@ -46,7 +46,7 @@ class Operators(Generic[B]):
 
     @classmethod
     def _operator_in_place(cls, symbol: str, method: str) -> Callable[..., Any]:
-        """Bind an operator in place to the class, in place of the method that asks for it."""
+        """Bind an in-place operator to the class: the bound method replaces the general one."""
         before = changes()
         function = inplace.in_place_call(cls, symbol)
         setattr(cls, method, function)
@@ -56,7 +56,7 @@ class Operators(Generic[B]):
 
     @classmethod
     def _write_call(cls) -> Callable[..., None]:
-        """Bind the written call of `x[key] = value` to the class, in place of the general one."""
+        """Bind the written call of `x[key] = value` to the class, replacing the general method."""
         bound: Any = cls
         op = find_op("setitem")
         assert op is not None
@@ -70,7 +70,7 @@ class Operators(Generic[B]):
 
     @classmethod
     def _forget_operators(cls) -> None:
-        """Go back to the general methods, where others were bound."""
+        """Remove the bound methods, so that the general ones apply again."""
         for method in METHODS & cls.__dict__.keys():
             with contextlib.suppress(AttributeError):  # another thread was here
                 delattr(cls, method)
@@ -137,7 +137,7 @@ class Operators(Generic[B]):
 
 
 def _general(find: Callable[[], Any], method: str, *, swapped: bool = False) -> Any:
-    """The method before it is bound: it binds itself."""
+    """Make the general method of an operator, which binds the operation at its first call."""
 
     def operate(self: Any, *operands: Any) -> Any:
         return type_of(self)._operator(find(), method, swapped=swapped)(self, *operands)
@@ -171,6 +171,6 @@ for _name, _symbol in _IN_PLACE.items():
 
 
 def operation_of_method(method: str) -> Any:
-    """The operation that a method such as `__add__` stands for; None if it stands for none."""
+    """Return the operation behind a method such as `__add__`, or None."""
     find = _FIND.get(method)
     return None if find is None else find()

@@ -1,4 +1,4 @@
-"""NumPy's protocols and methods: the quick way by what is bound once, and where the rest plugs in.
+"""NumPy's protocols and methods: bound calls for the usual case, handlers for the rest.
 
 A class of wrappers has one dictionary from NumPy's ufuncs to the calls of their operations, and one
 from its other functions to calls that take the same arguments. What they do not answer for is
@@ -68,7 +68,7 @@ def _handlers() -> Handlers:
 
 
 class _Calls(dict[Any, Any]):
-    """From a function to its call in a class of wrappers; None if it has none yet."""
+    """Map a function to its bound call in a class of wrappers; None if it has no rule yet."""
 
     def __init__(self, cls: Any, bind: Callable[[Any, Any], Any]) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ def open_doors(cls: Any) -> None:
 
 
 def forget(cls: Any, op: Op) -> None:
-    """Forget the calls that were bound to a class and may be of an operation that has changed."""
+    """Drop a class's bound calls that may use an operation whose rules have changed."""
     cls._ufunc_calls.clear()
     for function, call in tuple(cls._function_calls.items()):
         if op.name in (getattr(call, "path", op.name), function.__name__):
@@ -158,7 +158,7 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwargs: Any) -> Any:
-    """Call a function that has refused a batch on one example after the other, if that may help."""
+    """Call a function on one example after the other, if it refused a batch; else raise."""
     if is_innermost_batch((args, kwargs)):
         return looped(function, f"np.{name}", *args, **kwargs)
     if isinstance(error, BatchedValueError) and any(True for _ in batched_parts((args, kwargs))):

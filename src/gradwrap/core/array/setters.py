@@ -1,4 +1,4 @@
-"""What NumPy's arrays let one assign to: `x.real = v`, `x.imag = v`, `x.shape = s`."""
+"""Assignment to attributes, as NumPy allows it: `x.real = v`, `x.imag = v`, `x.shape = s`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def set_part(variable: Any, part: str, value: Any) -> None:
 
 
 def mark_imaginary(zeros: Any, of: Any) -> None:
-    """Let zeros be the imaginary part of real numbers, which NumPy does not let one write to."""
+    """Mark zeros as the imaginary part of a real array, so that writes to them are refused."""
     op = find_op(IMAG)
     assert op is not None
     as_view(zeros, of, op, ())
 
 
 def set_shape(variable: Any, shape: Any) -> None:
-    """Give an array another shape, in place: it becomes a view of what it was."""
+    """Reshape an array in place: it becomes a view of the array in its former shape."""
     before = variable._node
     if isinstance(before, Leaf) and before.meta.level == TAPE_LEVEL:
         raise _no_shape("a leaf Variable that requires grad keeps its shape")

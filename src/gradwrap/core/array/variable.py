@@ -55,7 +55,7 @@ A = TypeVar("A")
 if not TYPE_CHECKING:
 
     class ArrayMethods(Generic[A]):
-        """Nothing: `Variable.__getattr__` finds the methods when they are first asked for."""
+        """An empty base class: at run time, `Variable.__getattr__` finds NumPy's methods."""
 
         __slots__ = ()
 
@@ -106,7 +106,7 @@ class Variable(
 
     @classmethod
     def _bind(cls, op: Op) -> BoundOp:
-        """The operation bound to this class; bound again if its rules have changed since."""
+        """Return the operation bound to this class; bind it again if its rules have changed."""
         known: tuple[int, BoundOp] | None = cls._bindings.get(op)
         version = op.version  # before the rule: what is bound now is not kept for a later one
         if known is not None and known[0] == version:
@@ -136,7 +136,7 @@ class Variable(
 
     @classmethod
     def _plain(cls, data: Any) -> Any:
-        """Wrap a result that is not tracked, unless it is not an array at all."""
+        """Wrap an untracked result if it is an array."""
         if type(data) in cls._backend.array_types or cls._backend.is_array(data):
             return make_wrapper(cls, data)
         return cls._plain_other(data)
@@ -186,12 +186,12 @@ class Variable(
 
     @classmethod
     def _open_doors(cls) -> None:
-        """Bind NumPy's protocols to the class of a library, when it is made."""
+        """Bind NumPy's protocols to a new class of variables."""
         protocol.open_doors(cls)
 
     @classmethod
     def _forget_functions(cls, op: Op) -> None:
-        """Forget what is bound of NumPy's functions that may be of a changed operation."""
+        """Drop the bound calls of NumPy's functions that may use a changed operation."""
         protocol.forget(cls, op)
 
     def _call(self, op_name: str, *args: Any, **kwargs: Any) -> Self:

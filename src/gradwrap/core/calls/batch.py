@@ -60,12 +60,12 @@ def batching_functions_later(module: str) -> None:
 
 
 def register_batching(table: Mapping[str, FormulaFunction]) -> None:
-    """Enter batching functions, by the words that rows have for them."""
+    """Register batching functions under the words by which rows refer to them."""
     _functions.update(table)
 
 
 class _Moves:
-    """The batching of a row: a word of the core, or a function with the words that it names."""
+    """How a row moves the batch axis: by a word, or by a function and its parameter names."""
 
     def __init__(self, rule: Rule) -> None:
         said = rule.batching
@@ -97,7 +97,7 @@ class _Moves:
 
 
 class Batches(Call):
-    """A batch: the operation itself, with its axes moved behind that of the batch."""
+    """Write the call on a batch: the operation, with its axes moved behind the batch axis."""
 
     def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
         super().__init__(bound, other)
@@ -125,7 +125,7 @@ class Batches(Call):
         return []  # an argument without a formula is no matter here
 
     def look_at(self, index: int) -> list[str]:
-        """Diagonal matrices are looked at before their data are made, which asking does."""
+        """Test for a diagonal matrix before its data are read, since reading computes them."""
         if self.rule.diagonal is None or self.bound.backend.depth:
             return []
         x = self.rule.arrays[index]
@@ -213,14 +213,14 @@ class Batches(Call):
 
 
 def _repeated(xp: Any, item: Any, size: int) -> Any:
-    """The same array for every example; a number stays one."""
+    """Repeat an array for every example; return a number unchanged."""
     if not hasattr(item, "shape"):
         return item
     return xp.broadcast_to(item, (size, *item.shape))
 
 
 def aligned(xp: Any, data: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    """Arrays whose examples broadcast against each other, behind the batch axis."""
+    """Insert axes of length one behind the batch axis, so that the examples broadcast."""
     ranks = [
         len(item.shape) - flag if hasattr(item, "shape") else 0
         for item, flag in zip(data, flags, strict=True)
@@ -240,7 +240,7 @@ def aligned(xp: Any, data: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
 def perform_batched(
     bound: BoundOp, level: int, data: Sequence[Any], nodes: Sequence[Any], statics: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """The batch that an operation belongs to, and its results, each with the batch axis first."""
+    """Return the batch of an operation and its results, each with the batch axis first."""
     rule = bound.rule
     keys = [] if rule.key is None else [part._node for part in batched_parts(statics, level)]
     batch = next(node for node in (*nodes, *keys) if node is not None)
@@ -284,7 +284,7 @@ def _loop(  # noqa: PLR0913  all there is to a call
     flags: Sequence[bool],
     statics: tuple[Any, ...],
 ) -> Any:
-    """One example after the other."""
+    """Perform an operation on one example after the other, and stack the results."""
     tell(bound.rule.name, batch.fallback)
     pairs = list(zip(data, flags, strict=True))
     results = [

@@ -56,7 +56,7 @@ class NodeOp:
 
 
 class _NoNamespaces(dict[type, None]):
-    """No namespace for any type: of nodes whose formulas compute nothing."""
+    """Map every type to no namespace: for nodes whose formulas compute nothing."""
 
     def __missing__(self, kind: type) -> None:
         return None
@@ -92,14 +92,14 @@ class BoundOp(NodeOp):
         self.split, self.forward = _argument_handlers(rule)
 
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-        """The result; where it is a view of its source, writing to that changes it too."""
+        """Return the result; if it is a view, link it to its source, so that writes reach both."""
         link = getattr(type_of(arrays[0]), "_linked", None)
         source = arrays if self.rule.variadic else arrays[0]
         return result if link is None else link(result, source, self, statics)
 
 
 def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make the functions that take a call apart into (arrays, statics), and make it natively."""
+    """Make two functions: one splits a call into (arrays, statics), one calls natively."""
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)

@@ -1,4 +1,4 @@
-"""The generator: it writes out the usual call of one operation at one level.
+"""Generator of the written calls: the source of one operation's usual call at one level.
 
 The usual case: every array argument is a wrapper of one class and one level, a native array or a
 Python number. For it, a function is written once per operation and class, as `dataclasses` and
@@ -83,7 +83,7 @@ class Call:
         self.elsewhere: str = f"return other(bound, {self.arrays}, {self.statics})"
 
     def function(self, signature: str | None = None) -> Callable[..., Any] | None:
-        """The written function; None if all calls of this operation are unusual."""
+        """Return the written function, or None if no call of this operation is usual."""
         if not self.usual() or not WORDS.isdisjoint(self.rule.parameters):
             return None
         name = self.rule.name.replace(".", "_")
@@ -111,20 +111,20 @@ class Call:
         raise NotImplementedError
 
     def unpack(self, index: int) -> list[str]:
-        """More lines after an argument `x`, a wrapper, is unpacked into `x_n` and `x_d`."""
+        """Return more lines, run after the wrapper `x` is unpacked into `x_n` and `x_d`."""
         lacking = [f"if {self.rule.arrays[index]}_n is not None: {self.elsewhere}"]
         return lacking if self.rule.lacks(index) else []
 
     def look_at(self, index: int) -> list[str]:
-        """Lines before a wrapper is unpacked."""
+        """Return lines to run before a wrapper is unpacked."""
         return []
 
     def before(self) -> list[str]:
-        """Lines before the operation is performed; they may leave by `elsewhere`."""
+        """Return lines to run before the operation; they may leave by `elsewhere`."""
         return []
 
     def ending(self) -> list[str]:
-        """Lines that return the result, `out` being performed."""
+        """Return the lines that make the result from `out`, the operation's native result."""
         raise NotImplementedError
 
     def scope(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Call:
         return scope
 
     def level_of(self, indices: Iterable[int]) -> list[str]:
-        """Find the one `level` of the tracked arguments, and the description of one of them."""
+        """Return lines that find the common `level` of the tracked arguments, and `like`."""
         lines = ["level = -2"]
         for index in indices:
             x = self.rule.arrays[index]
@@ -172,7 +172,7 @@ class Call:
     # The frame ------------------------------------------------------------------------------------
 
     def unpacking(self) -> list[str]:
-        """Take the arguments apart into data `x_d` and nodes `x_n`."""
+        """Return lines that split the arguments into data `x_d` and nodes `x_n`."""
         if self.rule.variadic:
             return self.unpacking_sequence()
         lines: list[str] = []
@@ -192,7 +192,7 @@ class Call:
         return lines
 
     def unpacking_sequence(self) -> list[str]:
-        """Take a list or tuple of arrays apart, whose tracked ones are of one `level`."""
+        """Return lines that split a list of arrays into data and nodes of one `level`."""
         x = self.rule.arrays[0]
         more = "; metas.append({})" if self.collects_metas() else ""
         lines = [
@@ -216,11 +216,11 @@ class Call:
         return [*lines, f"    elif type(item) in PLAIN: {plain}", f"    else: {self.elsewhere}"]
 
     def collects_metas(self) -> bool:
-        """Tell if the descriptions of a sequence's arrays are wanted, as `metas`."""
+        """Tell if the lines for a sequence collect its arrays' descriptions, as `metas`."""
         return False
 
     def keys(self) -> list[str]:
-        """Take the wrappers off an index."""
+        """Return lines that take the wrappers off an index."""
         key = self.rule.key
         if key is None:
             return []
@@ -235,7 +235,7 @@ class Call:
         ]
 
     def perform(self) -> list[str]:
-        """Call the native function, or the operator where that is quicker."""
+        """Return lines that call the native function, or the operator where that is quicker."""
         data = [f"{a}_d" for a in self.rule.arrays]
         symbol = self.rule.symbol
         if self._calls_operator():
@@ -253,13 +253,13 @@ class Call:
         return is_quicker and not self.bound.op.keepable
 
     def native_call(self) -> str:
-        """The call of the native function on the data."""
+        """Return the expression that calls the native function on the data."""
         rule = self.rule
         values = [f"{name}_d" if name in rule.arrays else name for name in rule.parameters]
         return f"native({', '.join(passed(rule, values))})"
 
     def result(self, value: str) -> str:
-        """Return a value; as a view of the argument, where it is one."""
+        """Return a `return` line for a value, linked to the argument if it may be a view."""
         if self.rule.views:
             return f"return link({value}, {self.rule.arrays[0]}, bound, {self.statics})"
         return f"return {value}"
@@ -271,22 +271,22 @@ def _described(backend: Backend, data: Any, level: int) -> Any:
 
 
 def _is_tracked(data: Any) -> bool:
-    """Tell if data are tracked by one of the transforms outside."""
+    """Tell if an enclosing transform tracks the data."""
     return isinstance(stripped(data), AnyWrapper)
 
 
 def tuple_of(names: Iterable[str]) -> str:
-    """The text of a tuple of these names."""
+    """Write a tuple of these names."""
     return f"({''.join(f'{name}, ' for name in names)})"
 
 
 def indented(lines: list[str]) -> list[str]:
-    """Lines one step further in."""
+    """Indent lines by one step."""
     return ["    " + line for line in lines]
 
 
 def deepest(values: Iterable[Any]) -> type[Any]:
-    """The type of the deepest wrapper among values, or of the last native array."""
+    """Return the type of the most deeply nested wrapper among values, or of a native array."""
     found: Any = None
     for value in values:
         kind = type_of(value)

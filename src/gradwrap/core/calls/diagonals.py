@@ -1,4 +1,4 @@
-"""Operations on a batch that is a diagonal matrix, and is kept as its diagonal.
+"""Operations on batches that are diagonal matrices and are stored as their diagonals.
 
 The columns of a Jacobian start from the unit vectors: from a matrix of which all that matters are
 n numbers. Scaling keeps it diagonal, a product with a matrix scales the rows of that, and only what
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def on_diagonals(bound: BoundOp) -> Callable[..., Any] | None:
-    """The operation on diagonal matrices; the function gives None where it needs their data.
+    """Make the operation on diagonal matrices; it returns None if it needs their full data.
 
     It takes the arrays, then the statics, by position. The row names the arguments at which zero
     gives zero, whatever the others are, or has a word for it.
@@ -36,13 +36,13 @@ def on_diagonals(bound: BoundOp) -> Callable[..., Any] | None:
 
 
 def diagonal_of(value: Any) -> Any:
-    """The diagonal, if a value is a batch that is kept as one."""
+    """Return the diagonal of a batch that is stored as one, or None."""
     node = getattr(value, "_node", None)
     return getattr(node, "diagonal", None)
 
 
 def _kept(bound: BoundOp, like: Any, diagonal: Any) -> Any:
-    """A batch that is diagonal again."""
+    """Make a batch that is stored as a diagonal, or return None if the spaces differ."""
     node = like._node
     if diagonal.shape != node.diagonal.shape or diagonal.dtype != node.diagonal.dtype:
         return None
@@ -52,13 +52,13 @@ def _kept(bound: BoundOp, like: Any, diagonal: Any) -> Any:
 
 
 def _made(bound: BoundOp, like: Any, data: Any) -> Any:
-    """A batch of data that are not diagonal."""
+    """Make an ordinary batch from its full data."""
     node = like._node
     return bound.variable_class._of_batch(node.meta.level, node, data)
 
 
 def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
-    """The number of axes of a value that is the same for all examples; None for other values."""
+    """Return the number of axes of a value that all examples share; None for other values."""
     kind = type_of(value)
     if value is None or kind not in bound.backend.plain_types:
         return None
@@ -66,7 +66,7 @@ def _rank_of_plain(bound: BoundOp, value: Any) -> int | None:
 
 
 def _scaled(bound: BoundOp, names: frozenset[str]) -> Callable[..., Any]:
-    """The operation on the diagonals: off them it takes zero to zero."""
+    """Make the operation on the diagonals alone: zeros off the diagonal stay zero."""
     arrays = bound.rule.arrays
 
     def scaled(*values: Any) -> Any:
@@ -86,7 +86,7 @@ def _scaled(bound: BoundOp, names: frozenset[str]) -> Callable[..., Any]:
 
 
 def _one_of(x1: Any, x2: Any) -> tuple[Any, Any, Any]:
-    """The batch that is kept as a diagonal (the second, if both are), that, and the other value."""
+    """Return the diagonal batch (the second if both are), its diagonal, and the other value."""
     diagonal = diagonal_of(x2)
     return (x1, diagonal_of(x1), x2) if diagonal is None else (x2, diagonal, x1)
 
@@ -111,7 +111,7 @@ def _add(bound: BoundOp) -> Callable[..., Any]:
 
 
 def _matmul(bound: BoundOp) -> Callable[..., Any]:
-    """`D @ B` scales the rows of B, as the examples are; `A @ D` the columns of A, which are."""
+    """Multiply by a diagonal D: `D @ B` scales the rows of B, and `A @ D` the columns of A."""
     multiply = bound.backend.xp.multiply
 
     def matmul(x1: Any, x2: Any) -> Any:

@@ -42,7 +42,7 @@ A = TypeVar("A")
 
 
 class _NotingTangent:
-    """The tangent of one output of several, for an operation that notes which of them are used."""
+    """The tangent of one output of several; reading it notes that the output is used."""
 
     __slots__ = ("_note", "_tangent", "meta")
 
@@ -67,7 +67,7 @@ def _note_use(on_use: Callable[..., None], out: Any, used: set[int], index: int)
 
 
 class Forward(Call):
-    """Forward mode: the terms of the tracked arguments, added up."""
+    """Write the call in forward mode: the sum of the tracked arguments' terms."""
 
     def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
         super().__init__(bound, other)
@@ -136,7 +136,7 @@ class Forward(Call):
         return [*lines, self.result(f"dual(bound, out, level, {like}, pushed)")]
 
     def tangent(self) -> list[str]:
-        """Lines that find the tangent of the output."""
+        """Return lines that compute the tangent of the output."""
         rule = self.rule
         lines: list[str] = []
         if rule.variadic:
@@ -172,7 +172,7 @@ class Forward(Call):
 
 
 class _Calls(dict[type, Any]):
-    """The operation by the type of a tangent, which may be a wrapper of another transform."""
+    """Map the type of a tangent, which may be a wrapper, to the operation's call for it."""
 
     def __init__(self, bound: BoundOp) -> None:
         super().__init__()
@@ -187,7 +187,7 @@ class _Calls(dict[type, Any]):
 
 
 def dual(bound: BoundOp, out: Any, level: int, like: Meta | None, t: Any) -> Any:
-    """The results of an operation with their tangents, brought to their shapes and dtypes."""
+    """Attach tangents to the results of an operation, brought to their shapes and dtypes."""
     if isinstance(out, SEQUENCE):
         tangents = [None] * len(out) if t is None else t
         parts = [
@@ -218,7 +218,7 @@ def push_forward(  # noqa: PLR0913  all there is to a call
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
-    """The results of an operation with their tangents; `data` and `out` are of lower levels."""
+    """Return the results with their tangents; `data` and `out` are of lower levels."""
     rule = bound.rule
     outs = tuple(out) if isinstance(out, SEQUENCE) else (out,)
     if rule.real_steps and not _any_complex(bound, outs):
@@ -241,7 +241,7 @@ def push_forward(  # noqa: PLR0913  all there is to a call
 
 
 def _pusher(bound: BoundOp) -> Callable[..., Any]:
-    """The function that applies the terms to any mixture of tangents, written when first needed."""
+    """Return the function that sums the terms of any tangents; write it at the first use."""
     known: Callable[..., Any] | None = getattr(bound, "push", None)
     if known is not None:
         return known
@@ -261,7 +261,7 @@ def _pusher(bound: BoundOp) -> Callable[..., Any]:
 
 
 def _with_free_names(rule: Rule) -> Rule:
-    """The same row with other names for the parameters that are words of the written text."""
+    """Rename the row's parameters that clash with words of the written text."""
     if WORDS.isdisjoint(rule.parameters):
         return rule
 
@@ -286,7 +286,7 @@ def _with_free_names(rule: Rule) -> Rule:
 
 
 def _added(first: Any, second: Any) -> Any:
-    """The sum of two tangents, or of those of several outputs."""
+    """Add two tangents, or the tangents of several outputs."""
     if isinstance(first, SEQUENCE):
         return [a + b for a, b in zip(first, second, strict=True)]
     return first + second
@@ -295,7 +295,7 @@ def _added(first: Any, second: Any) -> Any:
 def _transposed_twice(
     bound: BoundOp, data: Sequence[Any], nodes: Sequence[Any], statics: tuple[Any, ...], out: Any
 ) -> Any:
-    """Pull a variable cotangent back, and the tangents back through that."""
+    """Compute the tangent of a result by transposing the vector-Jacobian product."""
     tangents = [None if node is None else node.value for node in nodes]
     reverse = bound.variable_class._sibling(Variable)._bind(bound.op)
     level = new_level()

@@ -49,13 +49,13 @@ def apply_call(bound: BoundOp, *args: Any, **kwargs: Any) -> Any:
 
 
 def _apply_linked(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-    """The general call; a result that is a view remembers what it is a view of."""
+    """Make the general call, and link a result that is a view to its source."""
     result = apply(bound, arrays, statics)
     return bound.linked(result, arrays, statics) if bound.rule.views else result
 
 
 def bind_calls(bound: BoundOp, level: type[Call]) -> None:
-    """Give a binding its call, as a level writes it, and its general form."""
+    """Give a binding its written call at a level, and its general call."""
     bound.apply = functools.partial(apply_call, bound)
     bound.apply.__name__ = bound.name.rpartition(".")[2]  # type: ignore[attr-defined]  # a partial takes attributes
     bound.apply.__wrapped__ = bound.split  # type: ignore[attr-defined]  # for its signature
@@ -63,7 +63,7 @@ def bind_calls(bound: BoundOp, level: type[Call]) -> None:
 
 
 def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callable[..., Any]:
-    """The method of an operator: a type it does not know gets its own turn."""
+    """Make the method of an operator; for types that it does not know, it declines."""
     rule = bound.rule
     is_foreign = bound.variable_class._is_foreign
     times = rule.symbol == "*"
@@ -87,13 +87,13 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
 
 
 def _repeats(operands: tuple[Any, ...]) -> bool:
-    """Tell if a list is multiplied by a whole number, which repeats it; an array makes an array."""
+    """Tell if operands are a list and a whole number, whose product repeats the list."""
     is_list = any(isinstance(one, SEQUENCE) for one in operands)
     return is_list and any(map(is_whole_number, operands))
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The native values that a user's function gets for its parameters without a formula."""
+    """Return the native values of a user's function's parameters that have no formula."""
     rule = bound.rule
     for name, value in zip(rule.statics, statics, strict=True):
         if is_recorded(value):
@@ -102,7 +102,7 @@ def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]
 
 
 def no_rule(op: str, backend: str, argument: str, parameters: Sequence[str]) -> NoRuleError:
-    """The error for an operation that has no rule for a tracked argument."""
+    """Make the error for an operation that has no rule for a tracked argument."""
     formulas = ", ".join(
         f"lambda xp, g, {name}: ..." if name == argument else "None" for name in parameters
     )
@@ -159,7 +159,7 @@ performs(apply, "operation", name_of_first)
 
 
 def _is_bound_for(bound: BoundOp, top: Any, taking: Backend | None) -> bool:
-    """Tell if an operation is bound to wrappers of the kind and the library that it is called on.
+    """Tell if a binding is for the kind of wrapper and the library of the highest level.
 
     The formulas of NumPy's operations compute with another library's cotangents where that has
     taken arrays in.
@@ -176,7 +176,7 @@ def interpret(  # noqa: PLR0913  all there is to a call
     statics: tuple[Any, ...],
     derive: Callable[..., Any],
 ) -> Any:
-    """Perform an operation; where an argument is tracked, let `derive` give its derivative."""
+    """Perform an operation; if an argument is tracked, `derive` adds the derivative."""
     is_silent = level <= silent_up_to()
     if bound.check and not is_silent:
         refuse_without_formula(bound, nodes)
@@ -188,7 +188,7 @@ def interpret(  # noqa: PLR0913  all there is to a call
 
 
 def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> Any:
-    """An operation on native arrays, or on wrappers of lower levels, which record it."""
+    """Perform an operation on native arrays, or on wrappers of lower levels, which record it."""
     wrapper = next((item for item in data if isinstance(item, AnyWrapper)), None)
     if wrapper is None and bound.rule.key is not None:
         wrapper = next(batched_parts(statics), None)
@@ -198,7 +198,7 @@ def perform(bound: BoundOp, data: Sequence[Any], statics: tuple[Any, ...]) -> An
 
 
 def bound_for_result(bound: BoundOp, out: Any) -> BoundOp:
-    """The same operation on arrays of the class of a result: what is to wrap it."""
+    """Return the binding whose class wraps a result of this type."""
     first = out[0] if isinstance(out, SEQUENCE) and out else out
     if not isinstance(first, AnyWrapper):
         return bound
@@ -206,7 +206,7 @@ def bound_for_result(bound: BoundOp, out: Any) -> BoundOp:
 
 
 def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
-    """The namespace that takes all of the arrays: of the deepest wrapper, or the library's own."""
+    """Return the namespace for all of the arrays: the deepest wrapper's, or the library's."""
     deepest: Any = None
     for array in arrays:
         kind = type_of(array)
@@ -220,7 +220,7 @@ def namespace_of(bound: BoundOp, arrays: Sequence[Any]) -> Any:
 
 
 def refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) -> None:
-    """A user's function is not even called where its result could not be recorded."""
+    """Refuse a tracked argument without a formula, before the function is called."""
     rule = bound.rule
     for index, node in enumerate(nodes):
         if node is not None and rule.lacks(0 if rule.variadic else index):
@@ -228,7 +228,7 @@ def refuse_without_formula(bound: BoundOp, nodes: Sequence[Node | Leaf | None]) 
 
 
 def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
-    """The class and the level of the tracked argument of the highest level."""
+    """Return the class and the level of the tracked argument with the highest level."""
     top, level = None, UNTRACKED
     for array in arrays:
         node = getattr(array, "_node", None)
@@ -238,7 +238,7 @@ def _top_of(arrays: Sequence[Any]) -> tuple[Any, int]:
 
 
 def as_data(bound: BoundOp, array: Any) -> Any:
-    """The data that an argument stands for at a level that does not track it."""
+    """Return the data of an argument that is not tracked at this level."""
     kind = type_of(array)
     if isinstance(array, AnyWrapper):
         return snapshot(stripped(array))

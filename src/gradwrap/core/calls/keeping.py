@@ -1,4 +1,4 @@
-"""Results that a checkpoint keeps: where its function runs again, they are not computed again.
+"""Results that a checkpoint keeps, so that running its function again need not compute them.
 
 A native function that a policy names is called through `keepable`, which asks for the store of the
 checkpoint that runs. Functions that no policy has named are called as they are.
@@ -33,21 +33,21 @@ class Kept:
 
 
 class _Replay:
-    """The same results, given out once more in their order."""
+    """Kept results, returned again in the order of their calls."""
 
     def __init__(self, kept: Kept) -> None:
         self.ops = kept.ops
         self._left = list(reversed(kept.results))
 
     def result(self, call: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-        """The result that this call had the first time."""
+        """Return the result that this call had in the first run."""
         before, found = self._left.pop() if self._left else (None, None)
         if before != call:
             raise _differs(f"called {call[0]}", before)
         return found
 
     def finish(self) -> None:
-        """Refuse to have left out a call."""
+        """Raise an error if the second run made fewer calls than the first."""
         if self._left:
             raise _differs("ended", self._left[-1][0])
 
@@ -65,7 +65,7 @@ _store: ContextVar[Kept | _Replay | None] = ContextVar("_store", default=None)
 
 @contextlib.contextmanager
 def keeping(kept: Kept | None, *, again: bool = False) -> Generator[None]:
-    """Keep the results of a run, or give them out again."""
+    """Keep the results of a run, or replay them."""
     if kept is None:
         yield
         return
@@ -80,7 +80,7 @@ def keeping(kept: Kept | None, *, again: bool = False) -> Generator[None]:
 
 
 def keepable(op: Op, native: Callable[..., Any]) -> Callable[..., Any]:
-    """The native function of an operation whose results a checkpoint may keep."""
+    """Wrap the native function of an operation whose results a checkpoint may keep."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         store = _store.get()

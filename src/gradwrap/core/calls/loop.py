@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call a function that has no rule: on one example after the other, where it gets a batch."""
+    """Call a function without a rule; on a batch, call it for one example after the other."""
     if not is_innermost_batch((args, kwargs)):
         return function(*args, **kwargs)
     top = max(batched_parts((args, kwargs)), key=lambda part: part._node.meta.level)
@@ -38,7 +38,7 @@ def is_innermost_batch(value: Any) -> bool:
 
 
 def _without_wrapper(result: Any) -> Any:
-    """A result without wrappers that track nothing."""
+    """Remove the wrappers that track nothing from a result."""
     if isinstance(result, SEQUENCE):
         parts = [_without_wrapper(part) for part in result]
         return rebuilt(result, parts)
@@ -46,7 +46,7 @@ def _without_wrapper(result: Any) -> Any:
 
 
 def tell(name: str, fallback: str) -> None:
-    """Say, as `vmap` was asked to, that an operation runs example by example."""
+    """Warn, or raise, as `vmap` was asked to, that an operation runs example by example."""
     if fallback == "loop":
         return
     text = f"vmap: {name} has no batching rule, so it is performed on one example after the other. "
@@ -67,7 +67,7 @@ performs(tell, "fallback", _name_of)
 
 
 def stacked(name: str, results: Sequence[Any], backend: Any = None) -> Any:
-    """The results of all examples along a new first axis; `backend` is the library of numbers."""
+    """Stack the results of all examples along a new first axis; `backend` is used for numbers."""
     if not results:
         raise BatchedValueError(
             f"vmap over no examples: {name} runs on one after the other, and there is none to "

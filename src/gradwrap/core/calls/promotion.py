@@ -1,4 +1,4 @@
-"""Promotion: an array of one library becomes one of another, in an operation on both.
+"""Promotion: in an operation on arrays of two libraries, one converts the arrays of the other.
 
 A library such as Dask takes NumPy's arrays in. A tracked array that it takes in stays the same
 place in the graph: what arrives for it is a cotangent in the other library's arrays, which is
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def promoted(arrays: Sequence[Any]) -> tuple[Sequence[Any], Backend | None]:
-    """Return the arguments of an operation, all of one library, and that, if it takes others in."""
+    """Return the arguments converted to one library, and that library; None if none converts."""
     if any(isinstance(array, SEQUENCE) for array in arrays):
         return arrays, None
     found = {library.name: library for array in arrays if (library := _library(array)) is not None}
@@ -51,7 +51,7 @@ def are_mixed(types: tuple[type[Any], ...]) -> bool:
 
 
 def promoted_call(cls: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
-    """Return the arguments of a function with those wrappers promoted that others take in.
+    """Return a function's arguments with wrappers converted to the library that accepts them.
 
     The first is the class of wrappers that the function is then called for.
     """
@@ -87,7 +87,7 @@ def _library(array: Any) -> Backend | None:
 
 
 def _taken_in(array: Any, library: Backend) -> Any:
-    """An array of the other library, at the same place of each level."""
+    """Convert an array to another library, and keep its place at each level."""
     if not isinstance(array, AnyWrapper):
         return library.asarray(array)
     data = _taken_in(array._value, library)

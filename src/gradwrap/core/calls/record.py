@@ -1,4 +1,4 @@
-"""Reverse mode: an operation is recorded as a node of the graph.
+"""Reverse mode: operations are recorded as nodes of the graph.
 
 `Tape` writes the usual call (`gradwrap.core.calls.call`); `record` does the same for the general
 one.
@@ -37,7 +37,7 @@ MADE = (
 
 
 class Tape(Call):
-    """Reverse mode: a node with an edge to each tracked argument."""
+    """Write the call in reverse mode: a node with an edge to each tracked argument."""
 
     def usual(self) -> bool:
         rule = self.rule
@@ -79,7 +79,7 @@ class Tape(Call):
         return self._record_many(active)
 
     def _node(self, edge: Sequence[str], meta: str, op: str, more: str = "None") -> list[str]:
-        """Lines that make the `node`."""
+        """Return lines that make the `node`."""
         values = [*edge, meta, op, more]
         if self.bound.backend.node is not None:
             return [f"node = new_node({', '.join(values)})"]
@@ -88,11 +88,11 @@ class Tape(Call):
         return ["; ".join(["node = Node(); node.seq = number()", *stores])]
 
     def _made(self, edge: Sequence[str], meta: str, op: str, more: str = "None") -> list[str]:
-        """Lines that make the result, `made`, with its node."""
+        """Return lines that make the result, `made`, with its node."""
         return [*self._node(edge, meta, op, more), MADE]
 
     def _linked(self) -> list[str]:
-        """Lines that return a recorded result; most views, and most that are none, at once."""
+        """Return lines for a recorded result. Usual views and usual new arrays need no call."""
         backend, x = self.bound.backend, self.rule.arrays[0]
         if not self.rule.views or not backend.keeps_base or backend.depth:
             return [self.result("made")]
@@ -106,7 +106,7 @@ class Tape(Call):
         ]
 
     def _unless_silent(self, level: str) -> list[str]:
-        """The exit for what is not recorded, or not by this call because it is watched."""
+        """Return lines that leave if the level is not recorded, or recordings are watched."""
         data, nodes = (self._all(part) for part in ("d", "n"))
         watched = f"watched(bound, {data}, {nodes}, {self.statics}, out)"
         return [
@@ -116,14 +116,14 @@ class Tape(Call):
         ]
 
     def _all(self, part: str) -> str:
-        """The data (`d`) or the nodes (`n`) of all arguments."""
+        """Name the data (`d`) or the nodes (`n`) of all arguments."""
         names = [f"{a}_{part}" for a in self.rule.arrays]
         return names[0] if self.rule.variadic else tuple_of(names)
 
     def _keep(
         self, indices: Sequence[int], level: str, tracked: Sequence[str] = ()
     ) -> tuple[list[str], str]:
-        """Lines that keep what the caller may write to of what these edges save, and the binding.
+        """Return lines that guard saved arrays the caller may write to, and the binding to use.
 
         A wrapper's array is the caller's if it is a view of one that `wrap` has been given: the
         transforms have kept those of their arguments.
@@ -165,7 +165,7 @@ class Tape(Call):
         return ([*parts, "by = bound", *lines], "by") if lines else (parts, "bound")
 
     def _may_be_array(self, name: str) -> bool:
-        """Tell if a static argument can be an array: one that has to be given."""
+        """Tell if a static argument can be an array: if it has no default."""
         return name in self.rule.statics and f"{name}=" not in self.rule.signature_text
 
     def _edge(self, index: int) -> tuple[str, str, str, str]:
@@ -229,7 +229,7 @@ class Tape(Call):
         ]
 
     def _guarded(self, index: int, scalar: str) -> list[str]:
-        """Record one of two arguments, where the other is not tracked."""
+        """Return lines that record one of two arguments if the other is not tracked."""
         rule = self.rule
         x = rule.arrays[index]
         meta = f"meta_of(out, {x}_n.meta.level, {x}_n.meta)"
@@ -258,7 +258,7 @@ class Tape(Call):
         return [*lines, *made, "return made"]
 
     def _record_joint(self) -> list[str]:
-        """Record a function whose one formula gives the cotangents of all arguments."""
+        """Return lines for a function whose one formula gives all arguments' cotangents."""
         rule = self.rule
         lines = [] if rule.variadic else self.level_of(range(len(rule.arrays)))
         lines += [f"if level == -2: {self.result('plain(out)')}", *self._unless_silent("level")]
@@ -296,14 +296,14 @@ class Tape(Call):
 
 
 def guarding(op: Any) -> Any:
-    """The binding of the nodes of an operation that saved guarded arrays."""
+    """Return the binding for nodes of the operation that saved guarded arrays."""
     if op.guarding is None:
         op.guarding = op.changed(watch=UNNOTED, guards=not op.special)
     return op.guarding
 
 
 def saved_part(view: Any) -> Any:
-    """Return what an operation saves of a view: a copy, if the array is being written to."""
+    """Return what an operation saves of a view: a copy if its base is being written to."""
     whole = view._view.source
     while whole._view is not None:
         whole = whole._view.source
@@ -311,7 +311,7 @@ def saved_part(view: Any) -> Any:
 
 
 def record_in_place(bound: BoundOp, x: Any, value: Any, key: Any, level: int) -> Node:
-    """Record `x[key] = value`, written into the buffer itself, which nothing else refers to."""
+    """Record `x[key] = value`, written into a buffer that nothing else refers to."""
     backend_meta = bound.backend.meta
     node = getattr(value, "_node", None)
     if node is not None and node.meta.level == level:
@@ -336,7 +336,7 @@ def record(  # noqa: PLR0913  all there is to a call
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
-    """The results of an operation, with the node that recorded it."""
+    """Return the results of an operation with the node that recorded it."""
     rule = bound.rule
     backend = bound.backend
     like = next(node.meta for node in nodes if node is not None)
@@ -372,7 +372,7 @@ def record(  # noqa: PLR0913  all there is to a call
 
 
 class Values:
-    """The values of a formula's words in one call; each is looked up only if it is used."""
+    """The values of the words in a formula for one call; each is looked up only if used."""
 
     def __init__(  # noqa: PLR0913  all there is to a call
         self,
@@ -421,7 +421,7 @@ class Values:
 
 
 def _several(bound: BoundOp, level: int, edges: list[Any], out: Any) -> Any:
-    """Record an operation of several outputs: one node, and one that selects for each output."""
+    """Record an operation of several outputs: one node for all, and a selecting node for each."""
     backend = bound.backend
     metas = OutputsMeta(backend.meta(part, level) for part in out)
     source = new_node(edges, metas, bound)
@@ -442,7 +442,7 @@ def record_watched(
     statics: tuple[Any, ...],
     out: Any,
 ) -> Any:
-    """Record what a written call has performed and left to be looked at."""
+    """Record an operation that a written call performed but did not record."""
     level = next((node.meta.level for node in nodes if node is not None), UNTRACKED)
     if level <= silent_up_to():
         return untracked(bound, out)
@@ -450,7 +450,7 @@ def record_watched(
 
 
 def new_node(edges: list[Any], meta: Any, bound: NodeOp) -> Node:
-    """A node of edges that lie one after the other."""
+    """Make a node from the flat list of its edges."""
     watch = current_watch()
     if watch is not None:
         bound, edges = watch.observed(bound, edges)

@@ -40,7 +40,7 @@ def arrive(  # noqa: PLR0913  the state of the pass
     *,
     owned: bool = False,
 ) -> None:
-    """Add a cotangent to what has arrived at a node."""
+    """Add a cotangent to the sum that has arrived at a node."""
     kind = type_of(cotangent)
     if kind is Scattered:
         arrive_at(pending, heap, node, cotangent.key, cotangent.values)
@@ -76,7 +76,7 @@ def arrive_at(
 
 
 def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
-    """Add to what has arrived: in place, where the sum's buffer is the engine's own."""
+    """Add to the sum that has arrived; add in place if the engine owns its buffer."""
     total = arrival[1]
     if arrival[2] and type(total) is type(cotangent):
         total += cotangent
@@ -88,7 +88,7 @@ def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
 
 
 def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
-    """Let the sum be in a buffer of the pass's own; give the backend that can add values there.
+    """Make sure that the pass owns the sum's buffer; return the backend that adds values to it.
 
     What a formula has made, and nothing else refers to, is such a buffer.
     """
@@ -107,13 +107,13 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
 
 
 def _deeper(backend: Backend, total: Any) -> Backend:
-    """The backend that can add a variable into a buffer that may be native."""
+    """Return the backend, of this one and the sum's, that has more layers of wrappers."""
     other = by_type.get(type_of(total)) or backend_of(total)
     return max(backend, other, key=lambda one: one.depth)
 
 
 def _collect(arrival: Pending, part: OutputPart) -> None:
-    """Gather the cotangents of the outputs of one node in a list.
+    """Collect the cotangents of the outputs of one node in a list.
 
     An output arrives twice where a formula that was recorded used it as well (`_rewrap_output`).
     """

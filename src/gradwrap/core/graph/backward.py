@@ -40,7 +40,7 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
     cut: bool = False,
     placement: Placement | None = None,
 ) -> dict[Node | Leaf, Any]:
-    """Carry the roots' cotangents back; give what arrives at each leaf, or at each target.
+    """Pull the roots' cotangents back; return the cotangent at each leaf, or at each target.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _freed(node: Node) -> GraphFreedError:
 
 
 def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
-    """The nodes that have a target among the nodes they were made from."""
+    """Return the nodes that depend on a target."""
     oldest = max(target.seq for target in targets)
     parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
     freed: Node | None = None
@@ -246,7 +246,7 @@ _age = attrgetter("seq")
 
 
 def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
-    """The nodes of the arguments; none once the graph is freed."""
+    """Return the nodes of the arguments; none once the graph is freed."""
     if isinstance(node, Leaf) or node.formula is None:
         return ()
     if node.index == JOINT:

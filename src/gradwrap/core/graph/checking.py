@@ -1,4 +1,4 @@
-"""Checks of what a user hands in: arrays to differentiate, gradients, what a rule returned.
+"""Checks of user input: arrays to differentiate, gradients, and the results of rules.
 
 What a user's rule returned is checked each time; the library's own are checked by its tests.
 """

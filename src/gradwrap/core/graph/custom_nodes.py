@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OpaqueOp(NodeOp):
-    """The binding of such nodes; nothing is ever called through it.
+    """The binding of such a node, which is never called.
 
     Its formula takes the cotangents as they are and returns finished ones: it checks them itself.
     Unless `materializes`, it is given None for an output that no cotangent arrived at.
@@ -46,7 +46,7 @@ def output_nodes(
     saved: tuple[Any, ...],
     metas: Sequence[Meta],
 ) -> list[Node]:
-    """One node for the call, and if it has several outputs, one for each that selects it."""
+    """Make one node for a call; if it has several outputs, also a selecting node for each."""
     if len(metas) == 1:
         return [new_node([parents, formula, saved, JOINT], metas[0], op)]
     outputs: Any = OutputsMeta(metas)
@@ -63,7 +63,7 @@ def recorded_outputs(  # noqa: PLR0913  all there is to a call
     places: Sequence[int],
     level: int,
 ) -> list[Any]:
-    """The outputs of a call, those at `places` with the nodes that record it at a level."""
+    """Return a call's outputs; those at `places` get nodes that record it at a level."""
     backends = [backend_of(outs[place]) for place in places]
     metas = [b.meta(outs[place], level) for b, place in zip(backends, places, strict=True)]
     wrapped = list(outs)

@@ -16,7 +16,7 @@ _apply: Callable[[Any, tuple[Any, ...]], Any] | None = None
 
 
 def install(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
-    """Name the function that a call of a node is handed to."""
+    """Set the function that answers a call of a node."""
     global _apply  # noqa: PLW0603  set once, at import
     _apply = apply
 
@@ -43,7 +43,7 @@ class GradFn:
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """For each argument, its own `grad_fn` and the number of its output that it is.
+        """Return for each argument its `grad_fn`, and its output number there.
 
         None stands for an argument that is not tracked, `AccumulateGrad` for a leaf. Empty once
         `backward` has freed the graph.
@@ -52,7 +52,7 @@ class GradFn:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for any data of the user's."""
+        """A dictionary in which users can keep any data."""
         return self.own_hooks().metadata
 
     def __call__(self, *gradients: Any) -> Any:

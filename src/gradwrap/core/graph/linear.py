@@ -1,4 +1,4 @@
-"""Linear maps that were recorded: the way back through one, and its transpose.
+"""Recorded linear maps: pulling back through a map, and transposing it.
 
 A derivative is a linear map, and what computes it can itself be recorded. So a pull of cotangents,
 recorded on cotangents of zero, has a pull of its own, which pushes tangents; and the pull of a push
@@ -79,7 +79,7 @@ class LinearMap:
 def record_linear(
     function: Callable[[list[Any]], Sequence[Any]], like: Sequence[Any], level: int | None = None
 ) -> LinearMap:
-    """Record a linear function of zeros in the spaces of arrays; None stays None."""
+    """Record a linear function, run on zeros shaped like `like`; None stays None."""
     level = new_level() if level is None else level
     zeros = [None if one is None else _zeros(one, level) for one in like]
     outputs = function(zeros)
@@ -93,7 +93,7 @@ def _zeros(like: Any, level: int) -> Any:
 
 
 def in_spaces_of(arrays: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Bring recorded values to the shapes and dtypes of arrays, before they are pulled back to."""
+    """Fit recorded values to the shapes and dtypes of arrays, before pulling back to them."""
     return [
         fit_tangent(type_of(value)._namespace, value, array)
         if array is not None and isinstance(value, AnyWrapper)
@@ -105,5 +105,5 @@ def in_spaces_of(arrays: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 def push(
     leaves: Sequence[Leaf | None], outputs: Sequence[Any], tangents: Sequence[Any]
 ) -> list[Any]:
-    """Carry tangents of leaves forward to what was recorded from them; None stands for zero."""
+    """Push tangents of leaves forward through the recorded map; None stands for zero."""
     return LinearMap(leaves, outputs).transposed().pull(tangents, keep=False)

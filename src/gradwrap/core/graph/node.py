@@ -119,7 +119,7 @@ def make_node(  # noqa: PLR0913  the fields, by position
     op: NodeOp,
     more: tuple[Any, ...] | None = None,
 ) -> N:
-    """Make a node, which has no `__init__`: the call of one would take as long as all the rest."""
+    """Make a node and set its fields here, since calling an `__init__` would double the time."""
     node = kind()
     node.seq = next_sequence_number()
     node.parent = parent

@@ -45,7 +45,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     inspection: Inspection | None,
     placement: Placement | None,
 ) -> None:
-    """Visit a node that is more than one formula per argument on plain real arrays."""
+    """Visit a node that needs more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if placement is not None:
@@ -101,7 +101,7 @@ performs(visit, "visit", _name_of)
 
 
 def unguarded(name: str, node: Node, began: int) -> tuple[Any, tuple[Any, ...] | None]:
-    """Return what a node saved in its first edge, and its other edges; check guarded arrays."""
+    """Return the saved values of a node's first edge and its other edges, guards checked."""
     saved, more = node.saved, node.more
     if more is not None:
         more = tuple([_checked(name, one, began) for one in more])
@@ -115,7 +115,7 @@ def _checked(name: str, saved: Any, began: int) -> Any:
 
 
 def _fitted(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
-    """A cotangent in its argument's space; a user's is checked to belong there."""
+    """Fit a cotangent to its argument's space; check the result of a user's rule."""
     if type(cotangent) in PARTS:
         return cotangent
     if node.op.check:
@@ -124,7 +124,7 @@ def _fitted(xp: Any, cotangent: Any, meta: Meta, node: Node, index: int) -> Any:
 
 
 def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
-    """Put zeros where no cotangent arrived at an output."""
+    """Replace the missing cotangents of outputs by zeros."""
     if not node.op.materializes:
         return tuple(parts)
     present = next(part for part in parts if part is not None)
@@ -143,7 +143,7 @@ def arrive_jointly(
     parents: tuple[Node | Leaf | None, ...],
     cotangents: Any,
 ) -> None:
-    """Distribute the cotangents that one formula gave for all arguments."""
+    """Distribute the cotangents that one formula returned for all arguments."""
     op = node.op
     if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
         got = len(cotangents) if isinstance(cotangents, SEQUENCE) else 1
@@ -177,7 +177,7 @@ def _conjugate_after(formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
 
 
 def conjugate(xp: Any, cotangent: Any) -> Any:
-    """A cotangent, or several, or the part of one, conjugated."""
+    """Conjugate a cotangent, a tuple of cotangents, or part of one."""
     if cotangent is None:
         return None
     if isinstance(cotangent, SEQUENCE):
@@ -188,7 +188,7 @@ def conjugate(xp: Any, cotangent: Any) -> Any:
 
 
 def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
-    """Give what the formulas saved its place in the graph again, so that they can be recorded."""
+    """Wrap the saved values with their nodes again, so that the formulas are recorded."""
     rule = node.op.rule
     if rule is None:
         return edges
@@ -214,7 +214,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
 
 
 def _rewrap(node: Node, value: Any, owner: Any) -> Any:
-    """A saved argument as a variable of the node it came from; as it is, if it was not tracked."""
+    """Wrap a saved argument with its node; return it unchanged if it was not tracked."""
     if owner is None:
         return value
     kind = node.op.variable_class
@@ -227,7 +227,7 @@ def _rewrap(node: Node, value: Any, owner: Any) -> Any:
 
 
 def _rewrap_output(node: Node, value: Any) -> Any:
-    """A saved output as a variable of its node, or of nodes that select each of several."""
+    """Wrap a saved output with its node, or several outputs with nodes that select them."""
     op = node.op
     if not isinstance(value, SEQUENCE):
         return make_wrapper(op.variable_class, value, node)

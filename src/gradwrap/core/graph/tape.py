@@ -1,4 +1,4 @@
-"""The imperative tape: backward passes with PyTorch's meaning, and what arrives at its leaves."""
+"""The imperative tape: backward passes with PyTorch's meaning, which add to `grad` of leaves."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def backward(
 
 
 def _arrive_at_leaf(leaf: Leaf, gradient: Any) -> None:
-    """Run the hooks of a leaf and add to its `grad`, unless it is frozen by now, or gone."""
+    """Run the hooks of a leaf and add to its `grad`; skip a leaf that is frozen or deleted."""
     variable: Any = leaf.variable
     hooks = leaf.hooks
     if hooks is not None:
@@ -119,7 +119,7 @@ def _run(
     create_graph: bool,
     inputs: Sequence[Any] | None,
 ) -> dict[Node | Leaf, Any]:
-    """Walk the graph; what arrives has buffers of its own."""
+    """Run the backward pass, and copy the results into buffers of their own."""
     if len(outputs) != len(gradients):
         raise BackwardError(
             f"got {len(outputs)} tensors and {len(gradients)} gradients. "
@@ -173,7 +173,7 @@ def _applied(node: Any, gradients: tuple[Any, ...]) -> Any:
 
 
 def _below(node: Node) -> set[Any]:
-    """The nodes that the edges of a node lead to."""
+    """Return the nodes to which the edges of a node lead."""
     found: set[Any] = set()
     for parent, _, _, index in node.edges:
         found.update(one for one in (parent if index == JOINT else (parent,)) if one is not None)
@@ -181,7 +181,7 @@ def _below(node: Node) -> set[Any]:
 
 
 def _of_outputs(node: Any, metas: Sequence[Meta], gradients: tuple[Any, ...]) -> list[Any]:
-    """The gradients that a node is called with, checked against its outputs."""
+    """Return the gradients passed to a node's call, checked against its outputs."""
     if len(gradients) != len(metas):
         raise BackwardError(
             f"{node!r} has {len(metas)} outputs and was called with {len(gradients)} gradients. "
@@ -220,7 +220,7 @@ def _inputs(inputs: Any, caller: str) -> tuple[Any, ...]:
 
 
 def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[Node | Leaf, Any]:
-    """The node and the cotangent that a pass starts from, checked against the output."""
+    """Return the node and the cotangent where a pass starts, checked against the output."""
     if not isinstance(output, AnyWrapper) or output._node is None:
         raise BackwardError(
             f"element {index} of tensors does not require grad and does not have a grad_fn. "
@@ -251,7 +251,7 @@ def _root(index: int, output: Any, gradient: Any, create_graph: bool) -> tuple[N
 
 
 def _checked(index: int, gradient: Any, output: Any, meta: Meta) -> Any:
-    """A gradient of the output's library, shape and dtype."""
+    """Check that a gradient has the output's library, shape and dtype; return it."""
     backend = output._backend
     if isinstance(gradient, (int, float, complex)):
         one = backend.ones_like(output._value)  # a number takes the output's dtype

@@ -43,7 +43,7 @@ threshold_of_calls: Callable[[], Any] = _silent_up_to.get
 
 
 def falling_numbers() -> Callable[[], int]:
-    """Numbers no two of which are equal, whatever thread takes them."""
+    """Return a function that counts down, without repeating a number in any thread."""
     following = itertools.count(0, -1).__next__
     if getattr(sys, "_is_gil_enabled", lambda: True)():
         return following  # one step of C: no thread comes between
@@ -61,7 +61,7 @@ next_sequence_number: Callable[[], int] = falling_numbers()
 
 
 class Watched(int):
-    """Above every level, with the threshold that it stands in front of, and who watches."""
+    """A threshold above every level, which carries the true threshold and the watch."""
 
     threshold: int
     watch: Any
@@ -80,12 +80,12 @@ def current_watch() -> Any:
 
 
 def watch_with(watch: Any) -> None:
-    """Let this context's recordings be watched from now on, or by nobody; keep the threshold."""
+    """Watch this context's recordings from now on (None: stop watching); keep the threshold."""
     set_threshold(silent_up_to(), watch)
 
 
 def set_threshold(threshold: int, watch: Any) -> None:
-    """Record the levels above a threshold from now on, watched by `watch`, or by nobody."""
+    """Record the levels above a threshold from now on, watched by `watch` if it is given."""
     if watch is None:
         _silent_up_to.set(threshold)
         return
@@ -96,7 +96,7 @@ def set_threshold(threshold: int, watch: Any) -> None:
 
 @contextmanager
 def unwatched() -> Generator[None, None, None]:
-    """Neither record at the levels there are nor watch: what a watcher itself does."""
+    """Neither record nor watch in a `with` block: for the work of the watcher itself."""
     token = _silent_up_to.set(_newest_level)
     try:
         yield
@@ -126,7 +126,7 @@ def recording_from(level: int) -> Generator[None, None, None]:
 
 @contextmanager
 def threshold_at(threshold: int) -> Generator[None, None, None]:
-    """Record the levels above a threshold, whatever the mode outside."""
+    """Record the levels above a threshold in a `with` block, whatever the outer mode."""
     outside = silent_up_to()
     set_threshold(threshold, current_watch())
     try:

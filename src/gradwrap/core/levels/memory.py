@@ -1,4 +1,4 @@
-"""How the elements of an array lie in memory; of a batch of `vmap`, those of one example."""
+"""Memory order of arrays; for a batch of `vmap`, the order within one example."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, layer
 
 
 def lay_out(value: Any, like: Any) -> None:
-    """Give a value that nothing else holds the memory order of an array of its shape."""
+    """Lay out a fresh value in the memory order of another array of its shape."""
     while isinstance(value._value, AnyWrapper):
         value = value._value
     value._value = value._backend.laid_out(value._value, innermost(like))
 
 
 def one_array(value: Any) -> Any:
-    """The array below all wrappers; of one that `vmap` maps over, that of the first example."""
+    """Return the array below all wrappers; for a batch, the array of its first example."""
     array = innermost(value)
     batches = len(array.shape) - len(value.shape)
     if batches and 0 in array.shape[:batches]:  # there is no example

@@ -34,7 +34,7 @@ foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
 
 
 def called(function: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call a function of another package, which is one operation for the arrays of a trace."""
+    """Call a function of another package; a trace records it as one operation."""
     call = foreign_calls.get()
     return function(*args, **kwargs) if call is None else call(function, name, args, kwargs)
 
@@ -45,7 +45,7 @@ def is_traced() -> bool:
 
 
 def entered(array: Any) -> Any:
-    """Return what holds the place of a new array that may be written to: itself, if not traced."""
+    """Return a new array that may be written to; a trace returns its stand-in."""
     enter = new_arrays.get()
     return array if enter is None else enter(array)
 

@@ -1,4 +1,4 @@
-"""The base class of all wrappers, and every walk over the levels that a value is wrapped in.
+"""The base class of all wrappers, and functions that walk through nested wrappers.
 
 A wrapper holds an array (`_value`) and its place in a transform (`_node`): a node of the recorded
 graph, a tangent, or a batch. `_node` is None where the wrapper tracks nothing. A transform inside
@@ -80,7 +80,7 @@ class Wrapper:
         return self._backend.device(self._value)  # type: ignore[no-any-return]  # Any: a native array
 
     def _snapshot(self) -> Any:
-        """A wrapper of what this one holds now, whatever is written to it later."""
+        """Return a wrapper of the present value, which later writes do not change."""
         return make_wrapper(type_of(self), self._value, self._node)
 
 
@@ -88,7 +88,7 @@ W = TypeVar("W", bound=Wrapper)
 
 
 def make_wrapper(kind: type[W], data: Any, node: Any = None) -> W:
-    """Make a wrapper of a class; none has an `__init__`, whose call would take longer than this."""
+    """Make a wrapper and set its fields here: calling an `__init__` would take longer."""
     made = kind()
     fields: Any = made
     fields._value = data
@@ -106,7 +106,7 @@ AnyWrapper: Final[type[Any]] = Wrapper
 
 
 def level_of(value: Any) -> int:
-    """The level of the transform that the outermost wrapper belongs to; else `UNTRACKED`."""
+    """Return the level of the outermost wrapper, or `UNTRACKED` if nothing tracks the value."""
     node = value._node if isinstance(value, AnyWrapper) else None
     return UNTRACKED if node is None else int(node.meta.level)
 
@@ -125,7 +125,7 @@ def layers(value: Any) -> Iterator[Any]:
 
 
 def is_batch(layer: Any) -> bool:
-    """Tell if `vmap` maps over a wrapper: it wraps what is the same for all examples, too."""
+    """Tell if `vmap` maps over this wrapper; it also wraps values that all examples share."""
     return layer._is_batched and layer._node is not None
 
 
@@ -143,21 +143,21 @@ def strip(value: Any, drops: Callable[[Any], bool]) -> Any:
 
 
 def stripped(value: Any) -> Any:
-    """Take off the outer wrappers that track nothing: a transform inside another leaves such."""
+    """Take off the outer wrappers that track nothing, which nested transforms leave behind."""
     while isinstance(value, AnyWrapper) and value._node is None:
         value = value._value
     return value
 
 
 def innermost(value: Any) -> Any:
-    """The array below all wrappers, those of `vmap` included: to ask for its type or dtype."""
+    """Return the array below all wrappers, batches included, to read its type or dtype."""
     while isinstance(value, AnyWrapper):
         value = value._value
     return value
 
 
 def native(value: Any) -> Any:
-    """The native array below all wrappers.
+    """Return the native array below all wrappers.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def native(value: Any) -> Any:
 
 
 def is_scalar(wrapper: Any) -> bool:
-    """Tell if a value is a number of its library, without views, that cannot be written to.
+    """Tell if a value is a scalar of its library, which has no views and is read-only.
 
     The examples of a batch are, unless they came to be as views, or were written to before.
     """
@@ -188,13 +188,13 @@ def is_scalar(wrapper: Any) -> bool:
 
 
 def is_whole_number(value: Any) -> bool:
-    """Tell if a value is a wrapper of NumPy's integer or bool, which Python takes for a number."""
+    """Tell if a value wraps a NumPy integer or bool, which Python accepts as an integer."""
     is_whole = isinstance(value, AnyWrapper) and getattr(value.dtype, "kind", "") in ("i", "u", "b")
     return is_whole and is_scalar(value)
 
 
 def snapshot(value: Any) -> Any:
-    """A wrapper of what a wrapper holds now, whatever is written to it later; else the value."""
+    """Return a wrapper of the present value, safe from later writes; other values unchanged."""
     return value._snapshot() if isinstance(value, AnyWrapper) else value
 
 
@@ -207,7 +207,7 @@ def has_changed(wrapper: Any, since: Any) -> bool:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield what nested lists, tuples, dictionaries and slices hold."""
+    """Yield the items of nested lists, tuples, dictionaries and slices."""
     if isinstance(value, SEQUENCE):
         for part in value:
             yield from _leaves(part)
@@ -221,7 +221,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The same containers with `change` applied to what they hold; a slice gets integers."""
+    """Rebuild nested containers with `change` applied to each item; slices get integers."""
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_with_leaves(part, change) for part in value])
     if isinstance(value, DICT):
@@ -251,7 +251,7 @@ def highest_level(values: Iterable[Any]) -> int:
 
 
 def is_recorded(value: Any) -> bool:
-    """Tell if a value is, or holds, a wrapper that is mapped over, or tracked and not silent."""
+    """Tell if a value holds a wrapper that is mapped over, or whose operations are recorded."""
     if isinstance(value, AnyWrapper):
         for layer in layers(value):
             node = layer._node
@@ -264,7 +264,7 @@ def is_recorded(value: Any) -> bool:
 
 
 def is_derived(value: Any) -> bool:
-    """Tell if a value is, or holds, a wrapper that a recording transform differentiates."""
+    """Tell if a value holds a wrapper that a recording transform differentiates."""
     return any(
         has_effect(layer) and not layer._is_batched
         for leaf in _leaves(value)
@@ -276,7 +276,7 @@ def is_derived(value: Any) -> bool:
 
 
 def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
-    """Yield the arrays in a value that `vmap` maps over: all, or those of one level."""
+    """Yield the arrays in a value that `vmap` maps over, at all levels or at one."""
     for leaf in _leaves(value):
         for layer in layers(leaf):
             if is_batch(layer) and level in (None, layer._node.meta.level):
@@ -285,7 +285,7 @@ def batched_parts(value: Any, level: int | None = None) -> Iterator[Any]:
 
 
 def holds_batch(value: Any) -> bool:
-    """Tell if a value is, or holds, an array that `vmap` maps over."""
+    """Tell if a value holds an array that `vmap` maps over."""
     if isinstance(value, AnyWrapper) and not value._backend.depth:
         return is_batch(value)
     if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
@@ -294,12 +294,12 @@ def holds_batch(value: Any) -> bool:
 
 
 def data_of(wrapper: Any) -> Any:
-    """The data of a wrapper: for `vmap`, all examples, the batch axis first."""
+    """Return the data of a wrapper; for a batch, all examples with the batch axis first."""
     return wrapper._value
 
 
 def example(value: Any, level: int, index: int) -> Any:
-    """One example of the arrays in a value that the `vmap` of this level maps over."""
+    """Return one example of the arrays in a value that the `vmap` of this level maps over."""
 
     def one(leaf: Any) -> Any:
         layer = stripped(leaf)
@@ -313,7 +313,7 @@ def example(value: Any, level: int, index: int) -> Any:
 
 
 def unwrapped_key(key: Any) -> Any:
-    """An index without wrappers: the arrays in it are data."""
+    """Return an index with the data of its wrapped arrays."""
     kind: Any = type_of(key)
     if (kind is TUPLE or kind is SLICE) and is_simple_key(key if kind is TUPLE else (key,)):
         return key
@@ -327,7 +327,7 @@ def unwrapped_key(key: Any) -> Any:
 
 
 def is_simple_key(key: tuple[Any, ...]) -> bool:
-    """Tell if a key is made of what needs no look inside: integers, slices from and to these."""
+    """Tell if a key consists of integers and of slices between integers."""
     for part in key:
         if type_of(part) is SLICE:
             if (
@@ -342,7 +342,7 @@ def is_simple_key(key: tuple[Any, ...]) -> bool:
 
 
 def unwrapped_index(key: Any) -> Any:
-    """An index without wrappers, which must not hold floats: NumPy's message has no remedy."""
+    """Return an index without wrappers; refuse floats with a remedy, which NumPy lacks."""
     plain = unwrapped_key(key)
     for part in key if isinstance(key, TUPLE) else (key,):
         if isinstance(part, AnyWrapper) and part._backend.is_float(native(part)):
@@ -355,7 +355,7 @@ def unwrapped_index(key: Any) -> Any:
 
 
 def key_with_batches(key: Any, unwrap: Callable[[Any], Any] = unwrapped_index) -> Any:
-    """An index without wrappers, except those of arrays that `vmap` maps over."""
+    """Return an index without wrappers, except for arrays that `vmap` maps over."""
     try:
         return unwrap(key)
     except BatchedValueError:

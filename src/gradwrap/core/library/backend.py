@@ -1,4 +1,4 @@
-"""The array libraries as the core sees them, and the library that an array belongs to.
+"""Array libraries as the core sees them, and how an array's library is found.
 
 `Backend` serves any library that follows the standard. A module in `gradwrap.backends` derives
 from it where a library offers more, or differs.
@@ -35,7 +35,7 @@ PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
 
 class NamespaceByType(dict[type, Any]):
-    """The namespace whose functions take a cotangent of a type; wrapped types bring their own."""
+    """Map the type of a cotangent to the namespace whose functions accept it."""
 
     def __init__(self, native: Any) -> None:
         super().__init__()
@@ -105,15 +105,15 @@ class Backend:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
     def answers_itself(self, kind: type[Any]) -> bool:
-        """Tell if arrays of a type answer for operations with tracked arrays themselves."""
+        """Tell if arrays of this type handle operations with tracked arrays themselves."""
         return False
 
     def is_at_hand(self, array: Any) -> bool:
-        """Tell if values can be looked at without waiting, for a device or a lazy computation."""
+        """Tell if values can be read without waiting for a device or a lazy computation."""
         return False
 
     def check_converting(self, module: str) -> None:
-        """Raise if a module that converts a tracked array to a plain one makes such arrays."""
+        """Raise the library's own message for a module that converts a tracked array, if any."""
 
     def device(self, array: Any) -> Any:
         return device(array)
@@ -160,7 +160,7 @@ class Backend:
         return Meta(tuple(shape), dtype, self.device(array), level, self.dtype_kind(dtype)[1])
 
     def to_hold(self, array: Any) -> Any:
-        """The array as a variable holds it: the user's own, in most libraries."""
+        """Return the array that a variable holds: in most libraries, the user's own."""
         return array
 
     def class_attributes(self) -> dict[str, Any]:
@@ -182,11 +182,11 @@ class Backend:
         return found  # type: ignore[no-any-return]  # looked up by name
 
     def function_of(self, function: Any) -> Callable[..., Any] | None:
-        """The function in place of one of NumPy's, for wrapped arrays; None if there is none."""
+        """Return the replacement of a NumPy function for wrapped arrays, or None."""
         return None
 
     def extension(self, name: str) -> Any:
-        """An extension that the namespace does not have below it, imported when it is needed."""
+        """Import an extension that the namespace lacks."""
         module = self.elsewhere[name]
         try:
             return importlib.import_module(module)
@@ -198,11 +198,11 @@ class Backend:
             ) from error
 
     def has_extension(self, name: str) -> bool:
-        """Tell if there is an extension of the standard below the namespace, installed or not."""
+        """Tell if the namespace has this extension of the standard, imported or not."""
         return name in self.elsewhere or self.native(name) is not None
 
     def for_formulas(self, xp: Any) -> Any:
-        """The namespace that formulas compute with: the library's, with all extensions below it."""
+        """Return the namespace for formulas: the library's, with all extensions."""
         if not self.elsewhere:
             return xp
         whole = module_like(xp)
@@ -216,7 +216,7 @@ class Backend:
         return whole
 
     def placed(self, cotangent: Any, meta: Any) -> Any:
-        """Put a formula's result where the argument is that `meta` describes.
+        """Move a formula's result to the place of the argument described by `meta`.
 
         A class whose arrays are in parts defines it: Dask's gives a cotangent the chunks of its
         argument.
@@ -224,13 +224,13 @@ class Backend:
         return cotangent
 
     def rule_of(self, op: Op) -> Rule | None:
-        """The rule by which an operation on its arrays is recorded."""
+        """Return the rule by which an operation on these arrays is recorded."""
         rule = op.rule_for(self.name)
         is_whole = rule is None or type(self).placed is Backend.placed
         return rule if is_whole else placed_rule(rule, self.placed)
 
     def adapt(self, op: Op, rule: Rule) -> Callable[..., Any]:
-        """The function of an operation that is written in terms of others."""
+        """Return the native function of an operation that is written in terms of others."""
         assert rule.native is not None
         return functools.partial(rule.native, self.xp)
 
@@ -240,19 +240,19 @@ class Backend:
         return self.xp.asarray(value, device=device)
 
     def ones_like(self, array: Any) -> Any:
-        """The cotangent to start from."""
+        """Return the initial cotangent of a pass: ones."""
         return self.xp.ones_like(array)
 
     def computed(self, arrays: list[Any], stay: list[bool]) -> list[Any]:
-        """Compute lazy arrays together; those that do not `stay` become plain arrays."""
+        """Compute lazy arrays together; those without `stay` become plain arrays."""
         return arrays
 
     def concrete(self, array: Any) -> Any:
-        """Return the array whose layout is that of `array`: itself, unless it is a trace's."""
+        """Return the array itself, or for a trace's stand-in an array of the same layout."""
         return array
 
     def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
-        """Write the real or the imaginary part of an array, through a view; return the array."""
+        """Write the real or the imaginary part of an array through a view; return the array."""
         getattr(xp, part)(array)[...] = value
         return array
 
@@ -263,7 +263,7 @@ class Backend:
         return self.xp.asarray(array, copy=True)
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
-        """Return an array of the caller's with the content that it has now, to save it.
+        """Return a caller's array, for saving, protected against later writes.
 
         A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
         one `level` may share what it takes. `briefly` is for the arguments of one call, which
@@ -272,31 +272,31 @@ class Backend:
         return self.copy(array) if type_of(array) in self.array_types else array
 
     def owns_buffer(self, array: Any) -> bool:
-        """Tell if the one reference to `array` is known to be the one reference to its buffer.
+        """Tell if `array` is known to have one reference, and its buffer no other owner.
 
         Where it is not, writing to a variable always copies first.
         """
         return False
 
     def batch_first(self, array: Any, axis: int) -> Any:
-        """Many arrays along an axis, moved in front.
+        """Move the batch axis to the front.
 
         In memory they lie one behind the other, so that each result of theirs is dense.
         """
         return self.xp.moveaxis(array, axis, 0) if axis else array
 
     def diagonal_matrix(self, diagonal: Any) -> Any:
-        """The matrix of a diagonal, zero elsewhere, whatever the diagonal holds."""
+        """Return the matrix of a diagonal: zeros elsewhere, even beside infinities."""
         length = diagonal.shape[0]
         unit = self.xp.eye(length, dtype=diagonal.dtype, device=self.device(diagonal))
         return self.xp.where(unit != 0, self.xp.expand_dims(diagonal, axis=-1), unit)
 
     def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
-        """The sum of a matrix and of a diagonal one."""
+        """Add a diagonal matrix to a matrix."""
         return matrix + self.diagonal_matrix(diagonal)
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        """Add `values` to `buffer[key]`, once for each time an element is named."""
+        """Add `values` to `buffer[key]`, repeatedly where an element is named repeatedly."""
         return scatter_add_generic(self.xp, buffer, key, values)
 
     tells_views: bool = False
@@ -305,11 +305,11 @@ class Backend:
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        """Tell if `array`, which was taken from `source`, may share its buffer."""
+        """Tell if `array`, a part of `source`, may share its buffer."""
         return True
 
     def saved_part(self, view: Any, whole: Any) -> Any:
-        """What an operation saves of a part of an array that is being written to: it, or a copy.
+        """Return what an operation saves of part of an array being written to: it, or a copy.
 
         A view that is saved makes the next write copy the whole array. So the copy of a small part
         costs less.
@@ -321,7 +321,7 @@ class Backend:
         return True
 
     def laid_out(self, array: Any, like: Any) -> Any:
-        """The array in the memory order of another one of its shape, or that of C for None."""
+        """Return the array in the memory order of another of its shape; for None, in C order."""
         return array
 
 
@@ -336,12 +336,12 @@ lock: threading.RLock = threading.RLock()
 
 
 def find_backend(kind: type) -> Backend | None:
-    """The backend whose arrays have type `kind`, if one has been met."""
+    """Return the backend of arrays of type `kind`, or None if none is known yet."""
     return by_type.get(kind)
 
 
 def backend_of(array: Any) -> Backend:
-    """The library an array belongs to.
+    """Return the library of an array.
 
     Raises
     ------
@@ -363,7 +363,7 @@ def backend_of(array: Any) -> Backend:
 
 
 def library_of(value: Any) -> Backend | None:
-    """The library of an array, or of a wrapper of one; None for anything else."""
+    """Return the library of an array or a wrapper; None for other values."""
     known = by_type.get(type_of(value))
     if known is not None or not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return known
@@ -374,7 +374,7 @@ def library_of(value: Any) -> Backend | None:
 
 
 def is_array(value: Any) -> bool:
-    """Tell if a value is an array of a library, or a wrapper of one."""
+    """Tell if a value is a library's array or a wrapper of one."""
     return type_of(value) in by_type or library_of(value) is not None
 
 
@@ -385,7 +385,7 @@ def is_floating(value: Any) -> bool:
 
 
 def backend_of_namespace(xp: Any) -> Backend:
-    """The backend that serves a namespace, such as `numpy` or `array_api_strict`."""
+    """Return the backend of a namespace, such as `numpy` or `array_api_strict`."""
     known = by_namespace.get(id(xp))
     if known is not None:
         return known[1]
@@ -416,7 +416,7 @@ def _enter(xp: Any, kind: type) -> Backend:
 
 
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
-    """Give every gradient a buffer of its own, which its owner may write to.
+    """Give every gradient its own buffer, so that the caller may write to it.
 
     A formula may hand on the cotangent it was given, or a view of it; so two gradients can
     come out as one array.
@@ -521,7 +521,7 @@ class WrappedBackend(Backend):
 
 
 class AlwaysNamespace(NamespaceByType):
-    """The wrapped namespace, whatever the type of the cotangent: it takes native arrays too."""
+    """Map every type of cotangent to the wrapped namespace, which takes native arrays too."""
 
     def __init__(self, namespace: Any) -> None:
         super().__init__(namespace)
@@ -532,7 +532,7 @@ class AlwaysNamespace(NamespaceByType):
 
 
 def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
-    """The class of the wrappers of a kind (`Variable`, `Dual`, `Batched`) of a backend's arrays."""
+    """Return the class that wraps a backend's arrays as a `Variable`, `Dual` or `Batched`."""
     known = backend.wrapper_classes.get(kind)
     if known is not None:
         return known
@@ -553,12 +553,12 @@ def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
 
 
 def _sibling(cls: Any, kind: type[Any]) -> type[Any]:
-    """The class of another kind of wrapper of the same arrays."""
+    """Return the class of another kind that wraps the same arrays."""
     return wrapper_class(kind, cls._backend)
 
 
 def _class_holding(cls: Any, inner: type[Any]) -> type[Any]:
-    """The class of this kind whose data are of the class `inner`: a transform inside another."""
+    """Return the class of this kind whose data are of class `inner`, for nested transforms."""
     backend = find_backend(inner)
     assert backend is not None
     known = backend.wrapper_classes.get(cls._kind)

@@ -1,4 +1,4 @@
-"""Arrays that operations save, and whose owners may write to them before backward.
+"""Arrays that operations save, and that their owners may write to before backward.
 
 A formula has to find the values that its operation had. So a library's `kept` copies what it
 saves, or hands it out `Guarded`: shared with its owner, and compared in backward with its `Content`
@@ -35,7 +35,7 @@ OURS = (PACKAGE, GENERATED)
 
 
 class Content:
-    """The content that an array has now, to be compared with what it has later.
+    """A record of an array's present content, to be compared with its later content.
 
     `read` gives a value that tells one content from another.
     """
@@ -53,7 +53,7 @@ class Content:
         return bool(self._read(self.array) == self._then)
 
     def is_unchanged_for(self, reader: int) -> bool:
-        """Tell the same, looking once for each reader: a pass, by the number it began with."""
+        """Tell if the content is unchanged; compare only once in each backward pass."""
         if self._seen_by != reader:
             if not self.is_unchanged():
                 return False
@@ -62,7 +62,7 @@ class Content:
 
 
 class Guarded:
-    """A saved array that is to have the same content in backward, and the place of its use."""
+    """A saved array that must keep its content until backward, and the line that used it."""
 
     __slots__ = ("_content", "_place", "array")
 
@@ -72,7 +72,7 @@ class Guarded:
         self._place = place
 
     def held_arrays(self) -> list[Any]:
-        """The array; not a copy of it, which nothing needs."""
+        """Return the array, without the copy of its content."""
         return [self.array]
 
     def wrapped(self, wrapper: Any) -> Guarded:
@@ -80,7 +80,7 @@ class Guarded:
         return Guarded(wrapper, self._content, self._place)
 
     def checked(self, op: str, reader: int) -> Any:
-        """Return the array, unless somebody has written to it."""
+        """Return the array, or raise if it has been written to."""
         if not self._content.is_unchanged_for(reader):
             raise BufferChangedError(
                 f"An array that {op} saved for backward, {dtype_and_shape(self.array)}, was "
@@ -93,7 +93,7 @@ class Guarded:
 
 
 def holds_guarded(value: Any) -> bool:
-    """Tell if a guarded array is in a nest of sequences."""
+    """Tell if nested sequences contain a guarded array."""
     if is_immutable(value):
         return False
     return type(value) is Guarded or (
@@ -109,7 +109,7 @@ notes_wanted: Callable[[], Notes | None] = _notes.get
 
 @contextmanager
 def noting() -> Generator[Notes]:
-    """Note the contents of the arrays that operations keep, each with its level."""
+    """Note the contents of the arrays that operations save, and the level of each."""
     notes: Notes = []
     token = _notes.set(notes)
     try:
@@ -125,7 +125,7 @@ MOST = 1 << 14
 
 
 def copied(copy: Any, array: Any) -> Any:
-    """Remember what a saved copy is a copy of."""
+    """Remember the original of a saved copy."""
     if len(originals) >= MOST:
         originals.clear()
     try:
@@ -136,7 +136,7 @@ def copied(copy: Any, array: Any) -> Any:
 
 
 def original(array: Any) -> int:
-    """The identity of the array that an array was copied from to be saved; else its own."""
+    """Return the identity of the array from which a saved copy was made, or its own."""
     known = originals.get(id(array))
     return known[1] if known is not None and known[0]() is array else id(array)
 
@@ -151,7 +151,7 @@ exposed: dict[int, weakref.ref[Any]] = {}
 
 
 def share(array: Any, *, result: bool = False) -> None:
-    """Remember that the caller can write to an array: his own, or a result handed out to him."""
+    """Remember that the caller can write to an array, which is an argument or a result."""
     buffer = buffer_of(array)
     for entries in (shared, exposed) if result else (shared,):
         try:
@@ -166,7 +166,7 @@ def _forget(entries: dict[int, weakref.ref[Any]], key: int, dead: weakref.ref[An
 
 
 def buffer_of(array: Any) -> Any:
-    """The array whose memory an array is a view of."""
+    """Return the array whose memory an array is a view of."""
     while True:
         base = getattr(array, "base", None)
         if type(base) is not type(array):
@@ -188,7 +188,7 @@ def callers() -> Iterator[tuple[CodeType, int]]:
 
 
 def calling_line() -> Stack:
-    """The line outside gradwrap that called it: the first of `callers`, at once."""
+    """Return the first of `callers`: the line outside gradwrap that called it."""
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None:
         code = frame.f_code
@@ -199,7 +199,7 @@ def calling_line() -> Stack:
 
 
 def shown(place: Stack) -> str:
-    """The lines of code of a place, as a traceback shows them."""
+    """Format the lines of code of a place as a traceback does."""
     return "".join(
         f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
         f"    {linecache.getline(code.co_filename, line).strip()}\n"

@@ -1,4 +1,4 @@
-"""What array-api-compat and its namespaces lack: types, and a function exchanged for another.
+"""Gaps of array-api-compat: missing types, and copies of namespaces with other functions.
 
 The types name the arrays of libraries that have none, so a type checker knows nothing of them.
 """
@@ -19,7 +19,7 @@ to_device: Final[Callable[..., Any]] = _compat.to_device
 
 
 def module_like(namespace: Any, **changes: Any) -> ModuleType:
-    """A module with all that a namespace has, and with `changes` in place of what it has there."""
+    """Copy a namespace into a new module, with `changes` to its functions."""
     made = ModuleType(namespace.__name__)
     made.__dict__.update({**namespace.__dict__, **changes})
     return made

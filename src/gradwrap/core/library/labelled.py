@@ -1,4 +1,4 @@
-"""Types that label one array, as a table does: operations take the array, gradients get the labels.
+"""Types that label one array, as tables do: operations use the array, gradients get labels.
 
 A package that knows such a type enters it here. An operation with a wrapper and such an object
 computes with its array, and returns a wrapper without labels. The library of the type would put
@@ -23,7 +23,7 @@ MOST_LEVELS = 4096
 
 
 class Labelled(NamedTuple):
-    """How a type labels an array."""
+    """The functions that read the array and axes of a labelled object, and label another array."""
 
     data: Callable[[Any], Any]
     """The array of an object; raises an error if there is none of numbers."""
@@ -41,7 +41,7 @@ _known: dict[int, list[Any]] = {}
 
 
 def labels_of(value: Any) -> Labelled | None:
-    """How the type of a value labels an array; None if it does not."""
+    """Return how the type of a value labels its array, or None."""
     if not labelled:
         return None
     return next((labelled[base] for base in type_of(value).__mro__ if base in labelled), None)
@@ -95,7 +95,7 @@ def unlabelled(arrays: Iterable[Any]) -> list[Any]:
 
 
 def attribute_of(variable: Any, name: str) -> Callable[[Any], Any] | None:
-    """What gives an attribute of labelled objects for a wrapper of one; None if it has none."""
+    """Return the function that gets an attribute of a labelled argument, or None."""
     return attributes.get(name) if _labels_of_arguments(variable) else None
 
 

@@ -43,7 +43,7 @@ def asked_of_data(*names: str) -> None:
 
 
 def composites() -> dict[str, Composite]:
-    """The functions that are written in terms of others."""
+    """Return the functions that are written in terms of others."""
     load_all()
     return dict(_composites)
 
@@ -115,11 +115,11 @@ class WrappedNamespace:
         target.__dict__.pop(tail, None)
 
     def _has_rule(self, path: str) -> bool:
-        """Tell if a function is an operation of the table, or written in terms of others."""
+        """Tell if a function is an operation of the table, or is written in terms of others."""
         return find_op(path) is not None or path in _composites or path in _asked_of_data
 
     def _find(self, path: str) -> Any:
-        """The function of a (dotted) name, as it is kept from then on."""
+        """Find the function of a (dotted) name, which is then kept."""
         cls = self._class
         backend = cls._backend
         if path not in _composites:
@@ -146,7 +146,7 @@ class WrappedNamespace:
 
 
 def _is_offered(name: str) -> bool:
-    """Tell if a name is passed on to the library: of the special ones, those of the standard."""
+    """Tell if a name is passed on to the library; other special names are not."""
     return not name.startswith("__") or name in _asked_of_data or name == "__array_api_version__"
 
 
@@ -163,7 +163,7 @@ def _composites_below(prefix: str) -> set[str]:
 
 
 def _like(bound: Any, function: Callable[..., Any]) -> Any:
-    """Give a function the name, signature and documentation of the one it stands for."""
+    """Give a function the name and documentation of another."""
     return functools.update_wrapper(bound, function, ("__name__", "__doc__"), ())
 
 
@@ -199,7 +199,7 @@ PARTIAL: type[Any] = functools.partial
 
 
 def _below(native: Callable[..., Any]) -> Callable[..., Any]:
-    """The library's own function below those of the namespaces of transforms outside."""
+    """Return the library's function below the wrapped namespaces around it."""
     found: Any = native
     while isinstance(found, PARTIAL):
         found = getattr(found, "__wrapped__", found.func)
@@ -208,7 +208,7 @@ def _below(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_tracked(value: Any) -> bool:
-    """Tell if a value is, or holds, an array that a transform records; a batch is not one."""
+    """Tell if a value holds an array that a transform records; a batch is not recorded."""
     if isinstance(value, SEQUENCE):
         return any(_is_tracked(part) for part in value)
     return any(has_effect(layer) and not layer._is_batched for layer in layers(value))

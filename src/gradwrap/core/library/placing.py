@@ -36,7 +36,7 @@ def placed_rule(rule: Rule, place: Place) -> Rule:
 def _placed_formula(
     formula: Formula | None, metas: tuple[str, ...], place: Place
 ) -> Formula | None:
-    """Return the formula of one argument, or the joint formula of several, with placed results."""
+    """Return a formula, of one argument or of all, whose results are placed."""
     if formula is None or formula.function in (zero, at_key):
         return formula
     function, own = formula.function, len(formula.saved)

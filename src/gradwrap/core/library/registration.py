@@ -1,4 +1,4 @@
-"""The descriptions of array libraries by their names: those of gradwrap, and those of others."""
+"""Registration of array libraries: gradwrap's own descriptions, and those of others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def registered() -> frozenset[str]:
 
 
 def serve(backend: Backend, kinds: Iterable[type]) -> None:
-    """Let a backend describe the arrays of these types, and its namespace; no factory is asked."""
+    """Use a backend for arrays of these types and for its namespace, without a factory."""
     with lock:
         by_namespace[id(backend.xp)] = (backend.xp, backend)
         for kind in kinds:

@@ -24,7 +24,7 @@ class Scattered:
 
 
 def at_key(xp: Any, g: Any, key: Any) -> Scattered:  # noqa: ARG001  the form of a formula
-    """The cotangent of `x` through `x[key]`: the pass adds it up without a call of this."""
+    """Return the cotangent of `x` through `x[key]`; the pass adds it up without calling this."""
     return Scattered(key, g)
 
 
@@ -43,7 +43,7 @@ PARTS = frozenset({Scattered, OutputPart})
 
 
 def is_basic_key(key: Any) -> bool:
-    """Tell if a key is made of integers, slices, None and Ellipsis alone: it selects a view."""
+    """Tell if a key has only integers, slices, None and Ellipsis, and so selects a view."""
     if type(key) in BASIC or (type_of(key) is TUPLE and BASIC.issuperset(map(type_of, key))):
         return True
     for part in key if isinstance(key, TUPLE) else (key,):

@@ -1,1 +1,1 @@
-"""Those who look on: hooks, watches, inspections of a pass, places where work was done."""
+"""Observers: hooks, watches, inspected passes, and places where work was done."""

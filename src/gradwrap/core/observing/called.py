@@ -1,4 +1,4 @@
-"""The call that a line of code was making when it met a tracked value, and what to write for it."""
+"""The call in a line of code that met a tracked value, and what to write instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING = object()
 
 
 class Called(NamedTuple):
-    """A function as a line names it, such as `rng.normal`."""
+    """A function as a line of code names it, such as `rng.normal`."""
 
     owner: str
     """The text before the last dot; "" if there is none."""

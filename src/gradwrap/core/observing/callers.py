@@ -1,4 +1,4 @@
-"""The code that a tracked value has met: found on the stack, named in messages, with a remedy."""
+"""The code that met a tracked value: found on the stack, named in messages, with a remedy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Caller(NamedTuple):
 
     @property
     def package(self) -> str:
-        """The package it belongs to, if that was installed; none if the user can change it."""
+        """Return the installed package of the line, or "" if the user can change the code."""
         return package_of(self.module) if is_in_packages(self.code.co_filename) else ""
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def current_caller() -> Caller | None:
 
 
 def calling_module() -> str:
-    """Return the module that has called the function that asks."""
+    """Return the name of the module that called the calling function."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return str(frame.f_globals.get("__name__", ""))
 
@@ -114,7 +114,7 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
 
 
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
-    """Return the module of a call and its function's name, and those that a decorator holds."""
+    """Return a frame's module, the names of its function and of those that it encloses."""
     held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
     names = [getattr(value, "__name__", "") for value in held if callable(value)]
     return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)
@@ -136,7 +136,7 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 
 
 def check_store_of_view() -> None:
-    """Refuse that C code stores a view of an array into that array, as NumPy's `shuffle` does.
+    """Refuse a store by C code of an array's view into the array, as in `shuffle`.
 
     It exchanges rows through copies of an array of NumPy's, and through views of any other.
     """
@@ -187,7 +187,7 @@ def remedy(caller: Caller | None, fix: str) -> str:
 
 
 def buffers(caller: Caller | None) -> str:
-    """Return how to make an array that tracked values can be stored into."""
+    """Return advice on making an array that can store tracked values."""
     anywhere = "with gradwrap.wrap(np.zeros(...))"
     if not is_differentiating():
         return anywhere
@@ -197,7 +197,7 @@ def buffers(caller: Caller | None) -> str:
 
 
 def conversions(caller: Caller | None) -> str:
-    """Return how to do without the conversion of a tracked array to a plain one."""
+    """Return advice on avoiding the conversion of a tracked array to a plain one."""
     use = (
         "use only functions of gradwrap.numpy (np.dot(a, x), not a.dot(x) of a plain array a; "
         "x.astype(dtype), not np.float64(x); m + s * np.random.normal(), not "
@@ -222,14 +222,14 @@ _latest: ContextVar[_Refusal | None] = ContextVar("gradwrap_refusal", default=No
 
 
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
-    """Note an error that is about to be raised to code which may replace it, and return it."""
+    """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
         _latest.set(_Refusal(type(error), str(error), caller.code, caller.line))
     return error
 
 
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
-    """Return the error for a value that is about to leave the graph by `what`.
+    """Return the error for a value that operation `what` would take out of the graph.
 
     `fix` is the remedy, by default that for a conversion to an array. An assignment `a[i] = x`
     has a remedy of its own; `into` says what array `a` is.
@@ -249,7 +249,7 @@ def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError
 
 
 def latest_refusal(error: BaseException) -> GradwrapError | None:
-    """Return the refusal that C code has put this error in the place of; None if there is none.
+    """Return the gradwrap error that C code replaced by this one, or None.
 
     Whatever was refused is forgotten.
     """

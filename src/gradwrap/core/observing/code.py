@@ -1,4 +1,4 @@
-"""Whose code something is: the user's, of an installed package, of Python, or of arrays."""
+"""Ownership of code: the user, an installed package, Python, or an array library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def package_of(module: str) -> str:
 
 
 def is_in_packages(filename: str) -> bool:
-    """Tell if a file is one of an installed package."""
+    """Tell if a file belongs to an installed package."""
     return not INSTALLED.isdisjoint(parts_of(filename))
 
 
@@ -55,5 +55,5 @@ def module_of(frame: FrameType) -> str:
 
 
 def frame_of(depth: int) -> FrameType:
-    """Return the frame of a caller of the function that calls this."""
+    """Return the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone

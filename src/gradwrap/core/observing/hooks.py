@@ -1,4 +1,4 @@
-"""Hooks: functions of the user's that see gradients pass, and may replace them.
+"""Hooks: user functions that receive gradients, and may replace them.
 
 A node without hooks costs nothing: the first hook gives the node a binding of its own, marked
 special, so that the backward pass takes it off its fast path. The order, for one variable, is
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def follow(variable: Any, before: Any) -> None:
-    """Move what `retain_grad` asked for to the node that a change in place has given a variable."""
+    """Move `retain_grad`'s request to the new node of a variable after a write in place."""
     hooks = before.op.hooks if isinstance(before, Node) else None
     if hooks is not None and hooks.retained is not None and hooks.retained() is variable:
         variable._node.own_hooks().retained, hooks.retained = hooks.retained, None
@@ -40,12 +40,12 @@ def follow(variable: Any, before: Any) -> None:
 
 
 def _quiet(gradient: Any) -> AbstractContextManager[None]:
-    """Hooks record nothing, unless the pass itself is recorded."""
+    """Switch recording off while hooks run, unless the pass itself is recorded."""
     return nullcontext() if isinstance(gradient, AnyWrapper) else no_grad()
 
 
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
-    """Run the hooks of a variable on its whole gradient, then keep what it retains.
+    """Run the hooks of a variable on its whole gradient, then retain the gradient.
 
     A hook gets a buffer of its own: what it does to it in place cannot spoil another gradient.
     """
@@ -65,7 +65,7 @@ def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False)
 
 
 def accumulate(variable: Any, g: Any, first: Callable[[Any], Any] = lambda g: g) -> None:
-    """Add a gradient to the `grad` of a variable, which is `first(g)` if there was none."""
+    """Add a gradient to the `grad` of a variable, or set it to `first(g)` if there is none."""
     before = getattr(variable, "_grad", None)
     variable._grad = first(g) if before is None else before + g
 
@@ -86,7 +86,7 @@ def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False)
 def after_node(
     arguments: list[_Argument | None], hooks: Hooks, cotangents: dict[int, Any], g: Any
 ) -> list[tuple[Node | Leaf, Any]]:
-    """Run the hooks after a node on what it sends to its arguments, None where it sends nothing."""
+    """Run the hooks after a node on its arguments' cotangents; None stands for no cotangent."""
     sent = [None if one is None else cotangents.get(one.seq) for one in arguments]
     inputs = tuple(None if arrival is None else _own(arrival[1]) for arrival in sent)
     metas = [None if argument is None else argument.meta for argument in arguments]
@@ -111,7 +111,7 @@ def _run(
 
 
 class _Argument(NamedTuple):
-    """A stand-in for an argument's node while the cotangent sent to it is held back for hooks."""
+    """A stand-in for an argument's node, which collects cotangents until the hooks have run."""
 
     node: Node | Leaf
     meta: Meta
@@ -122,7 +122,7 @@ class _Argument(NamedTuple):
 def held_back(
     node: Node, edges: Iterable[Any], wanted: Callable[[Any], bool]
 ) -> tuple[list[_Argument | None], list[Any]]:
-    """The arguments of a node by position, and its edges, redirected to stand-ins for them."""
+    """Return stand-ins for a node's arguments, by position, and edges that lead to them."""
     arguments: list[_Argument | None] = [None] * node.arity
     redirected: list[Any] = []
     for parent, formula, saved, index in edges:
@@ -148,7 +148,7 @@ def leaf_hooks(arrived: dict[Node | Leaf, Any]) -> None:
 
 
 def _own(g: Any) -> Any:
-    """A gradient in a buffer that nothing else refers to; None where there is none."""
+    """Return a gradient in a buffer of its own, or None if there is no gradient."""
     if g is None:
         return None
     return snapshot(g) if isinstance(g, AnyWrapper) else backend_of(g).copy(g)
@@ -159,7 +159,7 @@ def _name(hook: Any) -> str:
 
 
 def _lowered(value: Any, level: int) -> Any:
-    """A value as data to a level: a hook may have used arrays that the level tracks."""
+    """Remove a level's wrappers from a hook's result, which must be data to that level."""
     if not isinstance(value, AnyWrapper):
         return value
     inner = _lowered(value._value, level)
@@ -173,7 +173,7 @@ def _lowered(value: Any, level: int) -> Any:
 
 
 def _checked(result: Any, g: Any, meta: Meta, hook: Any) -> Any:
-    """The result of a hook in the form of the gradient whose place it takes, checked to fit."""
+    """Check that a hook's result fits the gradient that it replaces, and return it."""
     recorded = isinstance(g, AnyWrapper)
     if isinstance(result, AnyWrapper) and not recorded:
         result = native(result)

@@ -1,4 +1,4 @@
-"""Inspection of backward passes: for values that are not finite, and zeros that annihilate.
+"""Inspection of backward passes for non-finite values and for zeros that annihilate.
 
 A pass asks once, at its start, whether its context has asked for either. If so, it visits every
 node off its fast path, with formulas that have their result looked at.
@@ -51,7 +51,7 @@ class Inspection:
         ]
 
     def _follow(self, node: Node, edges: Any) -> None:
-        """Remember which operation selected from what, to name it when a zero turns into NaN."""
+        """Remember the selecting operation behind each node, for the message on NaNs from zeros."""
         rule = node.op.rule
         selects = rule is not None and rule.selects
         name = node.op.name if selects else self._selected_by.get(node.seq)
@@ -190,7 +190,7 @@ def _space(cotangent: Any) -> str:
 
 
 def _made_from_zero(g: Any, result: Any) -> bool:
-    """Tell if a value that is not finite stands where the cotangent is zero."""
+    """Tell if a non-finite value stands where the cotangent is zero."""
     zero, bad = next(parts_of(g)), next(parts_of(result))
     xp = backend_of(bad).xp
     if tuple(zero.shape) != tuple(bad.shape):

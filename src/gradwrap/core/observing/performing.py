@@ -1,4 +1,4 @@
-"""The functions that perform operations, and observers that are called in their place.
+"""Functions that perform operations, and observers that can call them instead.
 
 A function that is entered here by `performs` is as it was written while nobody observes. Inside of
 `observing`, its code is exchanged for code that hands each call to the observer of its context; the
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Performer(NamedTuple):
-    """What an observer is told of a function."""
+    """The description of a function that an observer receives."""
 
     kind: str
     """"operation", "call" (of a function that brings its own derivative), "pass" (backward),
@@ -30,7 +30,7 @@ class Performer(NamedTuple):
 
 
 class Observer(Protocol):
-    """An object that makes the calls in the place of the functions."""
+    """An object that calls the observed functions on behalf of their callers."""
 
     def __call__(
         self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -46,7 +46,7 @@ _count = 0
 
 
 def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
-    """Enter a Python function that performs what `name` says, or gives from the arguments."""
+    """Register a Python function as the performer of the operation that `name` gives."""
 
     def constant(*_: Any, **__: Any) -> str:
         return str(name)
@@ -64,7 +64,7 @@ def name_of_first(first: Any, *_: Any, **__: Any) -> str:
 
 
 class observing:  # noqa: N801  a context manager
-    """Let an observer make the calls of this context, for the time of a `with` block."""
+    """Let an observer make the calls of this context during a `with` block."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -107,7 +107,7 @@ def _exchange(function: FunctionType, performer: Performer) -> None:
 
 
 def copy_of(function: FunctionType) -> FunctionType:
-    """A function with the code that another one has now, and its defaults."""
+    """Copy a function with its present code and defaults."""
     copy = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__,
         function.__closure__,
@@ -121,7 +121,7 @@ def copy_of(function: FunctionType) -> FunctionType:
 
 
 def calling(answer: Any, code: CodeType) -> CodeType:
-    """Code that calls an object, with the free variables of other code.
+    """Make code that calls `answer`, with the free variables of other code.
 
     It is compiled as a function that has them, so that Python sets them up in its frames, and as a
     generator function if the other code is one: Python exchanges code of one type alone.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PlacedNode(Node):
-    """A node of an operation that ran elsewhere than at the usual place."""
+    """The node of an operation that ran on another stream or device than the usual one."""
 
     __slots__ = ("place",)
 
@@ -28,24 +28,24 @@ class PlacedNode(Node):
 
 
 class Placement(Protocol):
-    """One backward pass that goes from place to place."""
+    """One backward pass across several streams or devices."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exc_info: object) -> None: ...
 
     def visit(self, node: Node) -> None:
-        """Go to where the node's operation ran."""
+        """Switch to the place where the node's operation ran."""
 
     def arrive(self, node: Node | Leaf) -> None:
-        """Go to where what has been computed for this node is added up."""
+        """Switch to the place where the cotangents of this node are added up."""
 
 
 class Placer(Protocol):
-    """An object that keeps track of a library's places."""
+    """An object that keeps track of a library's streams and devices."""
 
     def placement(self) -> Placement | None:
-        """For a pass that starts now; None if all it visits is where the caller is."""
+        """Return the placement of a new pass, or None if everything ran at the caller's place."""
 
 
 placers: dict[str, Placer] = {}
@@ -53,7 +53,7 @@ placers: dict[str, Placer] = {}
 
 
 def placement_of(roots: Sequence[tuple[Any, Any]]) -> Placement | None:
-    """The placement of a pass with these cotangents."""
+    """Return the placement of a pass with these cotangents, or None."""
     for _, cotangent in roots:
         backend = find_backend(type_of(cotangent))
         placer = None if backend is None else placers.get(backend.name)

@@ -37,7 +37,7 @@ Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
 
 class Watch(NamedTuple):
-    """The form in which a context keeps what its operations save, and what it notes of them."""
+    """How a context keeps the values that its operations save, and what it notes of them."""
 
     hooks: Hooks | None = None
     notes_place: bool = False
@@ -47,11 +47,11 @@ class Watch(NamedTuple):
 
     @property
     def keeps(self) -> bool:
-        """Tell if it keeps arrays in a form of its own, and not as the operation saves them."""
+        """Tell if saved arrays are packed or guarded, rather than kept unchanged."""
         return self.hooks is not None or self.guards
 
     def observed(self, bound: BoundOp, edges: list[Any]) -> tuple[BoundOp, list[Any]]:
-        """A binding for one node, and its edges with what they save in its new form."""
+        """Return a binding for one node, and its edges with the saved values packed or guarded."""
         edges = list(edges)
         place = tuple(callers())[::-1] if self.notes_place or self.guards else ()
         if self.told is not None:
@@ -62,7 +62,7 @@ class Watch(NamedTuple):
         return bound.changed(watch=Observation(place)), edges
 
     def kept(self, value: Any, place: Stack) -> Any:
-        """The form in which something that is saved for backward is kept."""
+        """Return a saved value with its arrays packed or guarded."""
         if self.hooks is not None:
             return mapped(value, is_array, self._pack)
         return mapped(value, is_array, partial(_guarded, place)) if self.guards else value
@@ -103,7 +103,7 @@ class Watching:
 
 
 class Observation:
-    """The notes on a node that was watched."""
+    """The place in the code where a watched node was recorded."""
 
     __slots__ = ("place",)
 
@@ -123,7 +123,7 @@ class Observation:
         on_path: Container[Any] | None,
         targets: Container[Any] | None,
     ) -> list[Any]:
-        """The edges that this pass needs, with the arrays that they saved."""
+        """Return the edges that this pass needs, with their saved arrays restored."""
         return [
             (parent, formula, array_of(op, saved, began), index)
             for parent, formula, saved, index in edges
@@ -136,13 +136,13 @@ UNNOTED = Observation(())
 
 
 def kept_value(value: Any, level: int) -> Any:
-    """The form in which an operation saves an argument, unless a watch wants it as it is."""
+    """Return the form in which an operation saves an argument; a watch may keep it unchanged."""
     watch: Watch | None = current_watch()
     return value if watch is not None and watch.keeps else kept_parts(value, level)
 
 
 def kept_parts(value: Any, level: int) -> Any:
-    """The form in which an array of any library is saved, or a nest of them."""
+    """Return the form in which an array of any library, or nested arrays, are saved."""
     if is_immutable(value):
         return value
     library = library_of(value)
@@ -157,7 +157,7 @@ def kept_parts(value: Any, level: int) -> Any:
 
 
 def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
-    """The form in which `keep` saves the data of a wrapper, if they are the caller's array."""
+    """Apply `keep` to the data of a wrapper if the caller can write to them."""
     array = innermost(value)
     is_shared = id(array) in shared or id(buffer_of(array)) in shared
     return keep(value, level) if is_shared else value
@@ -175,7 +175,7 @@ def restored_tree(op: str, tree: Any) -> Any:
 
 
 def array_of(op: str, kept: Any, reader: int) -> Any:
-    """Restore what was saved for backward to the form in which it was given."""
+    """Restore a saved value: unpack and check its arrays."""
 
     def restore(one: Any) -> Any:
         return one.unpacked(op) if isinstance(one, Packed) else one.checked(op, reader)
@@ -184,7 +184,7 @@ def array_of(op: str, kept: Any, reader: int) -> Any:
 
 
 class Packed:
-    """The content that the user's function made of an array, and a description of the array."""
+    """The result of the user's packing function for an array, and the array's description."""
 
     __slots__ = ("_content", "_described", "_unpack")
 
@@ -194,7 +194,7 @@ class Packed:
         self._described = described_wholly(array)
 
     def held_arrays(self) -> list[Any]:
-        """No arrays that are known of: they may be on disk."""
+        """Return no arrays: the packed content may be on disk."""
         return []
 
     def unpacked(self, op: str) -> Any:
@@ -231,7 +231,7 @@ _copied: weakref.WeakValueDictionary[int, Copied] = weakref.WeakValueDictionary(
 
 
 def _guarded(place: Stack, array: Any) -> Guarded:
-    """Guard an array; all who save it while it has these values share the copy."""
+    """Guard an array; guards of the same content share one copy."""
     known = _copied.get(id(array))
     if known is None or known.array is not array or not known.is_unchanged():
         known = _copied[id(array)] = Copied(array)

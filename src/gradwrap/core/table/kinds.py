@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def _applied(function: str, rule: Rule, formula: Formula, index: int, along: str = "") -> str:
-    """The call of a formula on the tangent of an argument, or on `along`."""
+    """Write the call of a formula on the tangent of an argument, or on `along`."""
     t = f"{rule.arrays[index]}_t"
     words = "".join(f", {name}_d" if name in rule.arrays else f", {name}" for name in formula.saved)
     return f"{function}{index}({_of_type('spaces', rule, t)}, {along or t}{words})"
 
 
 def _term(function: str, rule: Rule, formula: Formula, index: int) -> str:
-    """The term of a tangent that a formula gives; none where the derivative is zero."""
+    """Write the term that a formula contributes to the tangent; "" if the derivative is zero."""
     if formula.function is zero:
         return ""
     if formula.function is passes:
@@ -45,7 +45,7 @@ def _term(function: str, rule: Rule, formula: Formula, index: int) -> str:
 
 
 def _operation(rule: Rule, index: int) -> str:
-    """The call of the operation itself with the tangent in the place of an argument."""
+    """Write the call of the operation with the tangent as this argument."""
     t = f"{rule.arrays[index]}_t"
     arguments = [
         t if name == rule.arrays[index] else f"{name}_d" if name in rule.arrays else name
@@ -56,12 +56,12 @@ def _operation(rule: Rule, index: int) -> str:
 
 
 def _of_type(table: str, rule: Rule, t: str) -> str:
-    """The entry of a dictionary for the type of a tangent; of several, the deepest wrapper's."""
+    """Write the look-up by the type of a tangent; for several, by the deepest wrapper's."""
     return f"{table}[{'deepest' if rule.variadic else 'type'}({t})]"
 
 
 def passed(rule: Rule, values: Sequence[str]) -> list[str]:
-    """A value for each parameter as a call passes it: by keyword where that is the only way."""
+    """Write how a call passes each parameter: by keyword if it is keyword-only."""
     return [
         f"{name}={value}" if name in rule.keyword_only else value
         for name, value in zip(rule.parameters, values, strict=True)
@@ -69,7 +69,7 @@ def passed(rule: Rule, values: Sequence[str]) -> list[str]:
 
 
 class _Kind(Kind):
-    """The common part of the kinds: a row's own `jvp=` comes first, and a loop is always right."""
+    """The common part of the kinds: a row's own `jvp=` comes first, and batches may loop."""
 
     def push(self, rule: Rule, index: int) -> str | None:
         if not rule.jvps:
@@ -81,7 +81,7 @@ class _Kind(Kind):
         return _term("j", rule, formula, index)
 
     def _follows(self, rule: Rule, index: int) -> str | None:
-        """The term that follows from the kind."""
+        """Return the term that the kind implies, or None."""
         return None
 
     def describe(self, rule: Rule) -> str:
@@ -116,7 +116,7 @@ class Elementwise(_Kind):
 
 
 class Linear(_Kind):
-    """Linear in its array, or in all of its arrays together: the tangent is the operation on it."""
+    """Linear in its array, or in all arrays together: the tangent is the operation on it."""
 
     name = "linear"
     tangent_from = "itself"

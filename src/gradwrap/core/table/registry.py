@@ -1,4 +1,4 @@
-"""The table: operations by name, a generic rule for each, and what differs on a backend."""
+"""The table: operations by name, each with a generic rule and rules for some backends."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _changes = 0
 
 
 def register(rules: Iterable[Rule], backend: str = GENERIC, *, depth: int = 1) -> None:
-    """Enter rules into the table, under their names; the module that does it is their chapter.
+    """Enter rules into the table under their names, with the caller's module as chapter.
 
     That is the caller's, or that of a caller `depth` calls further out.
     """
@@ -61,7 +61,7 @@ def register(rules: Iterable[Rule], backend: str = GENERIC, *, depth: int = 1) -
 
 
 def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
-    """Change rules of an operation that may be in use."""
+    """Change the rules of an operation that may be in use."""
     global _changes  # noqa: PLW0603  all threads are to see it
     with _lock:
         op.rules = {**op.rules, **rules}
@@ -70,7 +70,7 @@ def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
 
 
 def changes() -> int:
-    """The number of times that a rule has been changed.
+    """Return how many times a rule has been changed.
 
     What is made from rules and kept, without a lock, is taken back by the code that made it if
     this number has grown meanwhile: it may be out of date.
@@ -79,13 +79,13 @@ def changes() -> int:
 
 
 def register_function(function: Hashable, op: Op) -> None:
-    """Let `op` answer for a library's function wherever it is called on tracked arrays."""
+    """Register `op` as the operation of a library's function."""
     with _lock:
         _op_of_function[function] = op
 
 
 def load_later(*modules: str) -> None:
-    """Name modules that enter further rules: imported when an unknown name is asked for."""
+    """Name modules with further rules, imported when an unknown operation is requested."""
     with _lock:
         modules_waiting.extend(modules)
 
@@ -109,7 +109,7 @@ def find_op(name: str) -> Op | None:
 
 
 def op_of_symbol(symbol: str, arity: int) -> Op:
-    """The operation that a row has the symbol of an operator for, of one or two arrays."""
+    """Return the operation of an operator symbol with one or two operands."""
     for op in tuple(_ops.values()):
         rule = op.rules.get(GENERIC)
         if rule is not None and rule.symbol == symbol and len(rule.arrays) == arity:
@@ -126,13 +126,13 @@ def op_of_function(function: Any) -> Op | None:
 
 
 def register_functions_later(module: str, enter: Callable[[Any], None]) -> None:
-    """Name a module whose functions `enter` registers, once somebody else has imported it."""
+    """Name a module whose functions `enter` registers after its import."""
     with _lock:
         _functions_later[module] = enter
 
 
 def search_function(function: Any) -> Op | None:
-    """Like `op_of_function`, also for a function of a module that was imported meanwhile."""
+    """Find a function's operation; also look in modules imported since."""
     found = op_of_function(function)
     if found is None:
         for name in [name for name in _functions_later if name in sys.modules]:
@@ -145,7 +145,7 @@ def search_function(function: Any) -> Op | None:
 
 
 def ops_so_far() -> list[Op]:
-    """The operations of the chapters that have been read."""
+    """Return the operations of the chapters imported so far."""
     return list(_ops.values())
 
 

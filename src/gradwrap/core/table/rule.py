@@ -1,4 +1,4 @@
-"""Rules: one row of the table holds all that the library knows of an operation.
+"""Rules: one row of the table holds everything about one operation.
 
 A row has a kind (`gradwrap.core.table.kinds`), a signature, formulas, and what is special about the
 operation: how it is batched, how NumPy spells it, where the harness samples it.
@@ -87,12 +87,12 @@ if TYPE_CHECKING:
 
 
 def zero(xp: Any, g: Any) -> Any:  # noqa: ARG001  a marker: nothing is recorded
-    """The derivative with respect to this argument is zero wherever there is one."""
+    """Mark an argument whose derivative is zero wherever it exists."""
     return None
 
 
 def passes(xp: Any, g: Any) -> Any:  # noqa: ARG001  the form of a formula
-    """The cotangent passes unchanged.
+    """Return the cotangent unchanged.
 
     Where the other argument is a number, or a plain array that changes neither shape nor dtype,
     and the transform is the only one to see the graph, nothing is recorded at all: the result takes
@@ -126,7 +126,7 @@ class Kind:
     """Each element of the result depends on the elements at its place alone."""
 
     def push(self, rule: Rule, index: int) -> str | None:
-        """The term of one argument in the output's tangent, as an expression.
+        """Write the term that one argument contributes to the output's tangent.
 
         Its words are those of the formulas; `x_t` is the tangent of `x` and `x_d` its data. An
         empty term is zero. None stands for a tangent that no expression gives: it is the VJP
@@ -139,11 +139,11 @@ class Kind:
         return False
 
     def batch(self, rule: Rule) -> Batching:
-        """How the operation is performed on a batch, where the row does not say."""
+        """Return how the operation is performed on a batch, unless the row says it."""
         return "loop"
 
     def describe(self, rule: Rule) -> str:
-        """Where the tangent comes from, for the page of operations."""
+        """Return where the tangent comes from, for the page of operations."""
         raise NotImplementedError
 
 
@@ -214,20 +214,20 @@ class Rule:
         self.define(formulas)
 
     def define_jvps(self, formulas: Sequence[FormulaFunction | None]) -> None:
-        """Take these formulas for the tangents."""
+        """Set the formulas for tangents."""
         self.jvps: tuple[Formula | None, ...] = tuple(
             None if f is None else self._read(f, "t") for f in formulas
         )
 
     def define(self, formulas: Sequence[FormulaFunction | None]) -> None:
-        """Take these formulas for the cotangents."""
+        """Set the formulas for cotangents."""
         self.formulas: tuple[Formula | None, ...] = tuple(
             None if f is None else self._read(f, "g") for f in formulas
         )
 
     @property
     def batching(self) -> Batching:
-        """How the operation is performed on a batch: as the row says, or as its kind does."""
+        """Return how the operation is performed on a batch: as the row or its kind says."""
         return self.batch or self.kind.batch(self)
 
     @property
@@ -235,12 +235,12 @@ class Rule:
         return any(f is not None and f.function is not zero for f in self.formulas)
 
     def formula_of(self, index: int) -> Formula | None:
-        """The formula of an array argument's cotangent; None if it is zero or there is none."""
+        """Return the formula of an argument's cotangent, or None if it is zero or missing."""
         formula = self.formulas[0 if self.is_joint else index]
         return None if formula is None or formula.function is zero else formula
 
     def lacks(self, index: int) -> bool:
-        """Tell if a tracked argument there is an error: there is no formula for it."""
+        """Tell if an argument must not be tracked, because it has no formula."""
         return self.kind.is_differentiable and not self.is_joint and self.formulas[index] is None
 
     def words(self) -> tuple[str, ...]:
@@ -269,7 +269,7 @@ OPTIONS = frozenset(Rule.__annotations__)
 
 
 def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a formula's parameters: what it is to be given."""
+    """Return the names of a formula's parameters."""
     code = getattr(function, "__code__", None)
     plain = type(function) is type(zero) and not hasattr(function, "__wrapped__")
     if plain and code is not None and not code.co_kwonlyargcount:

@@ -1,4 +1,4 @@
-"""Values described, and compared with the space (library, shape, dtype) they are to belong to."""
+"""Descriptions of values, and their comparison with a space (library, shape, dtype)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def zeros_like(array: Any) -> Any:
 
 
 class Mismatch(NamedTuple):
-    """The first thing about a value that keeps it from belonging into a space."""
+    """The first difference between a value and the space that it should belong to."""
 
     part: Literal["array", "library", "shape", "dtype"]
     """`"array"`: it is no array at all."""
@@ -60,7 +60,7 @@ class Mismatch(NamedTuple):
     """A cast to the wanted dtype would drop its imaginary part."""
 
     def contrast(self, value: Any, like: Any, whose: str) -> str:
-        """Say what a value is, and what the array is whose space it has to belong to."""
+        """Describe a value, and the array whose space it should belong to."""
         if self.part == "library":
             return f"is {self.got}, the {whose} is one of {backend_of(like).name}. Fix: convert it"
         return (
@@ -79,7 +79,7 @@ class Mismatch(NamedTuple):
         dtype: str,
         like: str,
     ) -> str:
-        """Say what was given, which space it has to belong to, and how to mend it.
+        """Describe a value, the space that it should belong to, and a remedy.
 
         `shape` and `like` are remedies; `dtype` is the expression of the wanted dtype.
         """
@@ -105,7 +105,7 @@ def mismatch(
     dtypes: Literal["same", "castable", "floating"] = "same",
     shapes: Callable[[tuple[int, ...], tuple[int, ...]], bool] = same_shape,
 ) -> Mismatch | None:
-    """Compare a value with a space; None where it belongs into it.
+    """Compare a value with a space; return None if it belongs to it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`type`, and containers, of values that can be anything.
+"""Untyped aliases of `type` and containers, and helpers, for values of any type.
 
 To pyright the class of an `Any` is `type[Unknown]`, and an `Any` that `isinstance` finds to be a
 tuple is a tuple of unknown parts. These names have `Any` in those places; at run time they are the

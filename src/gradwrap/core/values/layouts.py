@@ -1,4 +1,4 @@
-"""Arrays that are put into a structure, but whose axes are not those that it was taken from.
+"""Leaves that are put into a structure, although their axes differ from the original ones.
 
 A structure that names the axes of its arrays has to know which were added, and which are gone. The
 others hold what they are given.
@@ -38,7 +38,7 @@ def put(
     axes: Sequence[Any] = (),
     mapped: dict[Any, Any] | None = None,
 ) -> Any:
-    """Put leaves into a structure that has other axes."""
+    """Put leaves into a structure whose original leaves had other axes."""
     if treedef.is_lone:
         return leaves[0]
     own = {id(leaf): axis for leaf, axis in zip(leaves, axes, strict=False) if axis is not None}
@@ -54,7 +54,7 @@ exactly: ContextVar[bool] = ContextVar("gradwrap_exactly", default=False)
 
 
 def flatten_exactly(tree: Any) -> tuple[list[Any], TreeDef]:
-    """Return the leaves of a tree, and its structure, on whose annotations something depends."""
+    """Return a tree's leaves and structure, including the structure's annotations."""
     token = exactly.set(True)
     try:
         return flatten(tree)
@@ -66,5 +66,5 @@ _current: ContextVar[Layout | None] = ContextVar("gradwrap_layout", default=None
 
 
 def current_layout() -> Layout | None:
-    """Return how the leaves differ that are being put into a structure; None if they do not."""
+    """Return how the axes of the leaves that are being put differ, or None."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""Trees beside others: of one structure, or a prefix of it, where a leaf stands over a part."""
+"""Trees compared with a second tree of the same structure, or with a prefix of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def broadcast_prefix(prefix: Any, tree: Any) -> list[Any]:
-    """For each leaf of a tree, the leaf of a tree prefix that stands over it.
+    """Return for each leaf of a tree the leaf of the prefix above it.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list[Any]:
 def parts_under(
     prefix: Any, tree: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> list[tuple[Any, Any]]:
-    """The leaves of a tree prefix, each with the part of the tree that it stands over.
+    """Return the leaves of a tree prefix, each with the part of the tree below it.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def parts_under(
 
 
 def map_structure(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """Apply a function to the leaves of trees of one structure, of which None is a part."""
+    """Apply a function to the leaves of trees of one structure; None is not a leaf."""
     return optree.tree_map(function, tree, *rest, namespace=NAMESPACE)
 
 
 def zeros_filled(tree: Any, treedef: TreeDef, size: int) -> list[Any] | None:
-    """The leaves of a tree in which None may stand for a whole part; None if it does not fit."""
+    """Return the leaves of a tree, None for parts that are None; None if it does not fit."""
     leaves, given = flatten(tree)
     if given == treedef:
         return leaves

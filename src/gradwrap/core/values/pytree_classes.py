@@ -1,4 +1,4 @@
-"""Registering classes, whose objects then are pytrees like lists and dictionaries."""
+"""Registration of classes as pytrees, like lists and dictionaries."""
 
 from __future__ import annotations
 

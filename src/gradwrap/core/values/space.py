@@ -31,7 +31,7 @@ class Meta:
         self.made: dict[tuple[int, ...], Meta] | None = None
 
     def of_shape(self, shape: tuple[int, ...]) -> Meta:
-        """The description of an array that differs in its shape alone."""
+        """Return the description of an array with another shape."""
         made = self.made
         if made is None:
             made = self.made = {}
@@ -56,7 +56,7 @@ class Meta:
 
 
 class Tangent:
-    """The tangent of an array, in the place of a node."""
+    """The tangent of an array, stored where a variable has its node."""
 
     __slots__ = ("meta", "value")
 
@@ -100,7 +100,7 @@ def size_of(shape: tuple[int, ...]) -> int:
 
 
 def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Tell if shapes agree as far as they are known: lazy arrays have lengths that are NaN."""
+    """Tell if shapes agree; NaN, the unknown length of a lazy array, agrees with any length."""
     if a == b:
         return True
     pairs = zip(a, b, strict=False)

@@ -16,7 +16,7 @@ NAMESPACE = "gradwrap"
 
 
 class TreeDef:
-    """The structure of a pytree; None for a lone leaf."""
+    """The structure of a pytree; `spec` is None for a lone leaf."""
 
     __slots__ = ("spec",)
 
@@ -25,7 +25,7 @@ class TreeDef:
 
     @property
     def is_lone(self) -> bool:
-        """True if it is no structure at all."""
+        """True for the structure of a lone leaf."""
         return self.spec is None
 
     @property

@@ -20,7 +20,15 @@ from gradwrap.compiler.engines.c.operations import (
     TYPES,
     elementwise,
 )
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, refs
+from gradwrap.compiler.ir.operations import (
+    ADD_ACCUMULATE,
+    ADD_REDUCE,
+    EINSUM,
+    GETITEM,
+    MATMUL,
+    Kind,
+)
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -31,16 +39,9 @@ SMALLER_PRODUCT = 1 << 14
 """The same outside of loops, in a program that is not long: calls of NumPy cost little there."""
 LONG_PROGRAM = 1000
 """The least steps of a long program."""
-REDUCTIONS = ("add.reduce", "maximum.reduce", "minimum.reduce")
 REDUCING = {"axis", "keepdims", "dtype"}
-COPYING = ("copy", ".copy", "ascontiguousarray")
-RESHAPED = ("reshape", ".reshape", "ravel", ".ravel", "squeeze", ".squeeze", "expand_dims")
-TRANSPOSED = ("T", "mT", "transpose", ".transpose", "matrix_transpose", "swapaxes", "moveaxis")
-JOINING = ("array", "concatenate", "stack")
-SELECTED = ("diagonal", "linalg.diagonal", "flip", "flipud", "fliplr")
-"""Views of some or all elements, as NumPy's functions of any array give them."""
-VIEWING = (*RESHAPED, *TRANSPOSED, *SELECTED, "broadcast_to")
-TRIANGLES = {"tril": "<=", "triu": ">="}
+TRANSPOSED = (Kind.TRANSPOSE, Kind.MOVE)
+VIEWING = (Kind.RESHAPE, Kind.BROADCAST, Kind.SELECT, *TRANSPOSED)
 
 
 class Ability:
@@ -74,37 +75,36 @@ class Ability:
                 or not found.function
                 or found.function in self.vector_functions
             )
-        name = instr.name
-        if name in REDUCTIONS:
+        op, kind = instr.op, instr.op.kind
+        if op.start:
             return self._takes_reduction(instr, values, value)
-        if name == "matmul":
+        if op is MATMUL:
             return self._takes_product(instr, values, value, in_loop=in_loop)
-        if name in ("getitem", "setitem", "scatter_add"):
+        if op.has_key:
             source = values[instr.args[0].index] if type(instr.args[0]) is Ref else None
             key = instr.args[1]
             if source is None or any(values[i].dtype != LONG or values[i].shape for i in refs(key)):
                 return False
             if not is_plain_key(key) or not source.shape:
                 return False
-            return name != "getitem" or fits(source.shape, key, value.shape)
-        if name in VIEWING or name in COPYING:
+            return op is not GETITEM or fits(source.shape, key, value.shape)
+        if kind in VIEWING or kind is Kind.COPY:
             words = [arg for arg in instr.args[1:] if isinstance(arg, str) and arg != "C"]
             is_plain = {*dict(instr.kw)} <= {"axis", "copy"} and not words
-            if name in SELECTED:
+            if kind is Kind.SELECT:
                 is_plain = not refs((instr.args[1:], instr.kw))
             return type(instr.args[0]) is Ref and bool(value.shape) and is_plain
-        if name in JOINING:
+        if kind is Kind.JOIN:
             return joined(instr, values, value) is not None
-        if name == "einsum":
+        if op is EINSUM:
             return summed_axes(instr) is not None and value.dtype in (DOUBLE, FLOAT)
-        if name == "add.accumulate":
+        if op is ADD_ACCUMULATE:
             return self._takes_running_sum(instr, values, value)
-        if name in TRIANGLES:
+        if kind is Kind.TRIANGLE:
             rest = (*instr.args[1:], *dict(instr.kw).values())
             return type(instr.args[0]) is Ref and all(type(one) is int for one in rest)
-        if name == "full":
-            return bool(value.shape) and not isinstance(instr.args[1], complex)
-        return name == "zeros" and bool(value.shape)
+        number = filled_with(instr)
+        return bool(value.shape) and number is not None and not isinstance(number, complex)
 
     def _takes_reduction(self, instr: Instr, values: Any, value: Value) -> bool:
         if type(instr.args[0]) is not Ref or {*dict(instr.kw)} - REDUCING:
@@ -112,7 +112,7 @@ class Ability:
         if dict(instr.kw).get("dtype", value.dtype) != value.dtype:
             return False
         source = values[instr.args[0].index]
-        counts = instr.name == "add.reduce" and value.dtype == LONG and source.dtype in (BOOL, LONG)
+        counts = instr.op is ADD_REDUCE and value.dtype == LONG and source.dtype in (BOOL, LONG)
         is_real = source.dtype == value.dtype and value.dtype in (DOUBLE, FLOAT)
         if not source.shape or not (counts or is_real):
             return False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.engines.c.operations import DOUBLE, NUMBER
+from gradwrap.compiler.ir.operations import ARRAY, STACK
 from gradwrap.compiler.ir.program import Instr, Ref, Value
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE
 
@@ -164,7 +165,7 @@ def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | N
     parts: Any = instr.args[0] if instr.args else None
     if not isinstance(parts, (TUPLE, LIST)) or not value.shape:
         return None
-    if instr.name == "array":
+    if instr.op is ARRAY:
         if instr.kw or any(isinstance(part, (TUPLE, LIST)) for part in parts):
             return None
         return [(number, part) for number, part in enumerate(parts)]
@@ -176,7 +177,7 @@ def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | N
     if not is_integer(axis):
         return None
     before = (slice(None),) * (axis % len(value.shape))
-    if instr.name == "stack":
+    if instr.op is STACK:
         return [((*before, number), part) for number, part in enumerate(parts)]
     found: list[tuple[Any, Any]] = []
     start = 0

@@ -31,6 +31,7 @@ from gradwrap.compiler.engines.c.operations import prelude
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
+from gradwrap.compiler.ir.operations import GETITEM, Kind
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     Block,
@@ -140,8 +141,8 @@ class _Cut:
         if not self.ability.takes(step, self.values):
             return "native"
         if isinstance(step, Instr):
-            is_view = step.name in VIEWING or (
-                step.name == "getitem" and bool(self.values[step.out].shape)
+            is_view = step.op.kind in VIEWING or (
+                step.op is GETITEM and bool(self.values[step.out].shape)
             )
             if is_view and step.views:
                 return "view"
@@ -158,7 +159,7 @@ class _Cut:
         writes: dict[int, list[int]] = {}
         for number in numbers:
             step = body[number]
-            if isinstance(step, Instr) and step.name in ("setitem", "scatter_add"):
+            if isinstance(step, Instr) and step.op.kind is Kind.WRITE:
                 target: int = step.args[0].index
                 if target in copied or target not in made:
                     copied[step.out] = copied.get(target, target)

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradwrap.compiler.engines.c.addresses import Arr, Num, packed
 from gradwrap.compiler.engines.c.operations import TYPES, literal
+from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class Frame(ABC):
         for step in reversed(steps):
             if isinstance(step, Loop):
                 continue
-            if step.name in ("setitem", "scatter_add") and step.out in self.homes:
+            if step.op.kind is Kind.WRITE and step.out in self.homes:
                 self.homes.setdefault(step.args[0].index, self.homes[step.out])
 
     def text(self) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.engines.c.operations import LONG, TYPES, Elementwise
+from gradwrap.compiler.ir.operations import ADD_REDUCE, MAXIMUM_REDUCE, Operation
 from gradwrap.compiler.ir.program import Ref
 
 if TYPE_CHECKING:
@@ -218,7 +219,9 @@ def slots_of(
     return slots, rows
 
 
-def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step: int | str) -> str:
+def reduction_text(
+    op: Operation, kinds: tuple[str, str], step: int | str, out_step: int | str
+) -> str:
     """The function that reduces one row, or adds it to another; texts are parameters' names.
 
     `kinds` are the types of the elements and of what they are reduced to.
@@ -229,7 +232,7 @@ def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step:
         f"const long {one}, " for one in (step, out_step) if isinstance(one, str)
     )
     head += f"const long n, const {kind} *restrict x, {out_kind} *restrict y) {{"
-    if name == "add" and not out_step and kind == out_kind != TYPES[LONG]:
+    if op is ADD_REDUCE and not out_step and kind == out_kind != TYPES[LONG]:
         return "\n".join(
             [
                 head,
@@ -246,10 +249,10 @@ def reduction_text(name: str, kinds: tuple[str, str], step: int | str, out_step:
             ]
         )
     target = f"y[i * {out_step}]" if out_step not in (0, 1) else "y[i]" if out_step else "*y"
-    if name == "add":
+    if op is ADD_REDUCE:
         step_text = f"{target} += {element};"
     else:
-        order = ">" if name == "maximum" else "<"
+        order = ">" if op is MAXIMUM_REDUCE else "<"
         step_text = (
             f"{target} = ({element} {order} {target} || {element} != {element}) "
             f"? {element} : {target};"

@@ -13,14 +13,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.engines.c.ability import (
-    COPYING,
-    JOINING,
-    REDUCTIONS,
-    SELECTED,
-    TRANSPOSED,
-    TRIANGLES,
-)
+from gradwrap.compiler.engines.c.ability import TRANSPOSED
 from gradwrap.compiler.engines.c.addresses import (
     Arr,
     Num,
@@ -63,7 +56,8 @@ from gradwrap.compiler.engines.c.operations import (
 )
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, refs, used
+from gradwrap.compiler.ir.operations import ADD_REDUCE, ARRAY, EINSUM, ZEROS, Kind
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, given, refs, used
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,12 +134,12 @@ class Kernel(Frame):
     def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
         """Return the shape of the group that an instruction may join."""
         value = self.values[instr.out]
-        if instr.name == "add.reduce":
+        if instr.op is ADD_REDUCE:
             source = self.values[instr.args[0].index]
             axes = reduced_axes(instr, len(source.shape))
             full = axes is not None and len(set(axes)) == len(source.shape)
             return source.shape if full and not value.shape and value.dtype != LONG else None
-        if instr.name in ("setitem", "scatter_add"):
+        if instr.op.kind is Kind.WRITE:
             return self._written_shape(instr)
         if not value.shape or elementwise(instr, self.values, value) is None:
             return None
@@ -231,24 +225,24 @@ class Kernel(Frame):
 
     def _step(self, instr: Instr, dying: set[int]) -> None:
         value = self.values[instr.out]
-        name = instr.name
+        op, kind = instr.op, instr.op.kind
         if not value.shape and elementwise(instr, self.values, value) is not None:
             self._number(instr)
-        elif name == "getitem":
+        elif kind is Kind.READ:
             self._getitem(instr)
-        elif name in ("setitem", "scatter_add"):
+        elif kind is Kind.WRITE:
             self._write(instr, dying)
-        elif name in REDUCTIONS or name == "einsum":
+        elif kind is Kind.REDUCE or op is EINSUM:
             self._reduce(instr)
-        elif name in JOINING:
+        elif kind is Kind.JOIN:
             self._join(instr)
-        elif name == "add.accumulate":
+        elif kind is Kind.ACCUMULATE:
             self._running_sum(instr)
-        elif name == "matmul":
+        elif kind is Kind.PRODUCT:
             self._product(instr)
-        elif name in ("zeros", "full", *COPYING):
+        elif kind is Kind.FILL or kind is Kind.COPY:
             self._fill(instr)
-        elif name in TRIANGLES:
+        elif kind is Kind.TRIANGLE:
             self._triangle(instr)
         else:
             self._view(instr)
@@ -291,7 +285,7 @@ class Kernel(Frame):
             self.assign(room, source, "=")
             self.where[instr.out] = room
             return
-        if instr.name in TRANSPOSED:
+        if instr.op.kind in TRANSPOSED:
             order = order_of(instr, len(source.shape))
             self.alias(
                 instr.out,
@@ -300,9 +294,9 @@ class Kernel(Frame):
                     strides=tuple(source.strides[i] for i in order),
                 ),
             )
-        elif instr.name in SELECTED:
+        elif instr.op.kind is Kind.SELECT:
             self.alias(instr.out, selected(instr, source))
-        elif instr.name == "broadcast_to":
+        elif instr.op.kind is Kind.BROADCAST:
             self.alias(
                 instr.out,
                 source._replace(shape=value.shape, strides=aligned(source, value.shape)),
@@ -318,21 +312,21 @@ class Kernel(Frame):
 
     def _fill(self, instr: Instr) -> None:
         value = self.values[instr.out]
-        if instr.name not in COPYING and self._is_uniform(instr):
-            number: Any = 0 if instr.name == "zeros" else instr.args[1]
+        number = filled_with(instr)
+        if number is not None and self._is_uniform(instr):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
         room = self.new(instr.out)
-        if instr.name in COPYING:
+        if number is None:
             self.assign(room, self.where[instr.args[0].index], "=")
-        elif instr.name == "zeros":
+        elif instr.op is ZEROS:
             self.where[instr.out] = room
             self.uncleared.add(instr.out)
             users = self.users.get(instr.out, ())
             if len(users) != 1 or not self._is_added_to(users[0]) or instr.out in self.targets:
                 self._clear(instr.out)
         else:
-            self.assign(room, self.operand(instr.args[1], value.dtype), "=")
+            self.assign(room, self.operand(number, value.dtype), "=")
         self.where[instr.out] = room
 
     def _triangle(self, instr: Instr) -> None:
@@ -344,13 +338,13 @@ class Kernel(Frame):
         diagonal = (*instr.args[1:], *dict(instr.kw).values(), 0)[0]
         self.line(f"for (long j = 0; j < {math.prod(room.shape)}; j++) {{")
         self.line(f"    const long b = j % {columns} - j / {columns} % {rows};")
-        condition = f"b {TRIANGLES[instr.name]} {diagonal}"
+        condition = f"b {instr.op.condition} {diagonal}"
         self.line(f"    if (!({condition})) ({room.start})[j] = 0;")
         self.line("}")
 
     def _is_added_to(self, step: Instr | Loop) -> bool:
         """Tell if a group may add to the array that a step adds to."""
-        is_add = isinstance(step, Instr) and step.name == "scatter_add"
+        is_add = isinstance(step, Instr) and step.op.scatters
         return is_add and isinstance(step, Instr) and self._written_shape(step) is not None
 
     def _clear(self, root: int) -> None:
@@ -388,7 +382,7 @@ class Kernel(Frame):
             self.assign(room, source, "=")
         self.where[instr.out] = room
         place = taken(room, key, self._key)
-        operator = "=" if instr.name == "setitem" else "+="
+        operator = "+=" if instr.op.scatters else "="
         if place.shape:
             self.assign(place, operand, operator)
         else:
@@ -420,7 +414,7 @@ class Kernel(Frame):
         assert unit.shape is not None
         first = unit.steps[0]
         if len(unit.steps) == 1 and isinstance(first, Instr) and len(first.args) == 3:
-            if first.name in ("setitem", "scatter_add"):
+            if first.op.kind is Kind.WRITE:
                 self._write(first, dying)
                 return
         self.groups += 1
@@ -430,11 +424,11 @@ class Kernel(Frame):
         for instr in unit.steps:
             assert isinstance(instr, Instr)
             value = self.values[instr.out]
-            if instr.name == "add.reduce":
+            if instr.op is ADD_REDUCE:
                 found = Elementwise("{0}", instr.args[:1], (value.dtype,), value.dtype)
                 statements.append(Statement(instr.out, found, value.dtype, is_sum=True))
                 continue
-            if instr.name in ("setitem", "scatter_add"):
+            if instr.op.kind is Kind.WRITE:
                 exports.append(self._written(instr, dying, statements, written_here))
                 continue
             found_ = elementwise(instr, self.values, value)
@@ -471,7 +465,7 @@ class Kernel(Frame):
             found = Elementwise("{0}", (written,), (dtype,), dtype)
             statements.append(Statement(number, found, dtype))
             written = Ref(number)
-        operator = "=" if instr.name == "setitem" else "+="
+        operator = "+=" if instr.op.scatters else "="
         return Export(written.index, taken(room, key, self._key), operator, is_part=True)
 
     def _nest(
@@ -689,28 +683,23 @@ class Kernel(Frame):
 
     def _reduce(self, instr: Instr) -> None:
         """Write a reduction along some axes."""
-        source = self.where[instr.args[-1 if instr.name == "einsum" else 0].index]
+        source = self.where[instr.args[-1 if instr.op is EINSUM else 0].index]
         assert isinstance(source, Arr)
         value = self.values[instr.out]
         rank = len(source.shape)
-        axes = summed_axes(instr) if instr.name == "einsum" else reduced_axes(instr, rank)
+        axes = summed_axes(instr) if instr.op is EINSUM else reduced_axes(instr, rank)
         assert axes is not None
         kept = [i for i in range(len(source.shape)) if i not in axes]
         shape = tuple(source.shape[i] for i in kept)
         kinds = TYPES[source.dtype], TYPES[value.dtype]
-        start = {
-            "add": "0",
-            "maximum": "-__builtin_inf()",
-            "minimum": "__builtin_inf()",
-        }
-        name = instr.name.partition(".")[0].replace("einsum", "add")
+        op = ADD_REDUCE if instr.op is EINSUM else instr.op
         room = self._room_for(instr, value)
         pointer = room.start
         steps = iter(packed(shape))
         along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
         # The axis whose elements lie side by side is the innermost.
         size = math.prod(shape)
-        self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {start[name]};")
+        self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {op.start};")
         self.line("{")
         self.depth += 1
         extents, ((*read, last), (*write, last_out)) = collapsed(
@@ -730,7 +719,7 @@ class Kernel(Frame):
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
                 given_steps += f"{step}, "
-        function = self.library.function(reduction_text(name, kinds, *steps_))
+        function = self.library.function(reduction_text(op, kinds, *steps_))
         self.line(f"{function}({given_steps}{extents[-1]}, {places[0]}, {places[1]});")
         for _ in counters:
             self.depth -= 1
@@ -750,7 +739,7 @@ class Kernel(Frame):
         for key, part in parts:
             place = taken(room, key, no_key)
             operand = self.operand(part, room.dtype)
-            if isinstance(operand, Arr) and instr.name == "array":
+            if isinstance(operand, Arr) and instr.op is ARRAY:
                 place = place._replace(shape=operand.shape)
             if place.shape:
                 self.assign(place, operand, "=")

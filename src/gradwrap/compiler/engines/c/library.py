@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.c_expressions import FUNCTIONS
 from gradwrap.compiler.engines.register import Unsupported
 
 FORMAT = 1
@@ -42,33 +43,6 @@ OPTIONS = (
 NATIVE = ("-march=native", "-mprefer-vector-width=512")
 SECONDS = 10.0
 """The longest that the compiler may take for one library."""
-VECTOR_NAMES = [
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "cbrt",
-    "erf",
-    "erfc",
-    "pow",
-    "atan2",
-    "hypot",
-]
 
 
 class Compiler:
@@ -99,12 +73,11 @@ class Compiler:
             library = ctypes.CDLL("libmvec.so.1")
         except OSError:
             return frozenset()
-        arguments = {"pow": "vv", "atan2": "vv", "hypot": "vv"}
         return frozenset(
             name
-            for name in VECTOR_NAMES
+            for name, count in FUNCTIONS.items()
             if all(
-                hasattr(library, f"_ZGV{isa}N{lanes}{arguments.get(name, 'v')}_{name}{suffix}")
+                hasattr(library, f"_ZGV{isa}N{lanes}{'v' * count}_{name}{suffix}")
                 for isa, doubles in (("b", 2), ("d", 4), ("e", 8))
                 for suffix, lanes in (("", doubles), ("f", 2 * doubles))
             )

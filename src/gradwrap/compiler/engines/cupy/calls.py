@@ -11,6 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.compiler.ir.operations import (
+    ARRAY,
+    COPY,
+    FULL,
+    GETITEM,
+    ITEM,
+    MT,
+    OPERATIONS,
+    POW,
+    SCATTER_ADD,
+    SETITEM,
+    ZEROS,
+    Operation,
+)
 from gradwrap.compiler.ir.program import UFUNC, Attribute, Method
 from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.errors import MissingToolError
@@ -29,17 +43,6 @@ else:
         ) from error
 
 operators: Any = operator
-METHODS: dict[str, str] = {
-    "add.reduce": "sum",
-    "multiply.reduce": "prod",
-    "maximum.reduce": "max",
-    "minimum.reduce": "min",
-    "logical_and.reduce": "all",
-    "logical_or.reduce": "any",
-    "add.accumulate": "cumsum",
-    "multiply.accumulate": "cumprod",
-}
-"""Methods of ufuncs that are methods of CuPy's arrays; the axis is 0 if none is given."""
 
 
 class Named(NamedTuple):
@@ -60,8 +63,6 @@ def named(name: str, fn: Any) -> Named | None:
     if isinstance(fn, UFUNC) and getattr(np, ufunc, None) is not fn:
         found: Any = getattr(special(), name, None)
         return None if found is None else Named(f"special.{name}", found)
-    if name == "true_divide":
-        name = "divide"
     found = cupy
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -78,12 +79,13 @@ def performing(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
     NotImplementedError
         CuPy has no such function.
     """
-    own = OWN.get(name)
+    op = OPERATIONS[name]
+    own = OWN.get(op)
     if own is not None:
         return own
-    if name in METHODS:
-        return _calling(METHODS[name])
-    if isinstance(fn, (Attribute, Method)) or name == "item":
+    if op.method:
+        return _calling(op.method)
+    if isinstance(fn, (Attribute, Method)) or op is ITEM:
         return fn
     found = named(name, fn)
     if found is None:
@@ -118,8 +120,8 @@ def _array(nest: Any, dtype: Any) -> Any:
     return cupy.full((), nest, dtype)
 
 
-def _copy(x: Any) -> Any:
-    return x.copy(order="K")
+def _copy(x: Any, order: str = "K") -> Any:
+    return x.copy(order=order)
 
 
 def _setitem(x: Any, key: Any, value: Any) -> Any:
@@ -182,15 +184,15 @@ def _mt(x: Any) -> Any:
     return x.swapaxes(-1, -2)
 
 
-OWN: dict[str, Callable[..., Any]] = {
-    "zeros": _zeros,
-    "full": _full,
-    "array": _array,
-    "copy": _copy,
-    "getitem": _getitem,
-    "setitem": _setitem,
-    "scatter_add": _scatter_add,
-    "pow": operators.pow,
-    "mT": _mt,
+OWN: dict[Operation, Callable[..., Any]] = {
+    ZEROS: _zeros,
+    FULL: _full,
+    ARRAY: _array,
+    COPY: _copy,
+    GETITEM: _getitem,
+    SETITEM: _setitem,
+    SCATTER_ADD: _scatter_add,
+    POW: operators.pow,
+    MT: _mt,
 }
 """Operations that are no function of CuPy's."""

@@ -21,6 +21,7 @@ from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.engines.shipped import FUTURE, shipped
 from gradwrap.compiler.ir.analysis import liveness
+from gradwrap.compiler.ir.operations import ARRAY, COPY, GETITEM, ITEM, MT, SETITEM, Operation
 from gradwrap.compiler.ir.program import (
     Block,
     Constant,
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     cupy: Any  # where it is not installed, a checker takes this file for it
 else:
     import cupy
-
-KEYED = frozenset({"getitem", "setitem", "scatter_add"})
 
 
 def numpys(program: Program) -> Executable:
@@ -97,8 +96,9 @@ def _prepared(program: Program) -> Program:
         return tuple(map(part, whole)) if isinstance(whole, TUPLE) else part(whole)
 
     def keyed(one: Instr) -> Instr:
-        has_key = one.name in KEYED
-        return one._replace(args=(one.args[0], key(one.args[1]), *one.args[2:])) if has_key else one
+        if not one.op.has_key:
+            return one
+        return one._replace(args=(one.args[0], key(one.args[1]), *one.args[2:]))
 
     def step(one: Instr | Loop) -> Instr | Loop:
         if isinstance(one, Loop):
@@ -111,15 +111,13 @@ def _prepared(program: Program) -> Program:
         chosen = _chosen(one, values)
         if chosen is not None:
             return chosen
-        return keyed(one)._replace(views=one.name == "getitem") if one.name in KEYED else one
+        return keyed(one)._replace(views=one.op is GETITEM) if one.op.has_key else one
 
     numbers = {  # a number in NumPy, which is a view here
         one.out
         for block in program.blocks()
         for one in block.body
-        if isinstance(one, Instr)
-        and one.name == "getitem"
-        and not (one.views or values[one.out].shape)
+        if isinstance(one, Instr) and one.op is GETITEM and not (one.views or values[one.out].shape)
     }
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
@@ -142,7 +140,7 @@ def _chosen(instr: Instr, values: Any) -> Instr | None:
 
     CuPy counts what a mask selects, for which the host waits.
     """
-    if instr.name != "setitem" or not all(type_of(one) is Ref for one in instr.args[:2]):
+    if instr.op is not SETITEM or not all(type_of(one) is Ref for one in instr.args[:2]):
         return None
     target, mask, number = instr.args
     whole, chosen = values[target.index], values[mask.index]
@@ -244,7 +242,7 @@ class _Writer(Writer):
 
     def _instr(self, instr: Instr, state: State, depth: int, dying: frozenset[int]) -> None:
         count = self._outputs.get(instr.out)
-        parts = self._parts.get(instr.args[0].index) if instr.name == "item" else None
+        parts = self._parts.get(instr.args[0].index) if instr.op is ITEM else None
         if count is not None:
             names = self._parts[instr.out] = [self._name(instr.line) for _ in range(count)]
             self.line(depth, f"{', '.join(names)} = {self.expression(instr, state)}")
@@ -260,9 +258,9 @@ class _Writer(Writer):
     def _new_buffer(self, value: Value) -> Buffer | None:
         return None
 
-    def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+    def write_text(self, how: Operation, name: str, key: Any, value: Any, state: State) -> str:
         is_mask = type_of(key) is Ref and self.values[key.index].dtype.kind == "b"
-        if how == "scatter_add" and is_mask and self.values[key.index].shape:
+        if how.scatters and is_mask and self.values[key.index].shape:
             self.scope["add_masked"] = cupy_calls.add_masked
             return f"add_masked({name}, {self.text(key, state)}, {self._nest(value, state)})"
         text = super().write_text(how, name, key, value, state)
@@ -271,21 +269,21 @@ class _Writer(Writer):
         return text
 
     def expression(self, instr: Instr, state: State) -> str:
-        name = instr.name
+        op = instr.op
         args: Any = instr.args
-        if name == "copy":
-            return f'{self.text(args[0], state)}.copy("K")'
-        if name == "getitem" and self.loops and not self.values[instr.out].shape:
+        if op is COPY:
+            return f'{self.text(args[0], state)}.copy("{(*args, "K")[1]}")'
+        if op is GETITEM and self.loops and not self.values[instr.out].shape:
             return f"{super().expression(instr, state)}.copy()"  # a view here, no number
-        if name == "array":
+        if op is ARRAY:
             return self._joined(args[0], args[1], state)
-        if name == "mT":
+        if op is MT:
             return f"{self._operand(args[0], state)}.swapaxes(-1, -2)"
-        if name in cupy_calls.METHODS:
+        if op.method:
             kw = dict(instr.kw)
             axis = args[1] if len(args) > 1 else kw.pop("axis", 0)
             rest = self._arguments((), (("axis", axis), *kw.items()), state)
-            return f"{self._operand(args[0], state)}.{cupy_calls.METHODS[name]}({rest})"
+            return f"{self._operand(args[0], state)}.{op.method}({rest})"
         return super().expression(instr, state)
 
     def _joined(self, nest: Any, dtype: Any, state: State) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.cupy.operations import TYPES, converted, elementwise, literal
 from gradwrap.compiler.engines.groups import scheduled
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, given, item, used
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, given, item, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,9 +46,9 @@ class Kernels:
     def body(self, body: Sequence[Step], live: set[int]) -> list[Step]:
         """Return the steps of a block with kernels; `live` is what is needed after them."""
         for step in body:
-            if isinstance(step, Instr) and step.name in ("full", "zeros"):
-                number = step.args[1] if step.name == "full" else 0
-                if type(number) is not Ref:
+            if isinstance(step, Instr):
+                number: Any = filled_with(step)
+                if number is not None and type(number) is not Ref:
                     self._uniform[step.out] = number
         users = Counter(index for step in body for index in {*used(step)})
         units: list[list[Step]] = []

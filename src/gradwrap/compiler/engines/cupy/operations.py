@@ -1,7 +1,6 @@
 """Elementwise operations in CUDA: the expression of each, and the text of numbers and conversions.
 
-What CUDA has in common with C is that of `c_operations`. Its functions are overloaded, so that one
-name serves all types, complex numbers among them.
+The expressions are those of `c_expressions`.
 """
 
 from __future__ import annotations
@@ -11,18 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.compiler.engines.c.operations import (
-    BITWISE,
-    BUILTIN,
-    EXPRESSIONS,
-    FUNCTIONS,
-    INFIX,
-    SPECIAL,
-    TRUTHS,
-    WHOLE_NUMBERS,
-    Elementwise,
-    power,
-)
+from gradwrap.backends.c_expressions import form_of, power
+from gradwrap.compiler.engines.c.operations import Elementwise
+from gradwrap.compiler.ir.operations import ASTYPE, POWER, Operation
 from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value
 
 NUMBER: type[Any] = np.generic
@@ -36,27 +26,14 @@ TYPES: dict[Any, str] = {
     np.dtype("c8"): "complex<float>",
 }
 """The dtypes that kernels compute in."""
-COMPLEX = {
-    **{name: f"{{0}} {INFIX[name]} {{1}}" for name in ("add", "subtract", "multiply", "divide")},
-    **{name: f"{{0}} {INFIX[name]} {{1}}" for name in ("true_divide", "equal", "not_equal")},
-    **{name: f"{FUNCTIONS[name]}({{0}})" for name in ("sin", "cos", "tan", "sinh", "cosh")},
-    **{name: f"{FUNCTIONS[name]}({{0}})" for name in ("tanh", "exp", "log")},
-    "negative": "-{0}",
-    "positive": "{0}",
-    "square": "{0} * {0}",
-    "conjugate": "conj({0})",
-    "absolute": "abs({0})",
-    "sqrt": "sqrt({0})",
-}
-"""Operations on complex numbers."""
 
 
 def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
     """Return an instruction as an expression in CUDA; None if it is to be left to CuPy."""
     if value.is_tuple or value.dtype not in TYPES or 0 in value.shape:
         return None
-    name = instr.name
-    if name == ".astype":
+    op = instr.op
+    if op is ASTYPE:
         source: Any = values[instr.args[0].index].dtype if type(instr.args[0]) is Ref else None
         if source not in TYPES or set(dict(instr.kw)) - {"copy"} or len(instr.args) != 2:
             return None
@@ -69,13 +46,13 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
     kinds = [_kind(arg, values) for arg in instr.args]
     if any(kind is None for kind in kinds) or not any(type(arg) is Ref for arg in instr.args):
         return None
-    if name == "where" and len(kinds) == 3:
+    if op.is_choice and len(kinds) == 3:
         if kinds[0] not in TYPES or kinds[0].kind == "c":
             return None
         return Elementwise(
             "{0} ? {1} : {2}", instr.args, (kinds[0], *[value.dtype] * 2), value.dtype
         )
-    fn: Any = np.power if name == "pow" else instr.fn
+    fn: Any = np.power if op.is_power else instr.fn
     if not isinstance(fn, UFUNC) or fn.nout != 1 or fn.nin != len(kinds) or fn.signature:
         return None
     try:
@@ -84,7 +61,7 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
         return None
     if result != value.dtype or any(dtype not in TYPES for dtype in dtypes):
         return None
-    found = _expression("power" if name == "pow" else name, fn, instr.args, dtypes[0])
+    found = _expression(POWER if op.is_power else op, fn, instr.args, dtypes[0])
     return None if found is None else Elementwise(found, instr.args, tuple(dtypes), result)
 
 
@@ -100,36 +77,12 @@ def _kind(arg: Any, values: Any) -> Any:
     return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
 
 
-def _expression(name: str, fn: Any, args: tuple[Any, ...], dtype: Any) -> str | None:
-    named: Any = getattr(np, name, None)
-    if named is not fn:
-        function = SPECIAL.get(name) if dtype.kind == "f" else None
-        return None if function is None else f"{function}({{0}})"
-    if name == "power" and dtype.kind in "fc":
-        short = power(args[1])
-        if short is not None:
-            return short.replace("1 /", f"{TYPES[dtype]}(1) /")
-        return "pow({0}, {1})" if dtype.kind == "f" else None
-    if dtype.kind == "c":
-        return COMPLEX.get(name)
-    if dtype.kind == "b":
-        if name in TRUTHS:
-            return f"{{0}} {INFIX[name]} {{1}}" if name in INFIX else EXPRESSIONS[name]
-        return "!{0}" if name == "invert" else BITWISE.get(name)
-    if dtype.kind == "i":
-        if name in BITWISE:
-            return BITWISE[name]
-        if name == "absolute":
-            return "{0} < 0 ? -{0} : {0}"
-        if name not in WHOLE_NUMBERS and name not in TRUTHS:
-            return None
-    if name in INFIX:
-        return f"{{0}} {INFIX[name]} {{1}}"
-    if name in EXPRESSIONS:
-        return EXPRESSIONS[name]
-    function = BUILTIN.get(name) or FUNCTIONS.get(name)
-    arguments = ", ".join(f"{{{i}}}" for i in range(len(args)))
-    return None if function is None else f"{function}({arguments})"
+def _expression(op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any) -> str | None:
+    short = power(args[1]) if op is POWER and dtype.kind in "fc" else None
+    if short is not None:
+        return short.text.replace("1 /", f"{TYPES[dtype]}(1) /")
+    found = form_of(op.name, fn, dtype.kind)
+    return None if found is None else found.text
 
 
 def literal(value: Any, dtype: Any) -> str | None:

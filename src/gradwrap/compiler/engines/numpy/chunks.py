@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.compiler.engines.groups import scheduled
 from gradwrap.compiler.engines.numpy.tangents import with_tangents
 from gradwrap.compiler.ir.analysis import last_readers
+from gradwrap.compiler.ir.operations import ADD_REDUCE, ZEROS
 from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
@@ -104,7 +105,7 @@ def chunked(
                 chunk.fills = frozenset(
                     chain[0].args[0].index
                     for chain in chunk.writes
-                    if made[chain[0].args[0].index].name == "zeros"
+                    if made[chain[0].args[0].index].op is ZEROS
                     and uses[chain[0].args[0].index] == 1
                 )
         if chunk is None:
@@ -140,14 +141,14 @@ def _shape_of(
             if operand.is_ndarray and not operand.shape:
                 return None
         return value.shape
-    if instr.name == "add.reduce" and type(instr.args[0]) is Ref and not value.shape:
+    if instr.op is ADD_REDUCE and type(instr.args[0]) is Ref and not value.shape:
         operand = _described(values, instr.args[0])
         plain = dict(instr.kw).keys() <= {"axis"} and len(instr.args) == 1
         large = math.prod(operand.shape) >= LARGE
         if plain and large and _is_flat(operand) and operand.dtype.kind == "f":
             return operand.shape if not value.is_ndarray else None
         return None
-    if instr.name == "scatter_add" and _is_slice_of_new(instr, values, made):
+    if instr.op.scatters and _is_slice_of_new(instr, values, made):
         operand = _described(values, instr.args[2])
         return operand.shape if math.prod(operand.shape) >= LARGE else None
     return None
@@ -166,11 +167,11 @@ def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Inst
     start, stop, _ = key.indices(value.shape[0])
     if operand.shape != (stop - start,):
         return False
-    while (before := made.get(target.index)) is not None and before.name == "scatter_add":
+    while (before := made.get(target.index)) is not None and before.op.scatters:
         if not isinstance(before.args[1], SLICE) or type(before.args[0]) is not Ref:
             return False
         target = before.args[0]
-    return before is not None and before.name == "zeros"
+    return before is not None and before.op is ZEROS
 
 
 def _chunk(
@@ -182,7 +183,7 @@ def _chunk(
     chains: dict[int, list[Instr]] = {}
     collected: set[int] = set()
     for step in steps:
-        if step.name == "scatter_add":
+        if step.op.scatters:
             source = step.args[0].index
             chain = chains.pop(source, [])
             chain.append(step)
@@ -216,7 +217,7 @@ def _chunk(
     chunk.outs = tuple(step.out for step in chunk.instrs if step.out in later)
     reads: dict[int, None] = {}
     for step in steps:
-        written = step.args[2:] if step.name == "scatter_add" else step.args
+        written = step.args[2:] if step.op.scatters else step.args
         for index in refs(written):
             if index not in mine and values[index].shape:
                 reads[index] = None

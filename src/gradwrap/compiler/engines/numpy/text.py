@@ -10,6 +10,17 @@ import numpy as np
 
 from gradwrap.backends.numpy import scatter as numpy_scatter
 from gradwrap.compiler.engines.numpy.tangents import SHARED
+from gradwrap.compiler.ir.operations import (
+    ARRAY,
+    COPY,
+    GETITEM,
+    ITEM,
+    POWER,
+    RESHAPE,
+    ZEROS,
+    Kind,
+    Operation,
+)
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -26,33 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NUMBER: type[Any] = np.generic
-OPERATORS = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "true_divide": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "pow": "**",
-    "matmul": "@",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "left_shift": "<<",
-    "right_shift": ">>",
-    "equal": "==",
-    "not_equal": "!=",
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-}
-ARITHMETIC = frozenset(
-    {"add", "subtract", "multiply", "divide", "true_divide", "power", "maximum", "minimum"}
-)
-"""Operations whose arguments are converted to the dtype of the result."""
-UNARY = {"negative": "-", "positive": "+", "invert": "~"}
 
 
 class Buffer:
@@ -116,10 +100,10 @@ class SourceText:
         """Modules of SciPy, of which functions are called."""
         self._literals: dict[Any, str] = {}
 
-    def write_text(self, how: str, name: str, key: Any, value: Any, state: State) -> str:
+    def write_text(self, how: Operation, name: str, key: Any, value: Any, state: State) -> str:
         """The statement of a write to an array."""
         place, text = self._key(key, state), self.text(value, state)
-        if how == "setitem":
+        if not how.scatters:
             return f"{name}[{place}] = {text}"
         if self._adds_once(key):
             return f"{name}[{place}] += {text}"
@@ -138,34 +122,31 @@ class SourceText:
         return True
 
     def expression(self, instr: Instr, state: State) -> str:
-        name, args, fn = instr.name, instr.args, instr.fn
-        if name == "getitem":
+        op, args, fn = instr.op, instr.args, instr.fn
+        if op is GETITEM:
             return f"{self._operand(args[0], state)}[{self._key(args[1], state)}]"
-        if name == "item":
+        if op is ITEM:
             return f"{self.text(args[0], state)}[{args[1]}]"
-        if name == "copy":
+        if op is COPY:
             text = self.text(args[0], state)
             is_number = not self.values[instr.out].is_ndarray
-            return text if is_number else f'{text}.copy("K")'
-        if name == "zeros":
+            return text if is_number else f'{text}.copy("{(*args, "K")[1]}")'
+        if op is ZEROS:
             function = "empty" if instr.out in self.filled else "zeros"
             return self.new_array(function, Value(args[0], args[1], is_ndarray=True))
-        if name == "array":
+        if op is ARRAY:
             return f"np.array({self._nest(args[0], state)}, {self._literal(args[1])})"
         if isinstance(fn, Attribute):
-            return f"{self._operand(args[0], state)}.{name}"
+            return f"{self._operand(args[0], state)}.{fn.name}"
         if isinstance(fn, Method):
             rest = self._arguments(args[1:], instr.kw, state)
             return f"{self._operand(args[0], state)}.{fn.name}({rest})"
-        if name == "reshape" and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
+        if op is RESHAPE and len(args) == 2 and type(args[0]) is Ref and not instr.kw:
             if self.values[args[0].index].is_ndarray:
                 return f"{self.text(args[0], state)}.reshape({self._nest(args[1], state)})"
-        if not instr.kw and name in OPERATORS and len(args) == 2:
-            return (
-                f"{self._operand(args[0], state)} {OPERATORS[name]} {self._operand(args[1], state)}"
-            )
-        if not instr.kw and name in UNARY:
-            return f"{UNARY[name]}{self._operand(args[0], state)}"
+        if op.operator and not instr.kw:
+            *first, last = (self._operand(arg, state) for arg in args)
+            return f"{first[0]} {op.operator} {last}" if first else f"{op.operator}{last}"
         return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
 
     def new_array(self, how: str, value: Value) -> str:
@@ -176,19 +157,19 @@ class SourceText:
 
     def into(self, instr: Instr, out: str, state: State) -> str:
         """The call of an instruction that writes into a buffer."""
-        if instr.name.endswith(".reduce"):
+        if instr.op.kind is Kind.REDUCE:
             given_ = self._arguments(instr.args, instr.kw, state)
             return f"{self._function(instr)}({given_}, out={out})"
-        name = "power" if instr.name == "pow" else instr.name
+        op = POWER if instr.op.is_power else instr.op
         dtype = self.values[instr.out].dtype
-        converts = name in ARITHMETIC and dtype.kind in "fc"
+        converts = op.converts and dtype.kind in "fc"
         parts = [
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
-        if name in ("maximum", "minimum"):  # of these NumPy takes it by name alone
+        if op.names_out:  # of these NumPy takes it by name alone
             out = f"out={out}"
-        return f"{self._imported(name, instr)}({', '.join([*parts, out])})"
+        return f"{self._imported(op.name, instr)}({', '.join([*parts, out])})"
 
     def _constant(self, number: Any, dtype: Any) -> str:
         """The name of a number as an array without axes, which NumPy need not convert."""
@@ -227,7 +208,7 @@ class SourceText:
             self.scope[name] = instr.fn
             return name
         ufunc: Any = getattr(np, name, None)
-        if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and name != "power":
+        if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and not instr.op.is_power:
             self.imports[name] = "scipy.special"
             self.scope[name] = instr.fn
         else:
@@ -292,7 +273,7 @@ def takes_out(instr: Instr) -> bool:
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return not instr.kw and fn.nout == 1
-    return instr.name.endswith(".reduce") or instr.name in SHARED
+    return instr.op.kind is Kind.REDUCE or instr.name in SHARED
 
 
 def _is_number(leaf: Any) -> bool:

@@ -16,6 +16,7 @@ from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, use
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
 from gradwrap.compiler.ir.analysis import enter_roots, last_readers, live_before, liveness, roots_of
+from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
 from gradwrap.compiler.ir.program import (
     Block,
     Instr,
@@ -183,9 +184,9 @@ class Writer(SourceText):
         value = self.values[instr.out]
         name = self.fixed.get(instr.out) or self._name(instr.line)
         store = self.stores.get(instr.out, "")
-        if instr.name in ("setitem", "scatter_add"):
+        if instr.op.kind is Kind.WRITE:
             self._write(instr, name, state, depth, dying)
-        elif instr.name != "copy" or not self._taken_over(instr, state, dying):
+        elif instr.op is not COPY or not self._taken_over(instr, state, dying):
             target = self.targets.get(instr.out)
             buffer = None if target else self._buffer_for(instr, state, dying)
             if target:
@@ -209,9 +210,9 @@ class Writer(SourceText):
     def _own(self, instr: Instr, name: str, state: State) -> None:
         """Enter the new array of an instruction."""
         value = self.values[instr.out]
-        if instr.name == "broadcast_to" or self.roots[instr.out] != frozenset({instr.out}):
+        if instr.op is BROADCAST_TO or self.roots[instr.out] != frozenset({instr.out}):
             return  # what is broadcast of a number cannot be written to
-        usable = value.is_ndarray and value.order == "C" and value.shape and instr.name != "item"
+        usable = value.is_ndarray and value.order == "C" and value.shape and instr.op is not ITEM
         key = (value.shape, value.dtype) if usable else None
         made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
         state.buffers[instr.out] = made
@@ -302,7 +303,7 @@ class Writer(SourceText):
             made = f'{text}.copy("K")' if known else f"{self.module}.array({text})"
             self.line(depth, f"{name} = {made}")
             self._own(instr, name, state)
-        self.line(depth, self.write_text(instr.name, name, key, value, state))
+        self.line(depth, self.write_text(instr.op, name, key, value, state))
         state.names[instr.out] = name
 
     # Chunks ---------------------------------------------------------------------------------------
@@ -625,7 +626,7 @@ class _LoopText:
     def _is_own(self, index: int) -> bool:
         """Tell if nobody else sees what is carried on, so that a turn may write to it."""
         instr = self.made.get(index)
-        return instr is not None and instr.name in ("setitem", "scatter_add")
+        return instr is not None and instr.op.kind is Kind.WRITE
 
     def _head(self, stacks: dict[str, str]) -> str:
         """The line that begins the loop."""

@@ -77,7 +77,7 @@ OPERATOR = {symbol: f"__{word}__" for symbol, word in BINARY.items()}
 
 
 def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
-    """Let a variable hold a new value, which its views are then to be taken from.
+    """Give a variable a new value, and mark its views as outdated.
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
@@ -92,7 +92,7 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
 
 
 def _node_of_write(variable: Any, value: Any) -> Any:
-    """The node of what is written, a new one: `x += 1` changes the values but no derivative."""
+    """Return a new node for a written value: `x += 1` changes values but no derivative."""
     node = value._node
     if node is not variable._node or not isinstance(node, (Leaf, Node)):
         return node
@@ -102,7 +102,7 @@ def _node_of_write(variable: Any, value: Any) -> Any:
 
 
 def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
-    """Write a whole new value of a view to the array it is a view of."""
+    """Write the new value of a whole view into the array that it is a view of."""
     how = view._view
     base, statics = how.source, how.statics
     rule = how.op.rule_for(base._backend.name)
@@ -148,7 +148,7 @@ def _assign(variable: Any, value: Any, *, recorded: bool) -> None:
 
 
 def replace_data(variable: Any, array: Any) -> None:
-    """Let a variable hold another array where it is in the graph."""
+    """Give a variable another native array; its node in the graph stays the same."""
     variable._value = array
     _hold(variable, variable, recorded=False)
 
@@ -163,7 +163,7 @@ def _check_writable(variable: Any) -> None:
 
 
 def _check_not_read_only(variable: Any) -> None:
-    """Refuse to write to an array that is read-only, as one that repeats a number is."""
+    """Refuse to write to a read-only array, such as a broadcast number."""
     if is_batch(variable) or view_of(variable) is not None:
         return  # the first is a copy, and the base of the second says
     *_, lowest = layers(variable)
@@ -175,7 +175,7 @@ def _check_not_read_only(variable: Any) -> None:
 
 
 def write_call(bound: BoundOp) -> Callable[..., Any] | None:
-    """The written call of `x[key] = value`; None if all of these writes are unusual."""
+    """Return the written call of `x[key] = value`, or None if no write takes the usual way."""
 
     def elsewhere(_: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> None:
         set_item(arrays[0], statics[0], arrays[1])
@@ -277,7 +277,7 @@ def operate(variable: V, symbol: str, other: Any) -> V:
 
 
 def _with_result(variable: V, symbol: str, result: Any) -> V:
-    """Write what an operator gave to its first operand."""
+    """Write the result of an operator to its first operand."""
     if result.shape != variable.shape:
         raise _does_not_fit(symbol, f"shape {result.shape}", variable.shape)
     if result.dtype != variable.dtype:
@@ -289,7 +289,7 @@ def _with_result(variable: V, symbol: str, result: Any) -> V:
 
 
 def _is_recorded(value: Any) -> bool:
-    """Tell if a value is mapped over, or is tracked by a transform that records."""
+    """Tell if a value is mapped over by `vmap`, or is tracked by a transform that records."""
     return level_of(value) > silent_up_to() or holds_batch(value)
 
 
@@ -341,14 +341,14 @@ def _check_can_hold(variable: Any, value: Any) -> None:
 
 
 def _root(variable: Any) -> Any:
-    """The array whose buffer a chain of views leads to."""
+    """Follow a chain of views to the array that owns the buffer."""
     while (how := view_of(variable)) is not None:
         variable = how.source
     return variable
 
 
 def _is_reverse(level: int, *values: Any) -> bool:
-    """Tell if the level is one that records nodes."""
+    """Tell if the values at a level are those of a transform that records nodes."""
     return all(type_of(v)._writes_in_place for v in values if level_of(v) == level)
 
 

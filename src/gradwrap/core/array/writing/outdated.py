@@ -1,4 +1,4 @@
-"""What a write does to views: they are outdated, and taken again when they are next read."""
+"""Views of a written array: they are marked as outdated, and taken again when next read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def outdate_views(variable: Any, *, recorded: bool) -> None:
-    """Let the views of a variable that was written to be taken again when they are next read.
+    """Mark the views of a written variable as outdated: the next read takes them again.
 
     A write that is not recorded leaves a tracked variable and its views where they are in the
     graph.
@@ -30,7 +30,7 @@ def outdate_views(variable: Any, *, recorded: bool) -> None:
 
 
 def _outdate(variable: Any, recorded: bool) -> None:
-    """Empty the views of a variable; those are taken again at once whose class it changes.
+    """Empty the views of a variable; take those again at once whose class has changed.
 
     A view that nobody has read since an earlier write is still empty, and keeps its class too.
     """
@@ -99,7 +99,7 @@ def take_again(view: Any) -> None:
 
 
 def positions(variable: Any, view: View) -> tuple[Any, ...]:
-    """The indices in a variable of the elements of its view, of the view's shape."""
+    """Return for each element of a view its indices in the variable."""
     *_, lowest = layers(variable)
     bound: BoundOp = type_of(lowest)._bind(view.op)
     xp = bound.backend.xp

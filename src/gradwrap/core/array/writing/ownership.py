@@ -1,4 +1,4 @@
-"""Whose an array is: its variable's alone, or one that others refer to as well."""
+"""Ownership of arrays: whether others than a variable and its views refer to its array."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OWN_REFERENCES = _references(_Holder([]))
 
 
 def owns_buffer(variable: Any) -> bool:
-    """Tell if only a variable and its views refer to its array, which is all of a buffer."""
+    """Tell if only a variable and its views refer to its array, which is a whole buffer."""
     if view_of(variable) is not None:
         return False
     others = _references(variable) - _OWN_REFERENCES
@@ -37,7 +37,7 @@ def owns_buffer(variable: Any) -> bool:
 
 
 def handed_out(value: Any) -> Any:
-    """The native array of a value, for a caller who may write to it.
+    """Return the native array of a value to a caller who may write to it.
 
     What operations have saved does not change by that: a variable whose array they hold takes a
     copy. What they save from now on is kept as an array of the caller's.
@@ -55,7 +55,7 @@ def handed_out(value: Any) -> Any:
 
 
 def own_views(variable: Any, root: Any) -> int:
-    """The number of living views of the array of `root` whose own arrays only they refer to."""
+    """Count the living views of the array of `root` whose own arrays nothing else refers to."""
     count = 0
     for view in current_views(variable):
         base = getattr(view._value, "base", None)

@@ -12,7 +12,7 @@ REFERENCE: Any = weakref.ref
 
 
 class Views(list[Any]):
-    """The views of an array, by weak references: those that hold what it holds; and the others.
+    """The views of an array, as weak references: a list of current ones, and the outdated ones.
 
     `kind` is the class of the array and of its views.
     """
@@ -38,7 +38,7 @@ def remember(source: Any, view: Any) -> Any:
 
 
 def current_views(variable: Any) -> list[Any]:
-    """The living views of a variable that are not outdated."""
+    """Return the living views of a variable that are not outdated."""
     views = variable._views
     found = [] if views is None else [reference() for reference in views]
     return [view for view in found if view is not None]

@@ -39,7 +39,7 @@ NEW = object.__new__
 
 
 class View:
-    """How a view was taken from its source; and, where it is outdated, how to take it again."""
+    """The operation and arguments by which a view was taken, and can be taken again."""
 
     __slots__ = ("op", "recorded", "source", "statics", "threshold")
 
@@ -51,7 +51,7 @@ class View:
 
 
 def view_of(variable: Any) -> View | None:
-    """How a wrapper was taken from the one it is a view of; None if it is no view."""
+    """Return how a wrapper was taken as a view of another, or None if it is no view."""
     return variable._view  # type: ignore[no-any-return]  # a slot of Any
 
 
@@ -94,7 +94,7 @@ def _is_view(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[
 
 
 def _of_first_example(source: Any, key: Any) -> Any:
-    """Return the part of the first example that a key selects, as the library lays it out."""
+    """Return the part of the first example that a key selects, for its memory order."""
     parts = key if isinstance(key, TUPLE) else (key,)
     first = tuple(one_array(p) if isinstance(p, AnyWrapper) else p for p in parts)
     found = one_array(source)[first]
@@ -102,7 +102,7 @@ def _of_first_example(source: Any, key: Any) -> Any:
 
 
 def _selects_copy(key: Any, result: Any) -> bool:
-    """Tell if indexing with this key copies, as in NumPy; a library may not show it."""
+    """Tell if indexing with this key copies in NumPy, even if the library returns a view."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if BASIC.issuperset(map(type_of, parts)):
         return not result.shape and Ellipsis not in parts
@@ -122,5 +122,5 @@ def as_view(result: Any, source: Any, op: Op, statics: tuple[Any, ...]) -> Any:
 
 
 def _is_of_arrays(part: Any) -> bool:
-    """Tell if a part of a key is an array of integers or a mask, be it without axes."""
+    """Tell if a part of a key is an array of integers or a mask, 0-d masks included."""
     return bool(getattr(part, "ndim", 0)) or str(getattr(part, "dtype", "")) == "bool"

@@ -1,4 +1,4 @@
-"""The written call of `x[key] = value` in the usual case: `x` is the only one to have its buffer.
+"""The written call of `x[key] = value` in the usual case: only `x` refers to its buffer.
 
 The write then goes into the buffer itself, and the node is that of the operation that makes a new
 array. All else goes to `gradwrap.core.array.writing.inplace`.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Write(Tape):
-    """The call of `setitem` on the tape, with the buffer of its first argument as the result."""
+    """Write the call of `setitem` on the tape, which reuses the buffer of its first argument."""
 
     def scope(self) -> dict[str, Any]:
         own = {"owns": owns_buffer, "own_part": is_own_part, "hold": _hold, "Leaf": Leaf}
@@ -67,7 +67,7 @@ class Write(Tape):
 
 
 class Update(Write):
-    """The call of `x[key] += value`, which tells if it was the usual case.
+    """Write the call of `x[key] += value`, which returns whether the usual case applied.
 
     The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So what
     is read needs no node, and nothing is cleared in the cotangent of `x`.
@@ -99,7 +99,7 @@ class Update(Write):
 
 
 def _fits(part: Any, value: Any) -> bool:
-    """Tell if `part += value` gives a part of the same shape and dtype, by no conversion."""
+    """Tell if `part += value` keeps the shape and dtype of the part without a conversion."""
     if type(value) in (int, float):
         return True
     shape = getattr(value, "shape", None)  # a bool of Python has none
@@ -116,7 +116,7 @@ def _of_update(formula: Any, xp: Any, g: Any, key: Any, value_meta: Any) -> tupl
 
 
 def _hold(variable: Any, node: Node) -> None:
-    """Put the node of a write into the variable whose buffer has been written to."""
+    """Set the node of a variable after a write to its buffer, and mark its views as outdated."""
     before = variable._node
     variable._node = node
     variable._is_array = True
@@ -136,7 +136,7 @@ def is_own_part(variable: Any, key: Any, value: Any) -> bool:
 
 
 def update_call(bound: BoundOp, symbol: str, rule: Rule) -> Callable[..., bool] | None:
-    """The written call of `x[key] += value` for an operator of this row; None if it has none.
+    """Return the written call of `x[key] += value` for an operator's row, or None.
 
     `bound` is the binding of `x[key] = value`.
     """
@@ -149,7 +149,7 @@ def update_call(bound: BoundOp, symbol: str, rule: Rule) -> Callable[..., bool] 
 
 
 def is_current_part(view: Any) -> bool:
-    """Tell if a view is `x[key]` as `x` is now, in the graph too, and is not hooked."""
+    """Tell if a view still equals `x[key]`, in values and in the graph, and has no hooks."""
     how, node = view._view, view._node
     before = how.source._node
     if how.op.name != "getitem" or not is_basic_key(how.statics[0]):

@@ -1,4 +1,4 @@
-"""Writes of forward mode and of batches into the buffers themselves, where nothing else has them.
+"""Writes of forward mode and of batches directly into buffers that nothing else refers to.
 
 An array of forward mode has two buffers, its own and that of its tangent, which may be a batch: the
 columns of a Jacobian. So a write costs what is written, not a copy of both.
@@ -22,7 +22,7 @@ NUMBERS = (int, float)
 
 
 def write_through(variable: Any, key: Any, value: Any) -> bool:
-    """Write `variable[key] = value`, if that is possible without a new array; tell if it was."""
+    """Write `variable[key] = value` without a new array if possible; tell if it was done."""
     if variable._backend.depth or view_of(variable) is not None or not is_basic_key(key):
         return False
     node = type_of(variable._node)
@@ -73,7 +73,7 @@ def _write_with_tangent(variable: Any, key: Any, value: Any) -> bool:
 
 
 def _is_whole(backend: Any, tangent: Any, pushed: Any) -> bool:
-    """Tell if a tangent is no part of another one, and the tangent of a value can be written to it.
+    """Tell if a tangent owns its buffer, and the tangent of a value can be written into it.
 
     What is computed of a part may have its tangent: `x[1:] + 2.0` has that of `x[1:]`.
     """
@@ -97,7 +97,7 @@ def _is_of_level(variable: Any, value: Any) -> bool:
 
 
 def _fits(target: Any, data: Any, shape: Any, *, like: Any = ()) -> bool:
-    """Tell if data have the dtype of what they are written to, and its shape or no axes."""
+    """Tell if data have the dtype of their target, and the shape of the selection or no axes."""
     if type_of(data) in NUMBERS:
         return True
     return bool(data.dtype == target.dtype) and tuple(data.shape) in (tuple(like), tuple(shape))

@@ -1,0 +1,251 @@
+"""The table of operations: what the passes and the engines know of each, one row for each name.
+
+`Instr.op` is the row of an instruction. Operations that have no row of their own are functions of
+NumPy of which nothing is known but their name: `OPERATIONS[name]` is a row for each of them, too.
+
+A fact that several parts of the compiler ask for is a field of the row. A part that treats one
+operation in a way of its own compares the row with the constant of that name: `step.op is COPY`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+
+class Kind(Enum):
+    """What an operation does with its arguments."""
+
+    OTHER = auto()
+    READ = auto()
+    """`x[key]`."""
+    WRITE = auto()
+    """A copy of `x` with a value written, or added, at a key."""
+    FILL = auto()
+    """A new array of one number."""
+    COPY = auto()
+    """The same elements, in a new array or in C's order."""
+    CAST = auto()
+    """The same elements in another dtype."""
+    RESHAPE = auto()
+    """The same elements in the same order, along other axes."""
+    TRANSPOSE = auto()
+    """The same elements, with the axes in another order."""
+    MOVE = auto()
+    """The same, with two axes named that change places or where one goes."""
+    BROADCAST = auto()
+    SELECT = auto()
+    """A view of some elements, or of all of them in another order."""
+    PART = auto()
+    """The real or imaginary part, or the conjugate."""
+    JOIN = auto()
+    """A new array of parts that are side by side."""
+    PRODUCT = auto()
+    REDUCE = auto()
+    """A reduction along axes by a ufunc of two arguments."""
+    ACCUMULATE = auto()
+    TRIANGLE = auto()
+    """A copy of matrices with zeros above or below a diagonal."""
+
+
+class Sign(Enum):
+    """What happens to the signs of the arguments of elementwise arithmetic."""
+
+    EVEN = auto()
+    """The result is the same for either sign."""
+    NEGATION = auto()
+    PRODUCT = auto()
+    """The sign of the result is the product of those of the arguments."""
+    SUM = auto()
+    DIFFERENCE = auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """A row of the table."""
+
+    name: str
+    """A ufunc of the name, the function of NumPy of the dotted name, or an operation of the IR."""
+    kind: Kind = Kind.OTHER
+    sign: Sign | None = None
+    commutes: bool = False
+    folds: bool = False
+    """Whether it is computed at once for arrays that consist of one known number."""
+    never_negative: bool = False
+    may_view: bool = False
+    """Whether it gives a view for some layouts of its argument, and a copy for others."""
+    is_fresh: bool = False
+    """Whether it gives a new array that a write may go into: two of them are never merged."""
+    by_values: bool = False
+    """Whether the shape of the result depends on the values of the arguments."""
+    is_identity: bool = False
+    """Whether the result is the first argument, if both are described alike."""
+    keeps_order: bool = False
+    """Whether a view of an array in C's order is in C's order, but for gaps."""
+    is_scaling: bool = False
+    """Whether the result is the array, if the second argument is the number 1."""
+    keeps_number: bool = False
+    """Whether an array of one number gives another array of the same number."""
+    operator: str = ""
+    """The operator in Python, between two arguments or before one."""
+    converts: bool = False
+    """Whether a Python number is used in the dtype of the result."""
+    names_out: bool = False
+    """Whether NumPy takes `out` by name alone."""
+    method: str = ""
+    """The method of arrays with the same result: in CuPy, and as a function in JAX."""
+    start: str = ""
+    """What a reduction in C begins with."""
+    condition: str = ""
+    """How the column of what a triangle keeps compares with the diagonal, in C."""
+    jax: str = ""
+    """The name of the function in JAX, if it has another."""
+    scatters: bool = False
+    """Whether it adds at the key."""
+    last_two: bool = False
+    """Whether the last two axes change places, and no others."""
+    joins_along: bool = False
+    """Whether it joins along an axis that is there, and not along a new one."""
+    is_power: bool = False
+    is_choice: bool = False
+    takes_tuple: bool = False
+    """Whether a method of the name takes the integers one by one, too."""
+    takes_array_second: bool = False
+    """Whether the function of the name takes the array of the method as its second argument."""
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the second argument is a key of the first."""
+        return self.kind is Kind.READ or self.kind is Kind.WRITE
+
+
+class _Operations(dict[str, Operation]):
+    """Rows by name; functions that are in none get one."""
+
+    def row(self, name: str, kind: Kind = Kind.OTHER, **facts: Any) -> Operation:
+        made = self[name] = Operation(name, kind, **facts)
+        return made
+
+    def rows(self, names: str, kind: Kind = Kind.OTHER, **facts: Any) -> None:
+        for name in names.split():
+            self.row(name, kind, **facts)
+
+    def __missing__(self, name: str) -> Operation:
+        _, _, method = name.rpartition(".")
+        return self.row(name, METHOD_KINDS.get(method, Kind.OTHER))
+
+
+METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
+"""The kinds of methods of ufuncs."""
+OPERATIONS = _Operations()
+_row, _rows = OPERATIONS.row, OPERATIONS.rows
+
+# Arrays and their parts ---------------------------------------------------------------------------
+
+GETITEM = _row("getitem", Kind.READ, keeps_order=True)
+SETITEM = _row("setitem", Kind.WRITE)
+SCATTER_ADD = _row("scatter_add", Kind.WRITE, scatters=True)
+ITEM = _row("item")
+ZEROS = _row("zeros", Kind.FILL, is_fresh=True)
+FULL = _row("full", Kind.FILL, is_fresh=True)
+COPY = _row("copy", Kind.COPY, is_fresh=True, keeps_number=True)
+ASCONTIGUOUSARRAY = _row(
+    "ascontiguousarray", Kind.COPY, is_identity=True, keeps_number=True, may_view=True
+)
+ASTYPE = _row("astype", Kind.CAST, is_identity=True)
+RESHAPE = _row(
+    "reshape",
+    Kind.RESHAPE,
+    is_identity=True,
+    keeps_number=True,
+    may_view=True,
+    keeps_order=True,
+    takes_tuple=True,
+)
+_row("ravel", Kind.RESHAPE, may_view=True)
+_row("squeeze", Kind.RESHAPE)
+_row("expand_dims", Kind.RESHAPE, keeps_order=True)
+_row("view", may_view=True)
+_row("T", Kind.TRANSPOSE)
+MT = _row("mT", Kind.TRANSPOSE, last_two=True)
+_row("matrix_transpose", Kind.TRANSPOSE, last_two=True)
+_row("transpose", Kind.TRANSPOSE, takes_tuple=True)
+_rows("swapaxes moveaxis", Kind.MOVE)
+BROADCAST_TO = _row("broadcast_to", Kind.BROADCAST, is_identity=True, keeps_number=True)
+_rows("diagonal linalg.diagonal flip flipud fliplr", Kind.SELECT)
+_rows("real imag conj conjugate", Kind.PART)
+ARRAY = _row("array", Kind.JOIN)
+STACK = _row("stack", Kind.JOIN)
+CONCATENATE = _row("concatenate", Kind.JOIN, joins_along=True)
+_row("tril", Kind.TRIANGLE, condition="<=")
+_row("triu", Kind.TRIANGLE, condition=">=")
+
+# Functions whose results have other shapes for other values ---------------------------------------
+
+_rows("nonzero flatnonzero argwhere extract trim_zeros delete unique", by_values=True)
+_row("compress", by_values=True, takes_array_second=True)
+_rows("unique_all unique_counts unique_inverse unique_values", by_values=True)
+_rows("union1d intersect1d setdiff1d setxor1d", by_values=True)
+
+# Products and reductions --------------------------------------------------------------------------
+
+MATMUL = _row("matmul", Kind.PRODUCT, operator="@")
+EINSUM = _row("einsum")
+ADD_REDUCE = _row("add.reduce", Kind.REDUCE, method="sum", start="0")
+MAXIMUM_REDUCE = _row("maximum.reduce", Kind.REDUCE, method="max", start="-__builtin_inf()")
+_row("minimum.reduce", Kind.REDUCE, method="min", start="__builtin_inf()")
+_row("multiply.reduce", Kind.REDUCE, method="prod")
+_row("logical_and.reduce", Kind.REDUCE, method="all")
+_row("logical_or.reduce", Kind.REDUCE, method="any")
+ADD_ACCUMULATE = _row("add.accumulate", Kind.ACCUMULATE, method="cumsum")
+_row("multiply.accumulate", Kind.ACCUMULATE, method="cumprod")
+
+# Elementwise operations ---------------------------------------------------------------------------
+
+ADD = _row("add", sign=Sign.SUM, commutes=True, folds=True, operator="+", converts=True)
+SUBTRACT = _row("subtract", sign=Sign.DIFFERENCE, folds=True, operator="-", converts=True)
+MULTIPLY = _row(
+    "multiply",
+    sign=Sign.PRODUCT,
+    commutes=True,
+    folds=True,
+    operator="*",
+    converts=True,
+    is_scaling=True,
+)
+DIVIDE = _row("divide", sign=Sign.PRODUCT, folds=True, operator="/", converts=True, is_scaling=True)
+NEGATIVE = _row("negative", sign=Sign.NEGATION, folds=True, operator="-")
+_row("positive", operator="+")
+POW = _row("pow", operator="**", converts=True, is_scaling=True, is_power=True)
+WHERE = _row("where", is_choice=True)
+POWER = _row("power", converts=True)
+ABSOLUTE = _row("absolute", sign=Sign.EVEN, never_negative=True)
+_rows("square fabs cosh", sign=Sign.EVEN, never_negative=True)
+_row("cos", sign=Sign.EVEN)
+_rows("exp exp2 sqrt", never_negative=True)
+_rows("maximum minimum", converts=True, names_out=True)
+_row("floor_divide", operator="//")
+_row("remainder", operator="%")
+_row("bitwise_and", operator="&")
+_row("bitwise_or", operator="|")
+_row("bitwise_xor", operator="^")
+_row("invert", operator="~")
+_row("left_shift", operator="<<")
+_row("right_shift", operator=">>")
+_row("equal", operator="==", commutes=True)
+_row("not_equal", operator="!=", commutes=True)
+_row("less", operator="<")
+_row("less_equal", operator="<=")
+_row("greater", operator=">")
+_row("greater_equal", operator=">=")
+_row("psi", jax="digamma")
+
+METHODS = frozenset(
+    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum "  # noqa: SIM905  a line for the eye
+    "diagonal dot flatten max mean min nonzero prod ravel repeat reshape round searchsorted "
+    "squeeze std sum swapaxes take trace transpose var view".split()
+)
+"""The methods of arrays that write to nothing and return arrays: operations of the same names."""
+NAMES = frozenset(OPERATIONS)
+"""The operations with a row of their own."""
