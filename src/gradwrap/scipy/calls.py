@@ -17,7 +17,7 @@ import numpy as np
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -83,8 +83,12 @@ class SciPyCall:
         for parameter in self.form.parameters:
             name, value = parameter.name, given[parameter.name]
             if parameter.is_array:
-                if isinstance(value, SEQUENCE) and not parameter.is_group:
-                    value = given[name] = _joined(value)
+                if isinstance(value, SEQUENCE):
+                    if not parameter.is_group:
+                        value = given[name] = _joined(value)
+                    elif name in self.row.cores:  # a group of matrices, each may be a list of rows
+                        parts = [_joined(x) if isinstance(x, SEQUENCE) else x for x in value]
+                        value = given[name] = rebuilt(value, parts)
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)

@@ -22,7 +22,7 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
     """Tell if an argument has more axes than one matrix."""
     for name, core in cores.items():
         value = given.get(name)
-        parts: Any = value if isinstance(value, TUPLE) else (value,)
+        parts: Any = value if _is_group(value, core) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
             if np.ndim(part) > int(core[min(i, len(core) - 1)]):
                 return True
@@ -56,6 +56,11 @@ def one_of_stack(
     return _changed(given, cores, one)
 
 
+def _is_group(value: Any, core: Sequence[str]) -> bool:
+    """Tell if an argument is a group of matrices."""
+    return isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1)
+
+
 def _axes(x: Any, core: str) -> int:
     """The number of axes of one matrix, which has fewer where the argument has."""
     return min(np.ndim(x), int(core[-1]))
@@ -67,7 +72,7 @@ def _changed(
     changed = dict(given)
     for name, core in cores.items():
         value = given.get(name)
-        if isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1):
+        if _is_group(value, core):
             each = [
                 part if part is None else change(part, core[min(i, len(core) - 1)])
                 for i, part in enumerate(value)
