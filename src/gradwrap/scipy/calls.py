@@ -84,11 +84,7 @@ class SciPyCall:
             name, value = parameter.name, given[parameter.name]
             if parameter.is_array:
                 if isinstance(value, SEQUENCE):
-                    if not parameter.is_group:
-                        value = given[name] = _joined(value)
-                    elif name in self.row.cores:  # a group of matrices, each may be a list of rows
-                        parts = [_joined(x) if isinstance(x, SEQUENCE) else x for x in value]
-                        value = given[name] = rebuilt(value, parts)
+                    value = given[name] = self._arrays_of(parameter, value)
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
@@ -101,6 +97,14 @@ class SciPyCall:
                 for path, leaf in wrappers_in(value, (name,)):
                     self.paths.append(path)
                     self.leaves.append(leaf)
+
+    def _arrays_of(self, parameter: Parameter, value: Any) -> Any:
+        """A list of tracked values as one array; a group of matrices as a group of arrays."""
+        if not parameter.is_group:
+            return _joined(value)
+        if parameter.name not in self.row.cores:
+            return value
+        return rebuilt(value, [_joined(x) if isinstance(x, SEQUENCE) else x for x in value])
 
     # What the function is given
 
