@@ -1,4 +1,4 @@
-"""Stacks of matrices: which arguments of a call are stacks, and the call of one matrix.
+"""Stacks of matrices: find the arguments that are stacks, and select those of one matrix.
 
 SciPy (from 1.17 on) calls functions of matrices on each matrix of a stack. A row names such
 arguments, with the number of axes of one matrix, in `cores`.
@@ -30,7 +30,7 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
 
 
 def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
-    """Return the shape of the stack that the arguments make; empty for one matrix."""
+    """Return the broadcast shape of the stacks among the arguments; () for one matrix."""
     shapes: list[tuple[int, ...]] = []
 
     def note(x: Any, core: str) -> Any:
@@ -44,7 +44,7 @@ def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
 def one_of_stack(
     given: Mapping[str, Any], cores: Cores, shape: tuple[int, ...], index: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Return the arguments of the call of one matrix."""
+    """Return the arguments of the call on one matrix of the stack."""
 
     def one(x: Any, core: str) -> Any:
         axes = _axes(x, core)
@@ -62,7 +62,7 @@ def _is_group(value: Any, core: Sequence[str]) -> bool:
 
 
 def _axes(x: Any, core: str) -> int:
-    """The number of axes of one matrix, which has fewer where the argument has."""
+    """Return the number of core axes of an argument, at most its own number of axes."""
     return min(np.ndim(x), int(core[-1]))
 
 
