@@ -75,7 +75,7 @@ def _axes(x_meta: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> t
 
 
 def _whole(x_meta: Any, n: int | None, axis: int) -> int:
-    """Return the length of the transform; in NumPy both -1 and None stand for that of x."""
+    """Return the length of the transform; NumPy's -1 and None stand for the length of x."""
     length: int = x_meta.shape[axis] if n is None or n == -1 else n
     return length
 

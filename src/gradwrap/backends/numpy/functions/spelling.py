@@ -99,7 +99,7 @@ class Spelling:
         return found
 
     def bound(self, xp: Any) -> Any:
-        """Write the function that calls the operation; for other arguments it returns `ELSEWHERE`."""
+        """Write the function that calls the operation, or returns `ELSEWHERE` if it cannot."""
         call = functools.reduce(getattr, self.path.split("."), xp)
         tree = ast.parse(f"call({self.arguments})")
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
