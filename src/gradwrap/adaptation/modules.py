@@ -88,7 +88,7 @@ def _plan(namespace: Namespace) -> list[Change]:
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
     found = changes(namespace)
-    if module_of(namespace) is not None:  # not generated code, which nobody keeps
+    if module_of(namespace) is not None:  # generated code is not kept
         _plans[id(namespace)] = (namespace, len(namespace), found)
     return found
 

@@ -86,7 +86,7 @@ class Labels:
     def variable(self, name: Any, leaf: Any) -> Any:
         """Return the xarray variable of a leaf, whose axes may have changed."""
         dims, layout = self.dims[name], current_layout()
-        if not hasattr(leaf, "ndim"):  # what a tree may hold for a moment: a number, None
+        if not hasattr(leaf, "ndim"):  # a temporary leaf: a number or None
             leaf = np.broadcast_to(0.0, self.shapes[name])
         if layout is not None:
             dims = self._laid_out(dims, leaf, layout)

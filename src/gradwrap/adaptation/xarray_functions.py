@@ -275,8 +275,8 @@ ADVICE = {
 
 
 def advise(caller: Caller) -> str:
-    """Return what to do about a function of xarray's that needs plain values."""
-    _, names = caller.outside[0]  # that of the outermost call, and what a decorator holds
+    """Return advice on an xarray function that needs plain values."""
+    _, names = caller.outside[0]  # the outermost call's, and the functions a decorator holds
     name = next((one for one in names if one in ADVICE), names[-1])
     fix = ADVICE.get(name, f"write it with other operations of xarray or NumPy; or {PLAIN}")
     return f"xarray's {name} takes plain values alone here: {fix}."

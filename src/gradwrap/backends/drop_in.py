@@ -98,7 +98,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
         if variable is None:
             found = native(*args, **options)
             if name.startswith("empty") and is_traced():
-                found[...] = 0  # what a compiled function returns does not depend on chance
+                found[...] = 0  # so that compiled functions return the same values each time
             return _wrapped(library, found, args)
         return make(variable.__array_namespace__(), library, native, args, options)
 
@@ -338,7 +338,7 @@ class Submodule(ModuleType):
         return dir(self._known)
 
 
-# `r_` and `c_`, which join what is between their brackets -----------------------------------------
+# `r_` and `c_`, which join the values between their brackets --------------------------------------
 
 
 def joining(library: ModuleType) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class DaskBackend(Backend):
         return super().meta(array, level, like)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return True  # code written for NumPy's views sees what it expects to see
+        return True  # as code written for NumPy's views expects
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         key, axes = forward_key(key, buffer.shape)
@@ -304,7 +304,7 @@ def _std(  # noqa: PLR0913  a formula's parameters
 
 
 def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) -> Any:
-    """Return 1 over the number of elements along the axes, lazily if unknown; NaN for no elements."""
+    """Return 1 over the number of elements along the axes, lazily if unknown; NaN over 0."""
     known = math.prod(x.shape[a] for a in as_axes(axis, x.ndim)) - correction
     if math.isnan(known):
         count = xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims) - correction

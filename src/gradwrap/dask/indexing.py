@@ -35,7 +35,7 @@ def points(x: Any, key: tuple[Any, ...]) -> Any:
     Arrays that form an open mesh are taken axis by axis, others by Dask's `vindex`.
     """
     if any(part is None or isinstance(part, da.Array) for part in key):
-        return x[key]  # by Dask, which says what it refuses
+        return x[key]  # Dask raises its own errors
     whole = (slice(None),) * (x.ndim - len(key) + any(part is Ellipsis for part in key))
     at = next((i for i, part in enumerate(key) if part is Ellipsis), len(key))
     parts = (*key[:at], *whole, *key[at + 1 :])

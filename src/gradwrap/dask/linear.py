@@ -62,7 +62,7 @@ def _some_unknown(*chunks: Any) -> bool:
 
 
 def rechunk(x: Any, *args: Any, **options: Any) -> Any:
-    """Give the array other chunks, as `dask.array.rechunk`; the gradient has those it had.
+    """Give the array other chunks, as `dask.array.rechunk`; the gradient keeps the old chunks.
 
     What `vmap` maps over has more axes than are seen here, and stays in its chunks.
     """

@@ -56,7 +56,7 @@ def collect(outputs: Any, names: Any) -> Graph:
 
 
 def _tracked(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return those leaves of a tree, with their paths, that have a node."""
+    """Return the leaves of a tree that have a node, with their paths."""
     return [pair for pair in pairs if isinstance(pair[1], AnyWrapper) and pair[1]._node is not None]
 
 

@@ -21,7 +21,7 @@ FORWARD, BACKWARD, CODE = "#7fb3d5", "#e59866", "#d7dbdd"
 
 
 class Bar:
-    """A line of code, or an operation: its time, and the bars of what it called."""
+    """A line of code or an operation, with its time and the bars of its calls."""
 
     def __init__(self, label: str, colour: str = CODE) -> None:
         self.label = label

@@ -157,7 +157,7 @@ class Profile:
         return max(moment.saved for moment in self.memory())
 
     def memory(self) -> list[Moment]:
-        """Return the bytes in use, and those saved for backward, at each change."""
+        """Return the bytes in use, and the bytes saved for backward, at each change."""
         return list(self._recorder.account.moments)
 
     def rows(self, by: By = "line") -> list[Row]:

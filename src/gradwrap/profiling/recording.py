@@ -57,7 +57,7 @@ class _Open:
         self.operation = operation
         self.place = place
         self.backward = backward
-        self.is_whole = is_whole  # what is called inside belongs to it
+        self.is_whole = is_whole  # inner calls belong to it
         self.inside = 0.0
         self.highest = 0  # of the traced bytes
         self.to_save: list[Any] = []
@@ -121,7 +121,7 @@ class Recorder:
             is_whole=performer.kind == "operation",
         )
         known = buffers_of(args)
-        # what is computed again on purpose, by `checkpoint`, is no repetition
+        # recomputations by `checkpoint` are intended, and not counted as repetitions
         is_first = opened.is_whole and not opened.backward
         again = self._is_again(opened.operation, args) if is_first else False
         began, result = self._timed(opened, function, args, kwargs)
@@ -203,7 +203,7 @@ class Recorder:
         return event
 
     def told(self, bound: BoundOp, edges: list[Any]) -> Stack:
-        """Note what a node saves; return the place of its operation."""
+        """Note the arrays that a node saves; return the place of its operation."""
         entered = self.clock()
         arrays = saved_in(edges, EDGE)
         opened = self._threads.open[-1] if self._threads.open else None

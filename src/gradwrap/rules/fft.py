@@ -48,7 +48,7 @@ SAMPLES_SHIFT = ("x(5)", "x(4)", "x(3, 4)", "x(2, 3, 5), axes=(0, -1)", "x(3, 5)
 
 
 def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
-    """Put zeros where x was cut, and remove what was padded."""
+    """Put zeros where x was cut, and remove its padding."""
     for axis in axes:
         missing = x_meta.shape[axis] - y.shape[axis]
         if missing < 0:

@@ -279,7 +279,7 @@ class _Examination:
         return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
     def _slopes(self, mode: str, other: str = "", inside: str = "") -> Found:
-        """Compare slopes by two modes, or by a mode and differences; `inside` nests one more mode."""
+        """Compare slopes by two modes, or by a mode and differences; `inside` nests a mode."""
         samples, rtol = self.samples, self.rtol
         if inside:
             random, rtol = np.random.default_rng(1), 10 * rtol
@@ -309,7 +309,7 @@ class _Examination:
 
 
 def _kept(sample: Sample, mode: str) -> Found:
-    """Compare the dtypes of tangents or gradients with those of the values or arguments."""
+    """Compare the dtypes of tangents with the values', or of gradients with the arguments'."""
     wanted = sample.value if mode == "fwd" else sample.args
     got, expected = (
         ", ".join(dict.fromkeys(str(part.dtype) for part in parts))

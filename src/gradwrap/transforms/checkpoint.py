@@ -457,7 +457,7 @@ def _put(variable: Any, held: Any) -> None:
 def _below(leaf: Any, level: int) -> Any:
     """Take off the derivatives of transforms that ended inside the transform of this level."""
     while level_of(leaf) > level:
-        if leaf._is_batched:  # what it does to the values it has to do again
+        if leaf._is_batched:  # a batch has to be mapped over again
             return make_wrapper(type_of(leaf), _below(leaf._value, level), leaf._node)
         leaf = leaf._value
     return snapshot(leaf)

@@ -219,7 +219,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         return jvp
 
     def defjvps(self, *jvps: AnyFunction[Any] | None) -> None:
-        """Give the function a rule for each argument; what they return is summed.
+        """Give the function a tangent rule for each argument; their results are summed.
 
         Parameters
         ----------

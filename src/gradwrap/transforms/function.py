@@ -112,7 +112,7 @@ class Function:
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Keep what backward needs, where `forward` does not take `ctx`; to be overridden."""
+        """Save values for backward if `forward` does not take `ctx`; to be overridden."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod

@@ -192,7 +192,7 @@ class FunctionCtx(Generic[A]):
         )
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for an output that has no cotangent.
+        """Choose whether backward gets zeros or None for an output without a cotangent.
 
         Zeros by default; None after `set_materialize_grads(False)`.
         """

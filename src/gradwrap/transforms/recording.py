@@ -106,7 +106,7 @@ class Recording:
             if not is_shared or isinstance(result, AnyWrapper):
                 return result
             if not hasattr(type_of(result), "__setitem__"):
-                return result  # a number of NumPy, which nobody can write to
+                return result  # a NumPy scalar, which cannot be written to
             return backend_of(result).copy(result)
 
         return map_leaves(own, tree)

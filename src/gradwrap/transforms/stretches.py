@@ -26,7 +26,7 @@ def with_line(
 ) -> Callable[..., Any]:
     """Return the transform of a function, with a line that shows its progress."""
     name = f"{getattr(transform, 'func', transform).__name__} of {name_of(fun)}"
-    jacobian_of = transform(_under(fun, ""))  # what the function computes itself shows none
+    jacobian_of = transform(_under(fun, ""))  # nested computations show no line
     return _under(jacobian_of, name)
 
 

@@ -213,5 +213,5 @@ def trace(formula: Callable[..., Any], saved: Sequence[Any], names: Sequence[str
     try:
         result = formula(_Namespace(tracing), g, *arguments)
         return Traced(tracing.lines, tracing.text(result))
-    except (AttributeError, TypeError) as error:  # it asks for what a symbol does not have
+    except (AttributeError, TypeError) as error:  # it uses an attribute that symbols lack
         raise Untraceable(str(error)) from error

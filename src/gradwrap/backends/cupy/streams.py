@@ -32,7 +32,7 @@ DEFAULT = 0
 
 
 def device_count() -> int:
-    """Count the devices; there is none without a driver."""
+    """Count the devices; without a driver there are 0."""
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:
@@ -120,7 +120,7 @@ class Journey:
     def visit(self, node: Node) -> None:
         if isinstance(node, PlacedNode):
             self._go(node.place)
-        elif not node.op.selects:  # what selects an output launches nothing
+        elif not node.op.selects:  # selecting an output launches nothing
             self._go(self._usual)
 
     def arrive(self, node: Node | Leaf) -> None:

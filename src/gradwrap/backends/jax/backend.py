@@ -35,10 +35,10 @@ class JaxBackend(Backend):
         return isinstance(value, jax.Array)
 
     def copy(self, array: Any, order: str | None = None) -> Any:
-        return array  # nobody can write to it
+        return array  # it cannot be written to
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return True  # code written for NumPy's views sees what it expects to see
+        return True  # as code written for NumPy's views expects
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         """Add at a key; for integers and slices by padding, which XLA fuses with the sum."""

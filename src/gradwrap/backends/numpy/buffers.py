@@ -39,7 +39,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
     if notes is not None:
         notes.append((level, digest_of(np.asarray(array))))
     if not isinstance(array, NDARRAY):
-        return array  # a number, which nobody can write to
+        return array  # a number, which cannot be written to
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
         return _copy(array)

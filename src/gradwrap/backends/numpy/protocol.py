@@ -171,7 +171,7 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
     def marked(*args: Any, **kwargs: Any) -> Any:
         found = call(*args, **kwargs)
         if isinstance(found, AnyWrapper) and not found.shape:
-            found._is_array = True  # what vmap cannot tell from a number
+            found._is_array = True  # `vmap` cannot tell it from a number
         return found
 
     return marked

@@ -102,7 +102,7 @@ def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
 
 @implements("insert(arr, obj, values, axis=None)", arrays=1)
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
-    """Insert the positions of the new elements by NumPy, and take what stands there."""
+    """Let NumPy insert the positions of the new elements, and take the elements there."""
     values = xp.asarray(values)
     new = arr.size + counting(values.size).reshape(values.shape)
     places: Any = np.insert(positions_of(arr), _on_host(obj), new, axis)

@@ -82,7 +82,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> An
     np.partition(np.empty(1), 0, kind=kind, order=order)
     a, axis = flat(xp, a, axis), -1 if axis is None else axis
     values = native(a)
-    # argpartition puts what is not the kth in another order: find where partition has put it
+    # argpartition may order the other elements differently: find where partition put them
     rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
     places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
     return in_order(xp.take_along_axis(a, places, axis=axis), "K", a)

@@ -134,7 +134,7 @@ class Spelling:
         given |= {"path": repr(self.path), "name": repr(self.name.rpartition(".")[2])}
         by_name = False
         for p in wanted:
-            word = p.name.removesuffix("_")  # what NumPy calls `xp` is `xp_` there
+            word = p.name.removesuffix("_")  # NumPy's parameter `xp` is `xp_` there
             if p.kind == p.VAR_POSITIONAL:
                 yield f"*{word}"
             elif p.kind == p.VAR_KEYWORD and word in given:
