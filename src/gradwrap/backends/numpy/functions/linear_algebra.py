@@ -206,7 +206,7 @@ def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool)
     order = xp.argsort(xp.abs(w), axis=-1, descending=True)
     w = xp.take_along_axis(w, order, axis=-1)
     u = xp.take_along_axis(v, order[..., None, :], axis=-1)
-    from array_api_compat.numpy.linalg import SVDResult  # it imports modules that NumPy leaves for later
+    from array_api_compat.numpy.linalg import SVDResult  # slow to import
 
     return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
 
