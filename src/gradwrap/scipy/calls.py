@@ -83,8 +83,8 @@ class SciPyCall:
         for parameter in self.form.parameters:
             name, value = parameter.name, given[parameter.name]
             if parameter.is_array:
-                if isinstance(value, SEQUENCE):
-                    value = given[name] = self._arrays_of(parameter, value)
+                if isinstance(value, SEQUENCE) and (self.row.cores or not parameter.is_group):
+                    value = given[name] = _joined(value, is_group=parameter.is_group)
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
@@ -97,14 +97,6 @@ class SciPyCall:
                 for path, leaf in wrappers_in(value, (name,)):
                     self.paths.append(path)
                     self.leaves.append(leaf)
-
-    def _arrays_of(self, parameter: Parameter, value: Any) -> Any:
-        """Join a list of tracked values into an array, or each matrix of a group into an array."""
-        if not parameter.is_group:
-            return _joined(value)
-        if parameter.name not in self.row.cores:
-            return value
-        return rebuilt(value, [_joined(x) if isinstance(x, SEQUENCE) else x for x in value])
 
     # Arguments of the function
 
@@ -434,8 +426,10 @@ def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in words.items() if name in wanted}
 
 
-def _joined(value: Any) -> Any:
-    """Join a nested list that holds variables into one variable."""
+def _joined(value: Any, *, is_group: bool = False) -> Any:
+    """Join a nested list that holds variables into one variable, or each list of a group."""
+    if is_group:
+        return rebuilt(value, [_joined(a) if isinstance(a, SEQUENCE) else a for a in value])
     leaf = next((leaf for _, leaf in wrappers_in(value)), None)
     return value if leaf is None else leaf.__array_namespace__().asarray(value)
 
