@@ -15,6 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+where: Any = np.where
 TUPLE: type[Any] = tuple
 ARRAYS: tuple[type[Any], ...] = (np.ndarray, list)
 DOUBLE = 8  # bytes of the numbers that `np.bincount` adds up
@@ -66,5 +67,5 @@ def _index_arrays(key: Any) -> tuple[int, list[Any]]:
 
 
 def _counted_from_front(array: Any, length: int) -> Any:
-    counted: Any = np.where(array < 0, array + length, array)
+    counted: Any = where(array < 0, array + length, array)
     return counted
