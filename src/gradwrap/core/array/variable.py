@@ -1,7 +1,7 @@
 """`Variable`: an array with its place in the recorded graph.
 
-There is one class per array library, made when its first array is wrapped. `Variable` is what
-they share; the methods of an operation are bound to a class when they are first used.
+There is one class per array library, made when its first array is wrapped. `Variable` is their base
+class; the methods of an operation are bound to a class when they are first used.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Python number. For it, a function is written once per operation and class, as `d
 else goes `elsewhere`, to the general call in `gradwrap.core.calls.general`.
 
 The frame is the same at each level: signature, unpacking, the key, the native call, views. A level
-(`Tape`, `Forward`, `Batches`, each beside its unusual call) adds what it asks before the call and
-what it makes of the result. For `sin` on the tape:
+(`Tape`, `Forward`, `Batches`, each beside its unusual call) adds its tests before the call, and its
+lines for the result. For `sin` on the tape:
 
     def sin(x, /):
         if type(x) is V:

@@ -1,8 +1,8 @@
 """Watched recordings, in which saved arrays are packed or guarded, and places noted.
 
-A node that is watched gets a binding of its own, marked special, so that the backward pass takes
-it off its fast path; others cost nothing. What its formulas saved may stand there in another
-form (`Packed`, `Guarded`), and the pass asks the binding for the arrays again.
+A node that is watched gets a binding of its own, marked special, so that the backward pass takes it
+off its fast path; others cost nothing. Its saved values may be `Packed` or `Guarded`, and the pass
+asks the binding to restore the arrays.
 """
 
 from __future__ import annotations

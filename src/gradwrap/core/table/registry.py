@@ -72,8 +72,8 @@ def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
 def changes() -> int:
     """Return how many times a rule has been changed.
 
-    What is made from rules and kept, without a lock, is taken back by the code that made it if
-    this number has grown meanwhile: it may be out of date.
+    Code that makes and keeps something from rules, without a lock, drops it if this number has
+    grown meanwhile: it may be out of date.
     """
     return _changes
 

@@ -6,7 +6,7 @@ views refer to its buffer (an array made by `zeros` and filled in a loop), the w
 buffer itself.
 
 A view and its base share their storage, as in NumPy (`views`): writing through a view writes to its
-base. What is written keeps the memory order of the array, as NumPy's does.
+base. A write keeps the memory order of the array, as in NumPy.
 """
 
 from __future__ import annotations
