@@ -1,7 +1,7 @@
-"""The text of functions of this library that a saved module needs, read from the library's files.
+"""The source of library functions that a saved module needs, read from the library's files.
 
-The functions are written for that: they use NumPy, modules of Python's, and what their own file
-defines. The files are read when a text is asked for, also from an archive.
+Such functions use only NumPy, Python's modules, and the definitions of their own file. The
+files are read when a text is requested, also from an archive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Shipped(NamedTuple):
 
 
 def shipped(functions: Iterable[Any]) -> Shipped:
-    """Return the text of functions.
+    """Return the source of functions, and of the definitions in their files that they use.
 
     Raises
     ------
