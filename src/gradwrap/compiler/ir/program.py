@@ -510,10 +510,13 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    """Return what stands for nested arguments in comparisons: numbers with type and sign.
+
+    A value is represented by its number, and everything else by a tuple.
+    """
     kind: Any = type_of(nest)
     if kind is Ref:
-        return nest
+        return nest.index
     if kind is TUPLE or kind is LIST:
         return (kind, *map(token, nest))
     if kind is SLICE:
@@ -525,3 +528,28 @@ def token(nest: Any) -> Any:
     if isinstance(nest, NUMBER):
         return (kind, nest.tobytes())
     return (kind, nest)
+
+
+def same_nest(one: Any, other: Any) -> bool:
+    """Tell if two nests of arguments are the same: their tokens are equal."""
+    if one is other:
+        return True
+    kind = type_of(one)
+    if kind is not type_of(other):
+        return False
+    if kind is Ref:
+        return bool(one.index == other.index)
+    if kind is TUPLE or kind is LIST:
+        return len(one) == len(other) and all(map(same_nest, one, other))
+    return bool(token(one) == token(other))
+
+
+def same_step(one: Instr, other: Instr) -> bool:
+    """Tell if two instructions are the same operation on the same values."""
+    return one is other or (
+        one.name == other.name
+        and one.out == other.out
+        and one.fn == other.fn
+        and same_nest(one.args, other.args)
+        and same_nest(one.kw, other.kw)
+    )

@@ -17,8 +17,8 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Result,
     mapped,
-    refs,
     token,
+    used,
 )
 from gradwrap.compiler.passes.folding import Folding
 from gradwrap.compiler.passes.forwarding import Accesses
@@ -122,7 +122,7 @@ class _Walk:
 
     def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
         """The instruction as it stays; None if another value stands for its own."""
-        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+        if self.instead and not self.instead.keys().isdisjoint(used(instr)):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
@@ -139,8 +139,10 @@ class _Walk:
             return instr
         tokens = token(instr.args)
         if instr.op.commutes and len(instr.args) == 2:
-            tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
-        key = (instr.name, tokens, token(instr.kw))
+            mine, other = tokens[1:]
+            if type(mine) is not int or (type(other) is int and other < mine):
+                tokens = (TUPLE, other, mine)
+        key = (instr.name, tokens, token(instr.kw) if instr.kw else None)
         before = known.setdefault(key, instr.out)
         if before == instr.out or instr.out in handed_on:
             return instr

@@ -103,13 +103,13 @@ def trace(
     given: Sequence[bool] | None = None,
     surroundings: Surroundings | None = None,
     library: Library = NUMPY,
-    *,
-    with_lines: bool = True,
+    first: Traced | None = None,
 ) -> Traced:
     """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
 
     `given` tells which leaves are inputs: by default all that the library takes for inputs.
-    `with_lines` tells whether operations are noted with the lines of the code that they stand in.
+    `first` is an earlier run on the same arguments. The operations that this run repeats are those
+    of the first, and the others are noted without the lines of code that they stand in.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, with_lines=with_lines)
+    tape = Tape(library, None if first is None else first.instrs)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = {**np.geterr()}
     backend = library.backend
