@@ -41,7 +41,8 @@ def find_loops(program: Program) -> None:
     """Roll stretches that repeat, and describe how the values that this makes lie in memory."""
     first = len(program.values)
     rolled(program)
-    describe_orders(program, first)
+    if len(program.values) > first:
+        describe_orders(program, first)
 
 
 FIND_LOOPS = "find loops"

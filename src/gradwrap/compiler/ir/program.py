@@ -422,9 +422,10 @@ def is_elementwise(instr: Instr) -> bool:
 
 def filled_with(instr: Instr | None) -> Any:
     """Return the number that a new array consists of; None for other instructions."""
-    if instr is None or instr.op.kind is not Kind.FILL:
+    op = None if instr is None else instr.op
+    if instr is None or op is None or op.kind is not Kind.FILL:
         return None
-    return instr.args[1] if instr.op is FULL else 0
+    return instr.args[1] if op is FULL else 0
 
 
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
@@ -463,14 +464,19 @@ def _collect(nest: Any, found: list[int]) -> None:
 def used(step: Instr | Loop) -> list[int]:
     """The numbers of the values that an instruction, or a loop from outside, reads."""
     found: list[int] = []
-    if isinstance(step, Loop):
+    if type(step) is Loop:
         _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
         inside = step.found
         for one in step.body:
             found += [index for index in used(one) if index not in inside]
             inside.update(given(one))
         return found
-    _collect(step.args, found)
+    for part in reversed(step.args):
+        kind = type_of(part)
+        if kind is Ref:
+            found.append(part.index)
+        elif kind not in LITERALS:
+            _collect(part, found)
     if step.kw:
         _collect(step.kw, found)
     return found

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
-from gradwrap.compiler.ir.program import Instr, Ref, changed, given, used
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, given, used
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
 if TYPE_CHECKING:
-    from gradwrap.compiler.ir.program import Loop, Program
+    from gradwrap.compiler.ir.program import Program
 
 
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written to again before anybody reads them."""
     steps = (step for body in program.bodies() for step in body)
-    if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
+    if all(isinstance(step, Loop) or step.name != SETITEM.name for step in steps):
         return
     everywhere = uses(program)
     for body in list(program.bodies()):

@@ -92,13 +92,17 @@ class Segment:
         ]
 
 
-def leaves_of(nest: Any) -> Iterator[Any]:
-    """Yield the leaves of a nest; a slice is one."""
-    if isinstance(nest, (TUPLE, LIST)):
-        for part in nest:
-            yield from leaves_of(part)
-    else:
-        yield nest
+def leaves_of(nest: Any) -> list[Any]:
+    """Return the leaves of a nest; a slice is one."""
+    found: list[Any] = []
+    waiting: list[Any] = [nest]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (TUPLE, LIST)):
+            waiting.extend(reversed(part))
+        else:
+            found.append(part)
+    return found
 
 
 def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
