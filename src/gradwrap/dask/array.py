@@ -25,7 +25,7 @@ from typing import Any
 from gradwrap.errors import MissingToolError as _MissingToolError
 
 try:
-    _dask_array: Any = _import_module("dask.array")  # da is what this module is imported as
+    _dask_array: Any = _import_module("dask.array")  # this module is imported as `da`
 except ModuleNotFoundError as _error:
     raise _MissingToolError(
         "gradwrap.dask.array is dask.array with tracked values, and Dask is not installed. "

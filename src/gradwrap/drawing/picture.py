@@ -97,7 +97,7 @@ class Drawing:
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, str]:
-        """The forms in which a notebook may show it: SVG if there is Graphviz, and Mermaid."""
+        """Return the forms for a notebook: Mermaid, and SVG if Graphviz is installed."""
         bundle = {"text/plain": repr(self), "text/vnd.mermaid": self.mermaid}
         with contextlib.suppress(MissingToolError):
             bundle["image/svg+xml"] = self.svg()

@@ -225,7 +225,7 @@ class Objective:
 
 
 class _Watch:
-    """SciPy's callback: it shows the progress, and calls the caller's callback."""
+    """SciPy's callback, which shows the progress and calls the caller's callback."""
 
     def __init__(
         self, objective: Objective, callback: Callable[..., Any] | None, line: Progress

@@ -1,4 +1,4 @@
-"""The arguments of a call that `argnums` names, and their names in messages."""
+"""Arguments that `argnums` names in a call, and their names in messages."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def name_of(fun: Callable[..., Any]) -> str:
 
 
 def counted(count: int) -> str:
-    """The words for so many positional arguments."""
+    """Return the words for a number of positional arguments."""
     return f"{count} positional argument{'' if count == 1 else 's'}"
 
 
 def check_transform(name: str, fun: object, argnums: object) -> None:
-    """Refuse, when a transform is applied, what is no function, or no `argnums`."""
+    """Refuse, when a transform is applied, a non-function or an invalid `argnums`."""
     if not callable(fun):
         raise ArgnumsError(
             f"gradwrap.{name} takes a function and returns another; it got {kind_of(fun)}. "
@@ -60,14 +60,14 @@ def described(fun: Callable[..., Any], place: Place) -> str:
 
 
 def one_or_tuple(found: Sequence[Any], argnums: Argnums) -> Any:
-    """Results for the arguments: for one position the thing itself, else a tuple."""
+    """Return the single result if `argnums` is one position or name, else a tuple."""
     return found[0] if isinstance(argnums, (int, str)) else tuple(found)
 
 
 def selected(
     fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> list[Place]:
-    """The places of the arguments that `argnums` names in a call."""
+    """Return the places of the arguments that `argnums` names in a call."""
     if argnums == 0 and type(argnums) is int and args:
         return [0]
     wanted = [argnums] if isinstance(argnums, (int, str)) else argnums

@@ -22,7 +22,7 @@ class NodeOp:
     A single node that is hooked or watched has a changed copy, so that the others pay nothing.
     """
 
-    rule: Any = None  # the row that names what was saved; none for a custom call
+    rule: Any = None  # the row that names the saved values; None for a custom call
     holomorphic = False  # conjugate before and after
     symmetric = False  # the cotangents of two arguments that are one are equal
     consumes = False  # its formula may write to the cotangent

@@ -181,7 +181,7 @@ class Call:
             lines += indented(self.look_at(index))
             lines += [f"    {x}_n = {x}._node; {x}_d = {x}._value"]
             lines += indented(self.unpack(index))
-            if self.bound.backend.depth:  # it may hold what belongs to a higher level than others
+            if self.bound.backend.depth:  # its data may be of a higher level than others
                 lines += [f"    if {x}_n is None and is_tracked({x}_d): {self.elsewhere}"]
             lines += [f"elif type({x}) in PLAIN:", f"    {x}_n = None; {x}_d = {x}"]
             if index == 0 and self._calls_operator() and len(self.rule.arrays) == 2:

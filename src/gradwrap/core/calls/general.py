@@ -249,7 +249,7 @@ def as_data(bound: BoundOp, array: Any) -> Any:
     if hasattr(kind, "__array_namespace__"):
         backend_of(array)  # so that its library is known
         return array
-    if find_backend(kind) is not None or bound.check:  # a user's function takes what it likes
+    if find_backend(kind) is not None or bound.check:  # a user's function may take any object
         return array
     raise NotAnArrayError(
         f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "

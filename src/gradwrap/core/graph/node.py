@@ -102,7 +102,7 @@ class Node(GradFn):
         return self.op.hooks  # type: ignore[no-any-return]  # set above
 
     def free(self) -> None:
-        """Let go of the arguments' nodes and of what the formulas saved."""
+        """Release the arguments' nodes and the values that the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
 
 

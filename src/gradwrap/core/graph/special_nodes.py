@@ -151,7 +151,7 @@ def arrive_jointly(
             f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
             "Fix: return a tuple with one for each, None where there is none."
         )
-    owned = op.consumes  # the first is what the formula has written to
+    owned = op.consumes  # the formula has written to the first cotangent
     for index, parent in enumerate(parents):
         cotangent = cotangents[index]
         if parent is not None and cotangent is not None:
@@ -193,7 +193,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
     if rule is None:
         return edges
     parents: dict[str, Any] = {}
-    for parent, _, _, index in node.edges:  # those that lead to no target, too
+    for parent, _, _, index in node.edges:  # also edges that lead to no target
         if index != JOINT:
             parents[rule.arrays[index]] = parent
         elif rule.variadic:

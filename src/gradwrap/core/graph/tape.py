@@ -131,7 +131,7 @@ def _run(
     ]
     targets = None if inputs is None else {variable._node for variable in inputs}
     keep = create_graph if retain_graph is None else retain_graph
-    # what is recorded of a pass does not depend on the mode it was called in
+    # the recording of a pass does not depend on the caller's mode
     with enable_grad() if create_graph else nullcontext():
         arrived = backward_pass(
             roots, retain_graph=keep, create_graph=create_graph, targets=targets

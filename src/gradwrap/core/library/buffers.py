@@ -156,7 +156,7 @@ def share(array: Any, *, result: bool = False) -> None:
     for entries in (shared, exposed) if result else (shared,):
         try:
             entries[id(buffer)] = weakref.ref(buffer, partial(_forget, entries, id(buffer)))
-        except TypeError:  # a number, which nobody can write to
+        except TypeError:  # a number, which cannot be written to
             return
 
 

@@ -101,7 +101,7 @@ def after_node(
 def _run(
     callbacks: dict[int, Any], values: tuple[Any, ...], metas: Any, *outputs: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Run hooks that may replace a tuple of gradients; those that get `outputs` may drop one."""
+    """Run hooks that may replace gradients; hooks that receive `outputs` may also drop one."""
     with _quiet((*outputs, values)[0][0]):
         for hook in tuple(callbacks.values()):
             result = hook(values, *outputs)

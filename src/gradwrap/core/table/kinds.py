@@ -92,7 +92,7 @@ class _Kind(Kind):
 
 
 class Elementwise(_Kind):
-    """Each element of the result depends on the elements at its place alone.
+    """Each element of the result depends only on the elements at the same place.
 
     Its derivative is a number for each element, so the formula of the cotangent is that of the
     tangent too.
@@ -188,7 +188,7 @@ CONSTANT = Constant()
 
 
 def weighted(xp: Any, weights: Any, t: Any, axis: Any, keepdims: bool) -> Any:
-    """The sum of a tangent along axes, with weights."""
+    """Return the sum of a tangent along axes, with weights."""
     product = weights * t
     return xp.sum(product, axis=axis, keepdims=keepdims, dtype=product.dtype)
 

@@ -22,7 +22,7 @@ round; those of one example, without the mapped axis; or those of a batch, with 
 
 
 class Layout(NamedTuple):
-    """How the axes of leaves differ from those of the structure that they are put into."""
+    """How the axes of leaves differ from the axes of the structure that they are put into."""
 
     change: Change
     axes: dict[int, int]

@@ -1,4 +1,4 @@
-"""Pytrees, through optree, which a lone array does not reach."""
+"""Pytrees, handled by optree, except for lone arrays."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _is_lone(tree: Any) -> bool:
 
 
 def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:
-    """The leaves of a tree, and its structure. None is a leaf, which passes through."""
+    """Return the leaves of a tree, and its structure. None is a leaf, and is not differentiated."""
     if _is_lone(tree):
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)

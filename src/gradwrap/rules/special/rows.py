@@ -82,7 +82,7 @@ def inverse(name: str, function: str, of: str, **options: Unpack[RuleOptions]) -
 
 
 def _call(rule: Rule, index: int, along: str, new: dict[str, str] | None = None) -> str:
-    """Write the call of the formula of an argument, which is known as `function_argument`."""
+    """Write the call of an argument's formula, which is named `function_argument`."""
     formula = rule.formulas[index]
     words = [(new or {}).get(word, word) for word in (formula.saved if formula else ())]
     return f"{_short(rule)}_{rule.arrays[index]}({', '.join(['xp', along, *words])})"

@@ -1,4 +1,4 @@
-"""Writing to wrapped arrays: `x[key] = value`, `x += y`, views, and what a write does to views.
+"""Writing to wrapped arrays: `x[key] = value`, `x += y`, and effects on views.
 
 A write goes through these files, from the top down:
 

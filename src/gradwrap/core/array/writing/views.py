@@ -63,7 +63,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         (source,) = source
     if not isinstance(source, AnyWrapper):
         if getattr(innermost(result), "base", None) is not None:
-            share(source)  # its owner can write to what the result is a view of
+            share(source)  # its owner can write to the result's buffer
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, _of_first_example(source, statics[0]))
     elif result is not source and _is_view(cls, result, source, bound, statics):
