@@ -421,7 +421,7 @@ def is_elementwise(instr: Instr) -> bool:
 
 
 def filled_with(instr: Instr | None) -> Any:
-    """Return the number that a new array consists of; None for other instructions."""
+    """Return the number that fills a new array, or None for other instructions."""
     op = None if instr is None else instr.op
     if instr is None or op is None or op.kind is not Kind.FILL:
         return None
@@ -464,7 +464,7 @@ def _collect(nest: Any, found: list[int]) -> None:
 def used(step: Instr | Loop) -> list[int]:
     """Return the numbers of the values that an instruction reads, or a loop reads from outside."""
     found: list[int] = []
-    if type(step) is Loop:
+    if isinstance(step, Loop):
         _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
         inside = step.found
         for one in step.body:
@@ -516,9 +516,9 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign.
+    """Return a hashable key that tells nested arguments apart: numbers by type and sign too.
 
-    A value is represented by its number, and everything else by a tuple.
+    The key of a value is its number; the key of a literal is a tuple.
     """
     kind: Any = type_of(nest)
     if kind is Ref:

@@ -36,9 +36,9 @@ class Folding:
         self.made: dict[int, Instr] = {}
         """The instructions so far, by output."""
         self.numbers: dict[int, tuple[Any, Any]] = {}
-        """By array that holds one number throughout: the number, and the dtype."""
+        """For each array with all elements equal: the number, and its dtype."""
         self.broadcasts: dict[int, Instr] = {}
-        """The instructions so far that broadcast."""
+        """The instructions so far that broadcast, by output."""
 
     def enter(self, instr: Instr) -> None:
         """Record an instruction of the new program."""
@@ -55,7 +55,7 @@ class Folding:
         return self.values[index]
 
     def shorter(self, instr: Instr, op: Operation) -> Instr:
-        """The same value by a quicker instruction; `op` is the row of this one."""
+        """Return a faster instruction for the same value; `op` is the operation of `instr`."""
         args = instr.args
         value = self.values[instr.out]
         if op.keeps_number:
@@ -147,7 +147,7 @@ class Folding:
         return args
 
     def same_as(self, instr: Instr, op: Operation) -> Any:
-        """The value that an instruction only hands on; None if it does something."""
+        """Return the operand that an instruction returns unchanged, or None."""
         args = instr.args
         if self.keeps_ones and op.is_scaling:
             return None

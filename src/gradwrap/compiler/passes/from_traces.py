@@ -55,10 +55,9 @@ def _shown(instr: Instr) -> str:
 
 
 def precisions_of(trace: Traced) -> list[float]:
-    """Return for each output the spacing at 1 of the coarsest dtype that it is computed of.
+    """Return, for each output, the machine epsilon of the coarsest dtype it depends on.
 
-    Where all numbers have one precision, an integer that is computed of them has 0: it is compared
-    exactly in any case.
+    If all values have one precision, outputs of integers get 0. They are always compared exactly.
     """
     spacing = {
         dtype: float(np.finfo(dtype).eps) if dtype is not None and dtype.kind in "fc" else 0.0

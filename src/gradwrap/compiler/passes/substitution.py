@@ -121,7 +121,7 @@ class _Walk:
         return self.instead.get(leaf.index, leaf) if type_of(leaf) is Ref else leaf
 
     def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
-        """The instruction as it stays; None if another value stands for its own."""
+        """Return the instruction rewritten, or None if another value replaces its result."""
         if self.instead and not self.instead.keys().isdisjoint(used(instr)):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()

@@ -204,7 +204,7 @@ class Roller(Rewriting):
     # Periods --------------------------------------------------------------------------------------
 
     def _segments(self) -> list[Segment]:
-        """The stretches of the body that repeat."""
+        """Return the repeating stretches of the body."""
         self._enter_kinds()
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
@@ -261,7 +261,7 @@ class Roller(Rewriting):
         return self.codes.setdefault(key, len(self.codes))
 
     def _enter_kinds(self) -> None:
-        """Enter a small number for the description of each value."""
+        """Number the different descriptions of values, and note the number of each value."""
         by_identity = {id(value): value for value in self.values}
         numbers = {
             key: self.kinds.setdefault(value, len(self.kinds)) for key, value in by_identity.items()

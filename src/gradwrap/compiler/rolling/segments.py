@@ -93,7 +93,7 @@ class Segment:
 
 
 def leaves_of(nest: Any) -> list[Any]:
-    """Return the leaves of a nest; a slice is one."""
+    """Return the leaves of a nest; a slice counts as a leaf."""
     found: list[Any] = []
     waiting: list[Any] = [nest]
     while waiting:

@@ -107,9 +107,9 @@ def trace(
 ) -> Traced:
     """Run a function on tracers that replace its input leaves and the arrays it reads.
 
-    `given` tells which leaves are inputs: by default all that the library takes for inputs.
-    `first` is an earlier run on the same arguments. The operations that this run repeats are those
-    of the first, and the others are noted without the lines of code that they stand in.
+    `given` tells which leaves are inputs: by default all that the library accepts as inputs.
+    `first` is an earlier run on the same arguments. Where this run repeats an operation, the
+    instruction of the first run is used again. Lines of the user's code are then not recorded.
 
     Raises
     ------

@@ -109,9 +109,9 @@ class Tape:
     def __init__(self, library: Library, first: Sequence[Instr] | None = None) -> None:
         self.library: Library = library
         self._first = first
-        """What an earlier run has written down. The steps that are the same are kept once."""
+        """The instructions of an earlier run, which are used again where this run repeats them."""
         self.refs: list[Ref] = []
-        """The name of each value."""
+        """For each value, the `Ref` that names it."""
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []
         self.values: list[Value] = []
@@ -150,7 +150,7 @@ class Tape:
         return known
 
     def new(self, value: Any) -> Any:
-        """Number a real value."""
+        """Add a value to the program; return its tracer."""
         index = len(self.values)
         self.values.append(self.described(value))
         self.refs.append(Ref(index))
@@ -173,7 +173,7 @@ class Tape:
         return ref
 
     def _numbered(self, value: Value) -> Ref:
-        """Number a value that is described."""
+        """Add a value by its description; return its name."""
         self.values.append(value)
         self.refs.append(Ref(len(self.refs)))
         return self.refs[-1]
@@ -327,7 +327,7 @@ class Tape:
         return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
 
     def _line(self) -> int:
-        """The line of the user's code that is being run; 0 in a backward pass."""
+        """Return the current line of the user's code; 0 in a backward pass."""
         if self._first is not None:
             return 0
         frame = self._userframe_of(12)
