@@ -200,7 +200,7 @@ class _Runs:
     ) -> Exception:
         """Return the error to raise: the first, or gradwrap's if the values were not the cause.
 
-        `refusal` is the one of gradwrap's that C code has put the first error in the place of.
+        `refusal` is the gradwrap error that C code replaced by the first error.
         """
         ours: Exception
         if isinstance(error, GradwrapError):

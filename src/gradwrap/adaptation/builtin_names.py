@@ -1,6 +1,6 @@
 """Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
 
-The types stay classes. What is asked of them is answered by the real ones: instances and
+The types stay classes. Questions about them are answered by the real classes: instances and
 subclasses, attributes, equality and hash, and NumPy's question for a dtype.
 """
 

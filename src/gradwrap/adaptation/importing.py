@@ -1,7 +1,7 @@
 """`import` inside functions of adapted code, which returns stand-ins of modules too.
 
-Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted. For all
-other code it does what it did.
+Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted. For other
+code it is unchanged.
 """
 
 from __future__ import annotations

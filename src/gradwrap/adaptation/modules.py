@@ -1,7 +1,7 @@
 """The adapted modules and their numbers of users: the first installs, the last restores.
 
-All users share what is in the modules; so what a stand-in does never depends on who has installed
-it, but on the context and on its arguments.
+All users share the modules' contents; so a stand-in depends only on the context and its arguments,
+never on the user that installed it.
 """
 
 from __future__ import annotations

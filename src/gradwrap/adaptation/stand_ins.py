@@ -1,7 +1,7 @@
 """The table of stand-ins for objects of NumPy, `math` and Python in adapted code.
 
-Every stand-in passes through: where no argument holds a variable and no transform runs, it does
-what the original does.
+Every stand-in passes through: where no argument holds a variable and no transform runs, it acts as
+the original.
 """
 
 from __future__ import annotations

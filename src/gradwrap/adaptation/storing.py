@@ -8,9 +8,9 @@ from then on instead: `out[i] = x` becomes
 
 This takes time at every store, so it is not done before it is needed.
 
-From Python 3.14 on, what a call is given may refer to an object without being counted. A tuple and
-what a function returns are counted in all versions. So the array is handed over in a tuple, and a
-function that stores begins with `out = itself(out)` for each of its parameters.
+From Python 3.14 on, an argument may refer to an object without being counted. Tuples and return
+values are counted in all versions. So the array is handed over in a tuple, and a function that
+stores begins with `out = itself(out)` for each of its parameters.
 """
 
 from __future__ import annotations

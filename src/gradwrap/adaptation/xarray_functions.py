@@ -1,8 +1,8 @@
 """xarray functions that would unwrap tracked values: replacements, or advice.
 
 xarray calls NumPy's functions on the arrays that it holds, so most of it works on tracked values as
-it stands. Here is what does not: functions that are compiled, that treat NumPy's arrays in another
-way than those of other libraries, or that make plain arrays of what they are given.
+it stands. This module handles the others: functions that are compiled, that treat NumPy's arrays in
+another way than those of other libraries, or that convert their arguments to plain arrays.
 """
 
 from __future__ import annotations

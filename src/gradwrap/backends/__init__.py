@@ -2,7 +2,7 @@
 
 A library that follows the standard, such as array-api-strict, needs no room: the generic table and
 `core.library.backend.Backend` serve it unchanged. Dask is in `gradwrap.dask`, which is written as a
-package of somebody else's: it registers its backend from outside.
+third party would write it: it registers its backend from outside.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Functions that the drop-in namespaces for NumPy and CuPy share.
 
-What those that make arrays make inside a function that a transform differentiates can be filled in
-place with tracked values, and what they are given may hold tracked values. Arrays of integers and
-bools, which have no derivative, stay the library's own everywhere. All other functions of NumPy's
-take nested lists of tracked values where NumPy takes nested lists of numbers.
+Creation functions accept tracked values, and inside a function that a transform differentiates
+their new arrays can be filled in place with tracked values. Arrays of integers and bools, which
+have no derivative, stay the library's own everywhere. All other functions of NumPy's take nested
+lists of tracked values where NumPy takes nested lists of numbers.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def first_variable(values: Any) -> Any:
 def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> Any:
     """Wrap new floating-point arrays, untracked, where tracked values may be stored in them.
 
-    What is an array that was given, or a view of one, is no new array.
+    A given array, or a view of one, is not new.
     """
     if not is_differentiating():
         return result

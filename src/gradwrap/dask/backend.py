@@ -121,7 +121,7 @@ OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {
 class Place(str):
     """The device of an array's chunks, and their lengths.
 
-    So what a formula makes in place of an argument is cut as that is.
+    So a formula's result gets the chunks of its argument.
     """
 
     __slots__ = ("chunks", "like")

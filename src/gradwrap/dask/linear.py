@@ -64,7 +64,7 @@ def _some_unknown(*chunks: Any) -> bool:
 def rechunk(x: Any, *args: Any, **options: Any) -> Any:
     """Give the array other chunks, as `dask.array.rechunk`; the gradient keeps the old chunks.
 
-    What `vmap` maps over has more axes than are seen here, and stays in its chunks.
+    A batch of `vmap` has more axes than are seen here, and stays in its chunks.
     """
     if is_mapped(x):
         return x

@@ -1,9 +1,9 @@
 """`map_overlap` with a derivative: stencils on blocks with the edges of their neighbours.
 
 It is three steps, as in Dask: `overlap` adds the edges, `map_blocks` applies the function, and
-`trim_internal` cuts off what belongs to the neighbours. Their transposes, in reverse order: fill up
-with zeros, pull back block by block, and give the edges back to the blocks that they came from. An
-edge that the boundary condition has made goes to the elements that it was made of.
+`trim_internal` cuts off the neighbours' elements. Their transposes, in reverse order: fill up with
+zeros, pull back block by block, and give the edges back to the blocks that they came from. An edge
+that the boundary condition has made goes to the elements that it was made of.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def minibatches(
     data
         Arrays of any library with as many rows, or containers of such arrays.
     size
-        The number of rows of a batch. The last batch of an epoch has what is left.
+        The number of rows of a batch. The last batch of an epoch has the remaining rows.
     epochs
         How often all rows are used; None for endless batches.
     shuffle

@@ -1,7 +1,7 @@
 """The batching functions that rows have words for, such as `batch="axis"`.
 
 Each gets the data of a batch, the batch axis first; most of them perform the operation itself, with
-the axes moved by one. What they may be given is listed in `gradwrap.core.calls.batch`.
+the axes moved by one. Their possible arguments are listed in `gradwrap.core.calls.batch`.
 """
 
 from __future__ import annotations

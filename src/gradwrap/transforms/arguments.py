@@ -216,7 +216,7 @@ def unwrapped(tree: Any, level: int) -> Any:
 def without_inner(tree: Any, level: int) -> Any:
     """Take off the wrappers of transforms that ended inside the transform of this level.
 
-    A function may keep what an inner one computed, in a list or an array that both write to.
+    A function may keep an inner transform's values in a list or an array to which both write.
     """
 
     def peeled(leaf: Any) -> Any:

@@ -1,8 +1,8 @@
 """Calls of functions that bring their own derivative: split, recorded, and put together.
 
-The call belongs to the highest level among its arguments. The user's functions run one level
-below: on native arrays, or on the wrappers of the transforms outside, which so differentiate
-them. What they are given is flat here: arrays in, arrays out.
+The call belongs to the highest level among its arguments. The user's functions run one level below:
+on native arrays, or on the wrappers of the transforms outside, which so differentiate them. Their
+arguments are flat here: arrays in, arrays out.
 """
 
 from __future__ import annotations

@@ -84,9 +84,9 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
             whatever `bwd` needs (the residuals).
         bwd
             `bwd(*nondiff_args, residuals, g)`: takes the cotangent of the value, which has its
-            structure, and returns a tuple with a cotangent for each of the other arguments, of
-            its structure, shapes and dtypes. None stands for zero. It is what `gradwrap.vjp`
-            would return: for complex arguments the conjugate of JAX's.
+            structure, and returns a tuple with a cotangent for each of the other arguments, of its
+            structure, shapes and dtypes. None stands for zero. It has the form of the result of
+            `gradwrap.vjp`: for complex arguments the conjugate of JAX's.
         """
         for function in (fwd, bwd):
             if not callable(function):
@@ -210,8 +210,8 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         jvp
             `jvp(*nondiff_args, primals, tangents)`: takes the arguments and their tangents as two
             tuples, and returns the value and its tangent. A tangent has the structure, shapes and
-            dtypes of its primal, and None in the place of what is neither an array nor a number.
-            It must be linear in the tangents.
+            dtypes of its primal, and None for leaves that are neither arrays nor numbers. It must
+            be linear in the tangents.
         """
         if not callable(jvp):
             raise TypeError(f"{self.name}.defjvp takes a function; it got {kind_of(jvp)}.")
@@ -224,8 +224,8 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         Parameters
         ----------
         jvps
-            For each argument `jvp(tangent, out, *primals)`, which returns what this tangent
-            contributes to that of `out`; None where that is zero.
+            For each argument `jvp(tangent, out, *primals)`, which returns this tangent's
+            contribution to the tangent of `out`; None where that is zero.
         """
         if self.nondiff_argnums:
             raise RuleDefinitionError(

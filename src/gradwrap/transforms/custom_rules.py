@@ -1,7 +1,7 @@
 """Rules from outside the library: for a user's function or another library's.
 
-They are entries like the library's own. What a rule of a user returns is checked each time, what
-the library's own return is checked by its tests.
+They are entries like the library's own. The results of a user's rule are checked at each call; the
+library's own rules are checked by its tests.
 """
 
 from __future__ import annotations
@@ -406,7 +406,7 @@ class _TransposedJvp:
     """The cotangent formula derived by transposing a JVP.
 
     A JVP is linear in its tangent. It is recorded on a variable tangent, and the cotangent goes
-    back through that record. What it saves is what the JVP names.
+    back through that record. It saves the values that the JVP names.
     """
 
     def __init__(self, jvp: _CheckedJvp) -> None:

@@ -1,10 +1,10 @@
 """Implicit differentiation of roots, fixed points, and solutions of linear systems.
 
 The solver runs once and is not differentiated. Where `f(x)` is zero, and `A` is the derivative of
-`f` at `x`, what `f` has closed over moves the root by `dx = -A^-1 df` (the implicit function
-theorem). So `f(x)` is recorded, and `x` is made from it by an operation whose derivative is
-`-A^-1`. Each level that tracks `f(x)` gets its own such operation, from the lowest up, so that it
-is differentiated in its turn by those outside of it.
+`f` at `x`, a change `df` through the closure of `f` moves the root by `dx = -A^-1 df` (the implicit
+function theorem). So `f(x)` is recorded, and `x` is made from it by an operation whose derivative
+is `-A^-1`. Each level that tracks `f(x)` gets its own such operation, from the lowest up, so that
+it is differentiated in its turn by those outside of it.
 """
 
 from __future__ import annotations

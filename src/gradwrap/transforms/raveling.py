@@ -90,7 +90,7 @@ class Raveling:
     def tree(self, flat: Any, *, is_gradient: bool = False) -> Any:
         """Return the container of a vector's parts, in their shapes and dtypes.
 
-        What is no part of it stays as it was, or is None in a gradient.
+        Leaves that are not in the vector stay unchanged, or are None in a gradient.
         """
         shape = tuple(flat.shape) if is_array(flat) else None
         if shape != (self.size,):
@@ -117,7 +117,7 @@ def to_host(value: Any) -> Any:
     Raises
     ------
     TrackedValueError
-        The value is tracked: NumPy's arrays, and what SciPy makes of them, cannot hold it.
+        The value is tracked: NumPy's arrays, and SciPy's copies of them, cannot hold it.
     """
     if isinstance(value, AnyWrapper):
         if is_recorded(value):

@@ -106,7 +106,7 @@ def _note_tracked(error: Exception) -> None:
 def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | None:
     """Return a gradwrap error that explains one of Python or NumPy, or None.
 
-    What has a class of its own is part of what the function does, and is left as it is.
+    An error of a class of its own is part of the function's behaviour, and is left alone.
     """
     kind, text = type(error), str(error)
     is_attribute = kind is AttributeError and any(f"'{name}' object" in text for name in WRAPPERS)

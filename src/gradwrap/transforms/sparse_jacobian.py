@@ -1,7 +1,7 @@
 """Sparse Jacobians: columns or rows that share no nonzero are computed in one pass.
 
 Columns without a common row can be added up: one pass along their sum gives all of them, and each
-row says to which it belongs. So the columns are coloured, such that those of one colour have no
+row says to which it belongs. So the columns are coloured, such that columns of one colour have no
 common row, and there is one pass for each colour (Curtis, Powell and Reid, "On the estimation of
 sparse Jacobian matrices", 1974). Rows are coloured likewise for reverse mode.
 

@@ -1,9 +1,9 @@
 """Formulas of the table, translated to C code for one kernel each.
 
-A formula runs once, on symbols in place of the arrays and of `xp`. Each operation becomes a line
-of C in the type `T` of the arrays; Python's numbers become `T` too, so that nothing is computed in
+A formula runs once, on symbols in place of the arrays and of `xp`. Each operation becomes a line of
+C in the type `T` of the arrays; Python's numbers become `T` too, so that nothing is computed in
 double precision for arrays of single precision. A formula that branches on a value, or calls a
-function without a line of C, stays as it is.
+function without a line of C, is not translated.
 """
 
 from __future__ import annotations

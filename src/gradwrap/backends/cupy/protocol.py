@@ -1,8 +1,9 @@
 """CuPy's protocol: how unmodified `cupy.exp(x)`, `kernel(x)`, `cupy.nanmax(x)` reach an operation.
 
-CuPy looks for two methods on what it is given, before it touches the device: one for ufuncs and
-`ElementwiseKernel`, one for its own reductions. Neither is documented; tests pin what is relied on
-here. What CuPy does with an object that it does not know is in docs/cupy.md, call by call.
+CuPy looks for two methods of an argument before it touches the device: one for ufuncs and
+`ElementwiseKernel`, one for its own reductions. Neither is documented; tests pin the behaviour on
+which this module relies. How CuPy treats an object of unknown type is in docs/cupy.md, call by
+call.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ class NumPyBackend(Backend):
     def for_formulas(self, xp: Any) -> Any:
         """Return a namespace that calls NumPy's C functions without Python wrappers around them.
 
-        Of these functions, array_api_compat's and NumPy's own do nothing but call what stands
-        here; on small arrays that call costs as much as the work.
+        The versions of array_api_compat and NumPy only call the functions used here; on small
+        arrays that call costs as much as the work.
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(

@@ -157,7 +157,7 @@ def digest_of(array: Any) -> tuple[int, int]:
     """Return two numbers that identify the content of an array.
 
     The words of 8 bytes are taken as rows of 1021. In four blocks of an odd number of rows, the
-    columns are added up, as fast as memory is read. The sums, and what is left over, go through
+    columns are added up, as fast as memory is read. The sums and the remaining words go through
     CRC-32. A change of one word, and the same change of all words, change the sums. So does a swap
     of two, unless they lie a multiple of 1021 words apart in one block.
     """
@@ -180,7 +180,7 @@ def _bytes_of(array: Any) -> Any:
 def empty_in_order_of(like: Any, array: Any) -> Any:
     """Return an empty array like `array` in the memory order, if possible the strides, of `like`.
 
-    In front of the axes of `like` it may have those of a batch.
+    It may have batch axes in front of the axes of `like`.
     """
     if array.ndim > like.ndim:
         batch = array.shape[: array.ndim - like.ndim]

@@ -161,7 +161,7 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
 def bind(cls: Any, function: Any) -> Callable[..., Any]:
     """Make the call of a function for a class of wrappers, directly to its operation if possible.
 
-    What it makes returns `ELSEWHERE` for arguments that `call_function` is to answer for.
+    The call returns `ELSEWHERE` for arguments that `call_function` has to handle.
     """
     call = _bound(cls, function)
     if function not in GIVE_ARRAYS or not (cls._is_batched or cls._backend.depth):

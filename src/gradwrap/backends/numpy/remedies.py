@@ -1,6 +1,6 @@
 """Remedies for calls that take only plain arrays and numbers: samplers, types, Python's own.
 
-Each is a text. `{rng}` stands for what the line has before the name of a sampler.
+Each is a text. `{rng}` stands for the text before a sampler's name in the line.
 """
 
 from __future__ import annotations

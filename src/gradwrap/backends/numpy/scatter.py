@@ -54,7 +54,7 @@ def add_at(buffer: Any, key: Any, values: Any) -> None:
 def _index_arrays(key: Any) -> tuple[int, list[Any]]:
     """Return the first axis that a key indexes, and its integer arrays from there on.
 
-    There are none if the key selects in another way.
+    The list is empty if the key selects in another way.
     """
     parts: Sequence[Any] = key if isinstance(key, TUPLE) else (key,)
     axis = 0

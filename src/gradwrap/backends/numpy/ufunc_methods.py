@@ -121,7 +121,7 @@ def _agrees(ufunc: Any, array: Any, axis: int, total: Any) -> bool:
 def _is_constant(ufunc: Any, initial: Any = NoValue) -> bool:
     """Tell if a ufunc's methods have no derivative, so that NumPy can answer.
 
-    The first of some floats is handed on as it is, also by a ufunc that has none.
+    The first of several floats is passed on unchanged, even by a ufunc without a derivative.
     """
     op = search_function(ufunc)
     rule = None if op is None else op.rule_for("numpy")

@@ -1,8 +1,8 @@
 """PyTorch's protocol: how `tensor * x` and unmodified `torch.sin(x)` reach an operation.
 
-A function that torch and the standard have under one name, with one meaning, goes to the
-standard's function; so does one that differs in names alone. Others raise an error that says what
-to use.
+A function that torch and the standard have under one name, with one meaning, goes to the standard's
+function; so does one that differs in names alone. Other functions raise an error that names a
+replacement.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class Entry:
             return (), str(error)
         except ProgramError:
             raise
-        except Exception as error:  # noqa: BLE001  the function's error, or ours: the eager run shows which
+        except Exception as error:  # noqa: BLE001  its error or ours: eager shows which
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False

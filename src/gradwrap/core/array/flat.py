@@ -16,8 +16,8 @@ EVERYTHING = slice(None)
 class Flat(Generic[V]):
     """The elements of `base` in one row: an iterator, and a sequence to read from and write to.
 
-    Reading copies. What is written goes to `base`, repeated or cut to the length that is needed,
-    as NumPy does.
+    Reading copies. Writes go to `base`, repeated or cut to the length that is needed, as NumPy
+    does.
     """
 
     __slots__ = ("base", "index")

@@ -321,8 +321,8 @@ def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:
 class Dual(Variable[A]):
     """An array with its tangent: the argument of a function under `jvp`.
 
-    It has everything that a `Variable` has, but nothing is recorded: its tangent is in the place
-    of a node.
+    It has everything that a `Variable` has, but nothing is recorded: its tangent is stored where a
+    variable has its node.
     """
 
     __slots__ = ()

@@ -1,6 +1,6 @@
 """Recorded linear maps: pulling back through a map, and transposing it.
 
-A derivative is a linear map, and what computes it can itself be recorded. So a pull of cotangents,
+A derivative is a linear map, and its computation can itself be recorded. So a pull of cotangents,
 recorded on cotangents of zero, has a pull of its own, which pushes tangents; and the pull of a push
 that was recorded on tangents of zero is the pull of cotangents.
 """

@@ -1,9 +1,9 @@
 """The nodes that a backward pass visits off its fast path.
 
 They are more than formulas on plain real arrays: several outputs, complex numbers, hooks, a user's
-formula, saved values that were packed away, or a pass that is itself recorded or looked at. Where
-the pass is recorded, what the formulas saved gets its place in the graph again. Where the function
-is holomorphic, their results are conjugated.
+formula, saved values that were packed away, or a pass that is itself recorded or looked at. If the
+pass is recorded, the saved values get their nodes in the graph again. Where the function is
+holomorphic, their results are conjugated.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def arrive_jointly(
 
 
 def conjugated(edges: Any) -> Any:
-    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
+    """Return the adjoint of a holomorphic function: its transpose between two conjugations."""
     return tuple(
         (parent, partial(_conjugate_after, formula), saved, index)
         for parent, formula, saved, index in edges

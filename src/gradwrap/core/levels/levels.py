@@ -8,9 +8,9 @@ A recording mode is a threshold: levels up to it are not recorded. `no_grad` set
 level, so a transform started inside `no_grad` still records, as in `torch.func`. It is kept in a
 context variable: each thread and each asyncio task has its own.
 
-What is recorded can be watched, for example by `saved_tensors_hooks`. A written call has no time
-to ask for that. So while a watch is on, the threshold that written calls compare with is above
-every level (`Watched`): they take their exit for what is not recorded, and ask there.
+Recordings can be watched, for example by `saved_tensors_hooks`. A written call has no time to test
+for a watch. So while a watch is on, the threshold that written calls compare with is above every
+level (`Watched`): they take their exit for unrecorded operations, and test there.
 """
 
 from __future__ import annotations

@@ -265,9 +265,9 @@ class Backend:
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Return a caller's array, for saving, protected against later writes.
 
-        A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
-        one `level` may share what it takes. `briefly` is for the arguments of one call, which
-        nobody should write to meanwhile. Anything else is returned as it is.
+        Return a copy, the array itself if it cannot be written to, or a `Guarded` array. Operations
+        of one `level` may share the copy. `briefly` is for the arguments of one call, which should
+        not be written to during the call. Other values are returned unchanged.
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 

@@ -47,7 +47,7 @@ def _quiet(gradient: Any) -> AbstractContextManager[None]:
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
     """Run the hooks of a variable on its whole gradient, then retain the gradient.
 
-    A hook gets a buffer of its own: what it does to it in place cannot spoil another gradient.
+    A hook gets a buffer of its own: so a change in place cannot spoil another gradient.
     """
     if not hooks.variable and hooks.retained is None:
         return g

@@ -1,8 +1,8 @@
 """Watched recordings, in which saved arrays are packed or guarded, and places noted.
 
-A node that is watched gets a binding of its own, marked special, so that the backward pass takes
-it off its fast path; others cost nothing. What its formulas saved may stand there in another
-form (`Packed`, `Guarded`), and the pass asks the binding for the arrays again.
+A node that is watched gets a binding of its own, marked special, so that the backward pass takes it
+off its fast path; others cost nothing. Its saved values may be `Packed` or `Guarded`, and the pass
+asks the binding to restore the arrays.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Watching:
         self._outside: list[Any] = []
 
     def _watch(self, outside: Any) -> Any:
-        """The watch inside of this context, made from the one outside."""
+        """Return the watch inside of this context, made from the outer watch."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -198,7 +198,7 @@ class Packed:
         return []
 
     def unpacked(self, op: str) -> Any:
-        """The array again, checked to be of the same kind."""
+        """Unpack the array, and check that its kind is the same."""
         with unwatched():
             array = native(self._unpack(self._content))
         found = described_wholly(array) if library_of(array) else class_of(array)

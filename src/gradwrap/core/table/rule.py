@@ -1,9 +1,9 @@
 """Rules: one row of the table holds everything about one operation.
 
-A row has a kind (`gradwrap.core.table.kinds`), a signature, formulas, and what is special about the
+A row has a kind (`gradwrap.core.table.kinds`), a signature, formulas, and options for the
 operation: how it is batched, how NumPy spells it, where the harness samples it.
 
-The words of a formula are its parameter names. They say what it is given, and so what is saved:
+The words of a formula are its parameter names. They name its arguments, and so the values to save:
 
 ====================  =====================================================================
 `xp`                  the namespace of the arrays it is given
@@ -17,9 +17,9 @@ The words of a formula are its parameter names. They say what it is given, and s
 
 Formulas are written as for real numbers. For complex ones the engine conjugates the cotangent
 before and after, which is right for every holomorphic function (the Jacobian's adjoint is the
-conjugated transpose); `holomorphic=False` marks the others, whose formulas get the cotangent as
-it is. Reducing to the argument's shape after broadcasting, and projecting to its dtype and to the
-reals, are done by the engine, never by a formula.
+conjugated transpose); `holomorphic=False` marks the others, whose formulas get the cotangent
+unchanged. Reducing to the argument's shape after broadcasting, and projecting to its dtype and to
+the reals, are done by the engine, never by a formula.
 """
 
 from __future__ import annotations
@@ -128,9 +128,8 @@ class Kind:
     def push(self, rule: Rule, index: int) -> str | None:
         """Write the term that one argument contributes to the output's tangent.
 
-        Its words are those of the formulas; `x_t` is the tangent of `x` and `x_d` its data. An
-        empty term is zero. None stands for a tangent that no expression gives: it is the VJP
-        transposed.
+        Its words are the formulas' words; `x_t` is the tangent of `x` and `x_d` its data. An empty
+        term is zero. None stands for a tangent that no expression gives: it is the VJP transposed.
         """
         raise NotImplementedError
 

@@ -13,9 +13,9 @@ SHAPES = 64
 class Meta:
     """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
 
-    `level` is the transform the array is tracked by: operations on two arrays that share one
-    `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
-    So it keeps those of the shapes that were made of it, of which there are mostly few.
+    `level` is the transform the array is tracked by: operations on two arrays that share one `Meta`
+    object agree in shape, dtype, device and level, which the recorder tests by identity. So it
+    keeps the descriptions made for other shapes, which are mostly few.
     """
 
     __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
@@ -68,10 +68,10 @@ class Tangent:
 class Batch:
     """The data of a batch, stored where a variable has its node: the batch axis is the first.
 
-    `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
-    diagonal where the data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where
-    that is the unit matrix, which the columns of a Jacobian start from.
+    `meta` describes one example, without the axis. `fallback` is the reaction to an operation
+    without a batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the diagonal where the
+    data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where that is the unit
+    matrix, which the columns of a Jacobian start from.
     """
 
     __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")

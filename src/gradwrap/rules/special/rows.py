@@ -58,7 +58,7 @@ def complement(name: str, function: str) -> Rule:
 def inverse(name: str, function: str, of: str, **options: Unpack[RuleOptions]) -> Rule:
     """Build the row of the inverse in one argument of the function F of another row.
 
-    If F(a, x) = y, then dx/dy = 1/F_x and dx/da = -F_a/F_x. The value y comes in the place of x.
+    If F(a, x) = y, then dx/dy = 1/F_x and dx/da = -F_a/F_x. The value y replaces x.
     """
     rule = _rows[function]
     place = rule.arrays.index(of)

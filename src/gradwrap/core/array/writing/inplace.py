@@ -6,7 +6,7 @@ views refer to its buffer (an array made by `zeros` and filled in a loop), the w
 buffer itself.
 
 A view and its base share their storage, as in NumPy (`views`): writing through a view writes to its
-base. What is written keeps the memory order of the array, as NumPy's does.
+base. A write keeps the memory order of the array, as in NumPy.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def write_call(bound: BoundOp) -> Callable[..., Any] | None:
 
 
 def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
-    """The method of an operator in place, such as `+=`, of a class."""
+    """Make the method of an operator in place, such as `+=`, for a class."""
     update = None
     combined = getattr(operator, OPERATOR[symbol])
     is_writeable = cls._backend.is_writeable

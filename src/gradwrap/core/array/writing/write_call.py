@@ -69,8 +69,8 @@ class Write(Tape):
 class Update(Write):
     """Write the call of `x[key] += value`, which returns whether the usual case applied.
 
-    The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So what
-    is read needs no node, and nothing is cleared in the cotangent of `x`.
+    The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So the
+    part that is read needs no node, and the cotangent of `x` is not cleared at the key.
     """
 
     def __init__(self, bound: BoundOp, symbol: str, formula: Callable[..., Any]) -> None:
