@@ -186,12 +186,14 @@ class Roller(Rewriting):
         block.body = without_operations(self.body)
 
     def _prepare(self, block: Block) -> None:
-        self.flat = [leaves_of((instr.args, instr.kw)) for instr in self.instrs]
+        self.flat = [[*leaves_of(instr.args), *leaves_of(instr.kw)] for instr in self.instrs]
         self.position = {instr.out: at for at, instr in enumerate(self.instrs)}
         self.uses = {}
         for at, instr in enumerate(self.instrs):
-            for index in {*used(instr)}:
-                self.uses.setdefault(index, []).append(at)
+            for index in used(instr):
+                places = self.uses.setdefault(index, [])
+                if not places or places[-1] != at:
+                    places.append(at)
         for index in self.live.after[id(block)]:
             self.uses.setdefault(index, []).append(-1)
 

@@ -15,6 +15,7 @@ from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
+    NESTS,
     Guard,
     Instr,
     Ref,
@@ -224,8 +225,19 @@ class Tape:
         """Perform an operation and record it; return its result as tracers."""
         if self.refused:
             raise Unhandled(self.refused)
-        recorded = mapped(args, self.recorded)
-        real = mapped(args, self.real)
+        # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
+        recorded = tuple(
+            [
+                mapped(arg, self.recorded) if type_of(arg) in NESTS else self.recorded(arg)
+                for arg in args
+            ]
+        )
+        real = [
+            mapped(arg, self.real)
+            if type_of(arg) in NESTS
+            else (arg.value if isinstance(arg, Recorded) else arg)
+            for arg in args
+        ]
         perform = self.library.performing(fn, name)
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))

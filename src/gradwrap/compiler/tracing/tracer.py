@@ -83,7 +83,8 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
         if tape.refused:
             raise Unhandled(tape.refused)
         mine, value = tape.refs[self.index], self.value
-        recorded, real = tape.recorded(other), tape.real(other)
+        recorded = tape.recorded(other)
+        real = other.value if isinstance(other, Recorded) else other
         if swapped:
             return tape.enter(fn, name, (recorded, mine), (), perform(real, value))
         return tape.enter(fn, name, (mine, recorded), (), perform(value, real))
