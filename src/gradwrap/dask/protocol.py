@@ -60,7 +60,7 @@ def _method(name: str, module: str) -> Callable[..., Any]:
 
 
 def _compute_chunk_sizes(self: Any) -> Any:
-    """Compute the lengths of chunks that are unknown, and note them, as the method of Dask's."""
+    """Compute and store the unknown lengths of chunks, as Dask's own method does."""
     innermost(self).compute_chunk_sizes()
     return self
 

@@ -33,7 +33,7 @@ class Drawing:
         return to_dot(self._graph)
 
     def svg(self) -> str:
-        """The picture as SVG.
+        """Return the picture as SVG.
 
         Raises
         ------
@@ -43,7 +43,7 @@ class Drawing:
         return self._rendered("svg").decode()
 
     def png(self) -> bytes:
-        """The picture as PNG; errors as for `svg`."""
+        """Return the picture as PNG; errors are those of `svg`."""
         return self._rendered("png")
 
     def save(self, path: str | os.PathLike[str]) -> None:

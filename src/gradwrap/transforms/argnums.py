@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def name_of(fun: Callable[..., Any]) -> str:
-    """The name by which messages refer to a function."""
+    """Return the name of a function for messages."""
     return getattr(fun, "__name__", type(fun).__name__)
 
 
@@ -52,7 +52,7 @@ def check_transform(name: str, fun: object, argnums: object) -> None:
 
 
 def described(fun: Callable[..., Any], place: Place) -> str:
-    """The name by which messages refer to an argument."""
+    """Return the name of an argument for messages."""
     if isinstance(place, str):
         return place
     names = _positional_names(fun)
@@ -138,7 +138,7 @@ def _not_argnums(argnums: object) -> ArgnumsError:
 
 
 def _positional_names(fun: Callable[..., Any]) -> list[str]:
-    """The parameters that can be passed by position."""
+    """Return the names of the parameters that can be passed by position."""
     if isinstance(fun, FunctionType) and not vars(fun):  # `inspect` takes longer than a gradient
         return list(fun.__code__.co_varnames[: fun.__code__.co_argcount])
     return [

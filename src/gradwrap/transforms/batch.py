@@ -321,7 +321,7 @@ def _common_size(
     sizes: Sequence[tuple[int, Callable[[], str]]],
     axis_size: int | None,
 ) -> int:
-    """The number of examples: the length, with the path, of each axis that is mapped over."""
+    """Return the number of examples, from the lengths of the mapped axes, which must agree."""
     if axis_size is not None:
         sizes = [(axis_size, lambda: "axis_size"), *sizes]
     if not sizes:

@@ -93,7 +93,7 @@ class CustomFunction(UserFunction[P, R]):
         return bound.args
 
     def _parameter(self, position: int) -> str:
-        """The name by which messages refer to an argument."""
+        """Return the name of an argument for messages."""
         name = described(self.fun, position)
         return f"argument {name}" if name.isdigit() else name
 

@@ -241,7 +241,7 @@ def _of_own_library(arg: Any) -> Any:
 
 
 def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
-    """The gradients, one for each argument, each of its argument's shape and dtype."""
+    """Return the gradients, each checked against its argument's shape and dtype."""
     name = call.function.__name__
     expected = len(call.metas)
     given = len(results)

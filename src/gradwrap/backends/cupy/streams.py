@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 def here() -> Place:
-    """The current stream of the current device."""
+    """Return the current device and its current stream."""
     return Place(cupy.cuda.Device().id, cupy.cuda.get_current_stream())
 
 

@@ -169,10 +169,10 @@ def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwar
 
 
 def find_method(name: str) -> Callable[..., Any] | None:
-    """A method of NumPy's arrays, as a function of the variable."""
+    """Find a method of NumPy's arrays, as a function of the variable."""
     return _handlers().method(name)
 
 
 def method_names() -> frozenset[str]:
-    """The methods that `find_method` finds."""
+    """Return the names of the methods that `find_method` finds."""
     return _handlers().methods

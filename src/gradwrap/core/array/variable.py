@@ -312,7 +312,7 @@ class Variable(
         return self._call("permute_dims", order)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
-        """The same elements in another shape."""
+        """Return the same elements in another shape."""
         if order != "C":
             import numpy as np
 
@@ -320,7 +320,7 @@ class Variable(
         return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
-        """A copy that is part of the graph, in NumPy's memory order of that letter."""
+        """Return a copy that is part of the graph, in the memory order named by a letter."""
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 

@@ -45,7 +45,7 @@ class NodeOp:
         self.namespaces: Any = _NoNamespaces() if backend is None else backend.namespaces
 
     def changed(self, **changes: Any) -> Any:
-        """A copy for a single node, off the fast path."""
+        """Copy the binding for a single node, with changes that take it off the fast path."""
         made = copy.copy(self)
         made.__dict__.update({"guards": False, **changes, "special": True})
         return made

@@ -97,7 +97,7 @@ class Call:
         return function  # type: ignore[no-any-return]  # of the scope
 
     def text(self, signature: str | None = None) -> str:
-        """The source of the function."""
+        """Write the source of the function."""
         name = self.rule.name.replace(".", "_")
         lines = [*self.unpacking(), *self.keys(), *self.before(), *self.perform(), *self.ending()]
         return "\n".join(
@@ -128,7 +128,7 @@ class Call:
         raise NotImplementedError
 
     def scope(self) -> dict[str, Any]:
-        """The objects that the text names."""
+        """Return the objects that the text names."""
         bound = self.bound
         scope: dict[str, Any] = {
             **self.rule.scope,
@@ -266,7 +266,7 @@ class Call:
 
 
 def _described(backend: Backend, data: Any, level: int) -> Any:
-    """The description of an array; None for a number."""
+    """Return the description of an array; None for a number."""
     return backend.meta(data, level) if hasattr(data, "dtype") else None
 
 

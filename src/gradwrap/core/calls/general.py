@@ -93,7 +93,7 @@ def _repeats(operands: tuple[Any, ...]) -> bool:
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the native values of a user's function's parameters that have no formula."""
+    """Return native values for the parameters of a user's function that have no formula."""
     rule = bound.rule
     for name, value in zip(rule.statics, statics, strict=True):
         if is_recorded(value):

@@ -88,7 +88,7 @@ class GradFn:
         return _apply(self, gradients)
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, made at the first use."""
+        """Return the hooks of this node, made at the first use."""
         raise NotImplementedError
 
     def register_hook(

@@ -96,7 +96,7 @@ class Node(GradFn):
         return self, 0
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, in a binding of its own."""
+        """Return the hooks of this node, in a binding of its own."""
         if self.op.hooks is None:
             self.op = self.op.changed(hooks=Hooks())
         return self.op.hooks  # type: ignore[no-any-return]  # set above
@@ -152,7 +152,7 @@ class Leaf(GradFn):
         return "AccumulateGrad"
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this leaf."""
+        """Return the hooks of this leaf."""
         if self.hooks is None:
             self.hooks = Hooks()
         return self.hooks

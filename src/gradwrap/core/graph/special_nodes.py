@@ -165,7 +165,7 @@ def arrive_jointly(
 
 
 def conjugated(edges: Any) -> Any:
-    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
+    """Return the adjoint of a holomorphic function: its transpose between two conjugations."""
     return tuple(
         (parent, partial(_conjugate_after, formula), saved, index)
         for parent, formula, saved, index in edges

@@ -82,7 +82,7 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
     allow_unused: bool,
     materialize: bool,
 ) -> tuple[Any, ...]:
-    """The gradients of several outputs, summed, with respect to each input."""
+    """Return the gradients of several outputs, summed, with respect to each input."""
     variables = _inputs(inputs, "grad")
     arrived = _run(outputs, gradients, retain_graph, create_graph, variables)
     with set_grad_enabled(create_graph):

@@ -88,7 +88,7 @@ W = TypeVar("W", bound=Wrapper)
 
 
 def make_wrapper(kind: type[W], data: Any, node: Any = None) -> W:
-    """Make a wrapper and set its fields here: calling an `__init__` would take longer."""
+    """Make a wrapper and set its fields; calling an `__init__` would take longer."""
     made = kind()
     fields: Any = made
     fields._value = data

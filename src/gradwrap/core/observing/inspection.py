@@ -42,7 +42,7 @@ class Inspection:
         self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
     def inspected_edges(self, node: Node, edges: Any) -> Any:
-        """The edges of a node, with formulas whose results are inspected."""
+        """Return the edges of a node, with formulas whose results are inspected."""
         if self._wanted.finite:
             self._follow(node, edges)
         return [

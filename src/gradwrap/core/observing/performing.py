@@ -59,7 +59,7 @@ def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
 
 
 def name_of_first(first: Any, *_: Any, **__: Any) -> str:
-    """The name of the first argument, for `performs`."""
+    """Return the name of the first argument, for `performs`."""
     return str(first.name)
 
 

@@ -88,7 +88,7 @@ class Watching:
         self._outside: list[Any] = []
 
     def _watch(self, outside: Any) -> Any:
-        """The watch inside of this context, made from the one outside."""
+        """Return the watch inside of this context, made from the outer watch."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -198,7 +198,7 @@ class Packed:
         return []
 
     def unpacked(self, op: str) -> Any:
-        """The array again, checked to be of the same kind."""
+        """Unpack the array, and check that its kind is the same."""
         with unwatched():
             array = native(self._unpack(self._content))
         found = described_wholly(array) if library_of(array) else class_of(array)

@@ -223,7 +223,7 @@ def cond(xp: Any, x: Any, p: Any) -> Any:
 
 @implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
 def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
-    """The pseudoinverse, with NumPy's default tolerance, not the standard's."""
+    """Compute the pseudoinverse, with NumPy's default tolerance, not the standard's."""
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
     return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)

@@ -93,7 +93,7 @@ def completes(*functions: Any) -> Callable[[F], F]:
 
 
 def standard(path: str, *texts: str, always: bool = False) -> None:
-    """Register NumPy functions that equal one of the standard's without a row of its own."""
+    """Register NumPy functions that call a function of the standard without a row of its own."""
     for text in texts:
         enter(text, always=always, path=path)
 

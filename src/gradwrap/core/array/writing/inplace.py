@@ -186,7 +186,7 @@ def write_call(bound: BoundOp) -> Callable[..., Any] | None:
 
 
 def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
-    """The method of an operator in place, such as `+=`, of a class."""
+    """Make the method of an operator in place, such as `+=`, for a class."""
     update = None
     combined = getattr(operator, OPERATOR[symbol])
     is_writeable = cls._backend.is_writeable
