@@ -236,6 +236,15 @@ def test_a_note_names_the_line_of_a_package_where_the_message_does_not(package: 
     assert "raised in through (someones_package, line 23)" in str(inner)
 
 
+def test_an_error_needs_no_module_that_numpy_has_not_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "numpy.random", raising=False)
+    convolve: Any = np.convolve
+    with pytest.raises(TrackedCodeError, match="missing 1 required positional argument"):
+        gw.grad(lambda x: np.sum(convolve(x)))(X)
+
+
 # The remedies do what they say --------------------------------------------------------------------
 
 

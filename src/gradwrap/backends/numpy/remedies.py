@@ -114,7 +114,9 @@ def _place(function: Any) -> tuple[str, str]:
 
 def _sampler(called: Called) -> str:
     """Return what to write instead of a random generator's method or `np.random` function."""
-    random: Any = sys.modules["numpy.random"]
+    random: Any = sys.modules.get("numpy.random")
+    if random is None:  # NumPy imports it when it is first used
+        return ""
     kinds = (random.Generator, random.RandomState)
     rng: Any = None if called.whole is random else called.whole  # it may be an array, so no `in`
     rng = getattr(called.function, "__self__", None) if rng is None else rng
