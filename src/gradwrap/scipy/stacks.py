@@ -71,7 +71,7 @@ def _changed(
 ) -> dict[str, Any]:
     changed = dict(given)
     for name, core in cores.items():
-        value = given.get(name)
+        value: Any = given.get(name)
         if _is_group(value, core):
             each = [
                 part if part is None else change(part, core[min(i, len(core) - 1)])
