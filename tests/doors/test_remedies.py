@@ -11,7 +11,8 @@ import math
 import statistics
 import struct
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pytest
@@ -29,11 +30,14 @@ def drop_in() -> Any:
     return found
 
 
+One: TypeAlias = Callable[[Any], Any]
+
+
 class Mistake(NamedTuple):
-    wrong: Any
+    wrong: One
     message: str
-    remedied: Any
-    plain: Any = None
+    remedied: One
+    plain: One | None = None
     """What the remedied function computes on plain values, where that is another function."""
 
 
@@ -44,7 +48,7 @@ def rng() -> Any:
     return np.random.default_rng(3)
 
 
-def _sampled(name: str, message: str, remedied: Any, wrong: Any) -> Mistake:
+def _sampled(name: str, message: str, remedied: One, wrong: One) -> Mistake:
     return Mistake(wrong, rf"Fix: {message}.*or pass \.item\(\)", remedied)
 
 
