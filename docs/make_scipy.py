@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import scipy.special
 
 from gradwrap.core.table.registry import search_function
-from gradwrap.scipy.kinds import ArrayApi, Constant, Refused
+from gradwrap.scipy.dispatching import Constant, Refused
+from gradwrap.scipy.kinds import ArrayApi
 from gradwrap.scipy.names import NAMES
 from gradwrap.scipy.table import Row, all_rows
 

@@ -74,9 +74,8 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             _lay_out(made, like)
             return made
 
-        like = _numpy.nditer([*map(_one_array, arrays.values()), None], ["zerosize_ok"]).operands[
-            -1
-        ]
+        operands = [*map(_one_array, arrays.values()), None]
+        like = _numpy.nditer(operands, ["zerosize_ok"]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
             columns = enumerate(zip(*results, strict=True))

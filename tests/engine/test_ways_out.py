@@ -104,13 +104,14 @@ def test_the_remedies_for_keys() -> None:
 
 
 def test_untracked_numbers_are_keys_by_value() -> None:
-    number = gw.wrap(np.array([1.5, 2.0]))[0]
+    number: Any = gw.wrap(np.array([1.5, 2.0]))[0]
     assert number in {1.5, 2.0}
     assert {1.5: "found"}[number] == "found"
     assert len({number, gw.wrap(np.array([1.5]))[0]}) == 1
 
     def f(x: Any) -> Any:
-        return {0: 1.0, 1: 5.0}[np.argmin(x)] * x[1] * {3: 2.0}[x.shape[0]]
+        place: Any = np.argmin(x)
+        return {0: 1.0, 1: 5.0}[place] * x[1] * {3: 2.0}[x.shape[0]]
 
     np.testing.assert_array_equal(gw.grad(f)(X), [0.0, 2.0, 0.0])
 

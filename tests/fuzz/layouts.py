@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,16 +112,33 @@ def _written(y: Any) -> Any:
     return y
 
 
-ORDERS = ("C", "F", "A", "K")
+ORDERS: tuple[Any, ...] = ("C", "F", "A", "K")
+
+
+def _by_method(name: str, order: str, y: Any) -> Any:
+    return getattr(y, name)(order=order)
+
+
+def _reshaped(shape: tuple[int, ...], order: Any, y: Any) -> Any:
+    return np.reshape(y, shape, order=order)
+
+
+def _of_transpose(order: str, y: Any) -> Any:
+    return y.T.ravel(order=order)
+
+
+def _of_copy(order: str, read: str, y: Any) -> Any:
+    return y.copy(order=order).ravel(order=read)
+
+
 LOOKS: dict[str, Callable[[Any], Any]] = {
-    **{f"ravel {o}": (lambda y, o=o: y.ravel(order=o)) for o in ORDERS},
-    **{f"np.ravel {o}": (lambda y, o=o: np.ravel(y, o)) for o in ORDERS},
-    **{f"flatten {o}": (lambda y, o=o: y.flatten(order=o)) for o in ORDERS},
-    **{f"reshape {o}": (lambda y, o=o: y.reshape(-1, order=o)) for o in ORDERS[:3]},
-    **{f"np.reshape {o}": (lambda y, o=o: np.reshape(y, (2, -1), order=o)) for o in ORDERS[:3]},
-    **{f"T ravel {o}": (lambda y, o=o: y.T.ravel(order=o)) for o in ORDERS},
-    **{f"copy {o} ravel {p}": (lambda y, o=o, p=p: y.copy(order=o).ravel(order=p))
-       for o in ORDERS for p in ("C", "F", "A", "K")},
+    **{f"ravel {o}": partial(_by_method, "ravel", o) for o in ORDERS},
+    **{f"np.ravel {o}": partial(np.ravel, order=o) for o in ORDERS},
+    **{f"flatten {o}": partial(_by_method, "flatten", o) for o in ORDERS},
+    **{f"reshape {o}": partial(_reshaped, (-1,), o) for o in ORDERS[:3]},
+    **{f"reshape rows {o}": partial(_reshaped, (2, -1), o) for o in ORDERS[:3]},
+    **{f"T ravel {o}": partial(_of_transpose, o) for o in ORDERS},
+    **{f"copy {o} ravel {p}": partial(_of_copy, o, p) for o in ORDERS for p in ORDERS},
     "reshape": lambda y: y.reshape(y.shape[::-1]),
     "reshape half": lambda y: y.reshape(2, -1),
     "slice ravel": lambda y: y[:, :2].ravel(),
@@ -137,7 +155,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda y: y.astype(np.float64, copy=False).ravel(order="A"),
     "times one": lambda y: (y * 1.0).ravel(order="K"),
     "times row": lambda y: (y * y[0]).reshape(-1),
-}  # fmt: skip
+}
 
 WRITES: dict[str, Callable[[Any], None]] = {
     "none": lambda v: None,

@@ -55,6 +55,10 @@ OTHER_NAMES = {
 }  # fmt: skip
 
 
+RENAMED = {"dim": "axis", "dims": "axis", "keepdim": "keepdims"}
+"""NumPy's words for options of PyTorch's."""
+
+
 @dataclass
 class Sample:
     """One call of an operation: its function of arrays alone, on NumPy and on PyTorch."""
@@ -132,9 +136,9 @@ def samples_of(op: Any, dtype: str) -> Iterator[Sample]:
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002  PyTorch's samples draw from it
     for number, given in enumerate(op.sample_inputs("cpu", kind)):
-        args, kwargs = (given.input, *given.args), dict(given.kwargs)
-        renamed = {{"dim": "axis", "dims": "axis", "keepdim": "keepdims"}.get(k, k): v
-                   for k, v in kwargs.items()}  # fmt: skip
+        args = (given.input, *given.args)
+        kwargs: dict[str, Any] = dict(given.kwargs)
+        renamed: dict[str, Any] = {RENAMED.get(k, k): v for k, v in kwargs.items()}
         for words in (kwargs, renamed):
             sample = _sample(op, reference, args, kwargs, words)
             if sample is not None:

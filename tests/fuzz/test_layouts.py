@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from layouts import LAYOUTS, difference, looped, mode_of, programs
+from tests.fuzz.layouts import LAYOUTS, difference, looped, mode_of, programs
 
 import gradwrap as gw
 

@@ -9,8 +9,9 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.scipy.calls import SciPyCall
+from gradwrap.scipy.dispatching import Composed
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Composed, Formula
+from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.results import float_parts, part_at
 from gradwrap.scipy.table import Row, all_rows
 from samples import SAMPLES

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gradwrap.scipy.kinds import Composed, Derived
+from gradwrap.scipy.dispatching import Composed
+from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.table import Row, all_rows
 from samples import SAMPLES
 from scipy_samples import Random

@@ -8,7 +8,8 @@ from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.scipy.kinds import Untried, dispatching
+from gradwrap.scipy.dispatching import dispatching
+from gradwrap.scipy.kinds import Untried
 from gradwrap.scipy.table import Row, row_of, rows_of
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from gradwrap.core.values.tree import map_leaves
 from gradwrap.scipy.array_api import are_open
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
+from gradwrap.scipy.dispatching import dispatching
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import dispatching
 from gradwrap.scipy.table import all_rows
 
 if TYPE_CHECKING:

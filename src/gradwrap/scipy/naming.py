@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.scipy.kinds import Refused
+from gradwrap.scipy.dispatching import Refused
 from gradwrap.scipy.table import row_of
 
 if TYPE_CHECKING:

@@ -167,8 +167,8 @@ class _Entering:
             args, kwargs = unflatten(treedef, wrapped_untracked(parts))
             row, structure = flatten(without_inner(run(self.fun, args, kwargs), self.level))
             xp = backend_of(innermost(self.starts[0])).xp
-            found = (stripped(leaf) for leaf in row)
-            rows.append([xp.asarray(v) if isinstance(v, NUMBERS) else v for v in found])
+            results = (stripped(leaf) for leaf in row)
+            rows.append([xp.asarray(v) if isinstance(v, NUMBERS) else v for v in results])
         columns = zip(*rows, strict=True) if rows else [()]
         found = [stacked(name_of(self.fun), column) for column in columns]
         return unflatten(structure, [batch_of(array, self.level) for array in found])

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.cluster.vq
 
-from gradwrap.scipy.kinds import Constant, Refused, formula
+from gradwrap.scipy.dispatching import Constant, Refused
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.spatial import metric_of, root
 from gradwrap.scipy.table import Row, register

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.scipy.kinds import Composed, scipys
+from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.solving import as_args, as_array, attached, plain, quiet
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.jacobian import hessian, jacobian

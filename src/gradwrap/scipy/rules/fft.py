@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, formula
+from gradwrap.scipy.kinds import AxisLinear, formula
 from gradwrap.scipy.table import Row, register
 
 SWAPPED: dict[Any, Any] = {

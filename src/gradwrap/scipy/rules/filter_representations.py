@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import (
-    Formula,
-    formula,
-)
+from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.rules.extending import extended
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.table import Row

@@ -10,9 +10,10 @@ import scipy.integrate
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.dispatching import Composed, Constant, Refused, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder
-from gradwrap.scipy.kinds import Composed, Constant, Refused, formula, scipys
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import (
     as_args,
     as_array,

@@ -13,9 +13,10 @@ from scipy.spatial import Delaunay, KDTree
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
+from gradwrap.scipy.dispatching import Composed, Refused, dispatching, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
-from gradwrap.scipy.kinds import Composed, Refused, dispatching, formula, scipys
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
 

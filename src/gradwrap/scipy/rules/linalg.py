@@ -7,7 +7,7 @@ matrix, N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
 
 from __future__ import annotations
 
-from gradwrap.scipy.kinds import Constant, Refused
+from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.rules.decompositions import DECOMPOSITIONS, EIGENVALUES
 from gradwrap.scipy.rules.linear_systems import SYSTEMS
 from gradwrap.scipy.rules.matrix_functions import MATRIX_FUNCTIONS, SPECIAL_MATRICES

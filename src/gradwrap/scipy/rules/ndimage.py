@@ -12,8 +12,9 @@ import scipy.sparse
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, Constant, Refused, formula, product
+from gradwrap.scipy.kinds import AxisLinear, formula, product
 from gradwrap.scipy.rules.extending import extended, windows
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.table import Row, register

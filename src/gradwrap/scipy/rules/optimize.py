@@ -16,15 +16,8 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.kinds import (
-    FUNCTIONS,
-    ArrayApi,
-    Composed,
-    Constant,
-    Refused,
-    formula,
-    scipys,
-)
+from gradwrap.scipy.dispatching import FUNCTIONS, Composed, Constant, Refused, scipys
+from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     as_args,

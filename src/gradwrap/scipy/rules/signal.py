@@ -11,15 +11,9 @@ import numpy as np
 from gradwrap.core.levels.modes import called
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.classes import Class
+from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import (
-    Adjoint,
-    ArrayApi,
-    AxisLinear,
-    Constant,
-    Formula,
-    formula,
-)
+from gradwrap.scipy.kinds import Adjoint, ArrayApi, AxisLinear, Formula, formula
 from gradwrap.scipy.rules import filter_design
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved

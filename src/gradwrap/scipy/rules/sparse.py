@@ -20,8 +20,9 @@ from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
+from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, Composed, product, scipys
+from gradwrap.scipy.kinds import Adjoint, product
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve

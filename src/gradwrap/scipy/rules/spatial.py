@@ -9,7 +9,8 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
-from gradwrap.scipy.kinds import Constant, Refused, formula
+from gradwrap.scipy.dispatching import Constant, Refused
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import attached, plain
 from gradwrap.scipy.table import Row, register
 

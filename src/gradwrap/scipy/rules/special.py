@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.scipy.kinds import Refused, formula
+from gradwrap.scipy.dispatching import Refused
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import stop_gradient
 

@@ -11,9 +11,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import meta_of
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import (
-    formula,
-)
+from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.rules.extending import extended, odd, windows
 from gradwrap.scipy.solving import attached, plain
 

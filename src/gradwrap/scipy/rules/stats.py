@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.kinds import ArrayApi, Refused, formula
+from gradwrap.scipy.dispatching import Refused
+from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.rules import kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import (
     CONTINUOUS,

@@ -1,0 +1,272 @@
+"""Functions of SciPy's that are answered as a whole: called, watched, replaced or refused.
+
+A dispatcher stands for SciPy's function. It asks once whether an argument is tracked.
+
+===============  ================================================================================
+kind             its derivative
+===============  ================================================================================
+`Composed`       none of its own: a function that calls others, in place of SciPy's
+`Constant`       none: the result is piecewise constant
+`Refused`        none: a tracked argument is an error, which says why
+===============  ================================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import CellType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+import scipy.sparse
+
+from gradwrap.core.calls.loop import looped
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.values.dynamic import DICT, SEQUENCE
+from gradwrap.errors import GradwrapError
+from gradwrap.scipy.calls import (
+    SUSPECTS,
+    are_plain,
+    holds_variable,
+    natively,
+    refuse_recorded,
+    without_permissions,
+    wrappers_in,
+)
+from gradwrap.scipy.table import Kind, Row, row_of
+from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.transforms.custom_calls import (
+    is_differentiated,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@functools.cache
+def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of a function's parameters, looked up once."""
+    return frozenset(inspect.signature(function).parameters)
+
+
+def scipys(path: str) -> Callable[..., Any]:
+    """Return SciPy's own function, also where `install` has given that a rule.
+
+    What it calls of SciPy's in its turn runs on plain data as well.
+    """
+    row = row_of(path)
+    assert row is not None, path
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        token = natively.set(True)
+        try:
+            return row.call(*args, **kwargs)
+        finally:
+            natively.reset(token)
+
+    return call
+
+
+class Composed(Kind):
+    """A function that does all by itself, in place of SciPy's: `function(...)`.
+
+    It calls SciPy's on plain data, and attaches a derivative to what that returns.
+    """
+
+    name = "composed"
+    tracks_all = True
+
+    def __init__(self, function: Callable[..., Any], *, calls_back: bool = False) -> None:
+        self.function = function
+        self.calls_back = calls_back
+        """It takes a function, which may have closed over what is tracked."""
+
+    def takes(self, parameter: str) -> bool:
+        """Tell if the function has the parameter."""
+        return parameter in parameters_of(self.function)
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function in the place of SciPy's."""
+        return self.function(*args, **kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return a dispatcher that also asks what functions among the arguments have closed over.
+
+        Outside of a transform only the tape can be in a closure; then SciPy's own function stops
+        at the first value that it is given.
+        """
+        if not self.calls_back:
+            return None
+        original = row.original
+
+        @functools.wraps(original)
+        def dispatch(*args: Any, **kwargs: Any) -> Any:
+            if are_plain(args, kwargs):
+                try:
+                    return _natively_or_watched(original, args, kwargs)
+                except (_RecordedError, GradwrapError):
+                    pass
+            return self.answer(row, args, kwargs)
+
+        return dispatch
+
+
+def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call SciPy's function; stop at the first tracked value that the caller's returns."""
+    if natively.get():
+        return original(*args, **kwargs)
+    is_simple = all(map(_is_simple, (*args, *kwargs.values())))
+    if not is_differentiating():
+        if any(map(_has_recorded, (*args, *kwargs.values()))):
+            raise _RecordedError
+        try:
+            return original(*args, **kwargs)
+        except GradwrapError:
+            raise
+        except Exception:  # C code may have raised its own in place of gradwrap's
+            if not is_simple:
+                raise
+    elif not is_simple:  # a call that cannot be made twice
+        raise _RecordedError
+    given = (_watched(value, _stop_at_recorded) for value in args)
+    options = {name: _watched(value, _stop_at_recorded) for name, value in kwargs.items()}
+    return original(*given, **options)
+
+
+def _has_recorded(value: Any) -> bool:
+    """Tell if a function has closed over what the tape records."""
+    cells: Any = getattr(value, "__closure__", None) or ()
+    return any(is_recorded(cell.cell_contents) for cell in cells if cell != EMPTY)
+
+
+EMPTY = CellType()
+
+
+class _RecordedError(Exception):
+    """A function of the caller's has returned what is tracked."""
+
+
+def _stop_at_recorded(made: Any) -> None:
+    if is_recorded(made):
+        raise _RecordedError
+
+
+def _watched(value: Any, check: Callable[[Any], None]) -> Any:
+    """A function of the caller's, each result of which is checked; anything else as it is."""
+    if not isinstance(value, FUNCTIONS):
+        return value
+
+    @functools.wraps(value)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        made = value(*args, **kwargs)
+        check(made)
+        return made
+
+    return called
+
+
+FUNCTIONS = (FunctionType, MethodType, functools.partial)
+LOW_LEVEL: Any = vars(scipy)["LowLevelCallable"]
+SIMPLE = (
+    *FUNCTIONS, LOW_LEVEL, np.ndarray, np.generic, int, float, complex, str,
+    type(None),
+)  # fmt: skip
+
+
+def _is_simple(value: Any) -> bool:
+    """Tell if an argument has no state, so that a call may be made twice."""
+    if isinstance(value, SIMPLE):
+        return True
+    if isinstance(value, DICT):
+        return all(map(_is_simple, value.values()))
+    return isinstance(value, SEQUENCE) and all(map(_is_simple, value))
+
+
+DETACH = "Fix: .detach() what is tracked, for a constant."
+
+
+class Constant(Kind):
+    """A function whose result is piecewise constant, or does not depend on floats."""
+
+    name = "no derivative"
+    tracks_all = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call SciPy's function on the data."""
+        if row.arrays:  # the result depends on the other arguments all the same
+            given = row.signature.bind(*args, **kwargs).arguments
+            others = {name: value for name, value in given.items() if name not in row.arrays}
+            refuse_recorded(row, (), others, f"has no derivative in {', '.join(others)}. {DETACH}")
+        if is_recorded([args, kwargs]) and not is_differentiated(
+            [leaf for _, leaf in wrappers_in([args, kwargs])]
+        ):
+            return looped(row.original, row.name, *args, **kwargs)
+        options = {name: unwrapped_key(value) for name, value in kwargs.items()}
+        return wrapped_untracked(row.original(*unwrapped_key(args), **options))
+
+
+class Refused(Kind):
+    """A function that has no derivative here: the reason, or the way out, in words."""
+
+    name = "refused"
+    tracks_all = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Refuse what is tracked; call SciPy's function on anything else."""
+        refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
+        return Constant.answer(Constant(self.why), row, args, kwargs)
+
+    def stand_in(self, row: Row) -> Any:
+        """Return a dispatcher that refuses tracked results of functions among the arguments."""
+        dispatch = dispatching(row, row.original)
+
+        def check(made: Any) -> None:
+            refuse_recorded(row, [made], {}, f"has no derivative: {self.why}")
+
+        @functools.wraps(row.original)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            if is_differentiating() and not natively.get():
+                args = tuple(_watched(value, check) for value in args)
+                kwargs = {name: _watched(value, check) for name, value in kwargs.items()}
+            return dispatch(*args, **kwargs)
+
+        return guarded if type(row.original) is FunctionType else None
+
+
+def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's function, unless a variable is among the arguments."""
+    answer = row.kind.answer
+    least = min(row.permissions.values(), default=None)
+
+    @functools.wraps(original)
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            if isinstance(value, SUSPECTS) and holds_variable(value):
+                return answer(row, args, kwargs)
+        if kwargs:
+            for value in kwargs.values():
+                if isinstance(value, SUSPECTS) and holds_variable(value):
+                    return answer(row, args, kwargs)
+        if least is not None and (kwargs or len(args) > least):
+            args, kwargs = without_permissions(row, args, kwargs)
+        return called(original, row.name, *args, **kwargs)
+
+    return dispatch
