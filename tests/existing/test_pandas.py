@@ -96,7 +96,12 @@ def test_a_fit_starts_from_a_table_and_gives_one() -> None:
 
 def test_other_labels_than_those_of_an_argument_are_refused() -> None:
     other = S[::-1]
-    for f in (lambda x: x * other, lambda x: other - x, lambda x: other @ x, lambda x: x @ other):
+    for f in (
+        lambda x: x * other,
+        lambda x: other - x,
+        lambda x: other @ x,
+        lambda x: x @ other,
+    ):
         with pytest.raises(TrackedValueError, match=r"other labels than an argument.*reindex"):
             gw.grad(lambda x, f=f: np.sum(f(x)))(S)
         with pytest.raises(TrackedValueError, match="other labels"):

@@ -52,7 +52,7 @@ def _sampled(name: str, message: str, remedied: One, wrong: One) -> Mistake:
     return Mistake(wrong, rf"Fix: {message}.*or pass \.item\(\)", remedied)
 
 
-SAMPLES = {
+SAMPLES: dict[str, Mistake] = {
     "normal": _sampled(
         "normal",
         r"loc \+ scale \* generator\.normal\(size=",
@@ -120,7 +120,7 @@ SAMPLES = {
         lambda x: generator.permutation(x)[0],
     ),
 }
-CONSTANTS = {
+CONSTANTS: dict[str, Mistake] = {
     "poisson": Mistake(
         lambda x: x[1] * generator.poisson(x[0]),
         "a sample of poisson is a whole number",
@@ -218,7 +218,7 @@ CONSTANTS = {
         lambda x: x[0],
     ),
 }
-FUNCTIONS = {
+FUNCTIONS: dict[str, Mistake] = {
     "math.sin": Mistake(lambda x: math.sin(x[0]), r"Fix: np\.sin\(x\)", lambda x: np.sin(x[0])),
     "math.floor": Mistake(
         lambda x: x[1] * math.floor(x[0]),
