@@ -113,3 +113,45 @@ def test_every_type_has_an_entry() -> None:
     page = (REFERENCE / "typing.md").read_text(encoding="utf-8")
     names = public("typing") - {"Any", "TypeAlias"}
     assert {name for name in names if f"`{name}" not in page} == set()
+
+
+# A path: folders and a file, or the name of a Python file
+PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w-]+\.\w+)?|[a-z_]+\.py)`")
+# Pages that name files of the project
+NAMING = [ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+
+
+def missing_paths(text: str) -> list[str]:
+    """Return the paths that a text names and that end no path of the project."""
+    folders = (
+        "src",
+        "tests",
+        "docs",
+        "examples",
+        "benchmarks",
+        "typings",
+        "scripts",
+        ".ci",
+        ".github",
+    )
+    files = {
+        f"/{path.relative_to(ROOT)}" for folder in folders for path in (ROOT / folder).rglob("*")
+    }
+    files |= {f"/{path.name}" for path in ROOT.iterdir()}
+    return [
+        name
+        for name in PATH.findall(text)
+        if not any(path.endswith("/" + name.rstrip("/")) for path in files)
+    ]
+
+
+@pytest.mark.parametrize("path", NAMING, ids=lambda path: path.name)
+def test_named_files_exist(path: Path) -> None:
+    missing = missing_paths(prose(path))
+    # An example of a file that a reader would add
+    assert [name for name in missing if "mylib" not in name] == []
+
+
+def test_a_named_file_that_is_missing_is_found() -> None:
+    text = "`core/graph/node.py`, `rules/`, `core/node.py`, `nodes.py`, `backends/dask/`"
+    assert missing_paths(text) == ["core/node.py", "nodes.py", "backends/dask/"]

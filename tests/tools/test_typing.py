@@ -44,7 +44,12 @@ def test_pyright() -> None:
     assert run("pyright", "--pythonpath", sys.executable, "--project", str(SUBJECTS)) == ""
 
 
-LIBRARIES = {"torch": "torch_tensors.py", "jax": "jax_arrays.py", "xarray": "xarray_arrays.py"}
+LIBRARIES = {
+    "dask": "dask_arrays.py",
+    "torch": "torch_tensors.py",
+    "jax": "jax_arrays.py",
+    "xarray": "xarray_arrays.py",
+}
 
 
 @pytest.mark.peers

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
 
 LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
-"""The note on a program that is longer with its loops than its engine is to be given."""
+"""The note on a program that, even with its loops, is longer than its engine accepts."""
 
 
 class Pass(NamedTuple):
-    """A change of programs, in place."""
+    """A rewrite of programs, in place."""
 
     name: str
     run: Callable[[Program], None]
     needs: tuple[str, ...] = ()
-    """The passes whose results it needs; they stand before it."""
+    """The passes that must run before it."""
     keeps_bits: bool = True
-    """Whether all results stay as they are, bit by bit. Other passes set `Program.exact`."""
+    """Whether all results stay the same bit for bit. Other passes clear `Program.exact`."""
     keeps_periods: bool = False
-    """Whether equal turns of a loop stay equal. Passes without that stand behind `find loops`."""
+    """Whether equal turns of a loop stay equal. Passes that break periods follow `find loops`."""
 
 
 def find_loops(program: Program) -> None:
-    """Roll stretches that repeat, and describe how the values that this makes lie in memory."""
+    """Roll repeated stretches into loops, and determine the memory orders of the new values."""
     first = len(program.values)
     rolled(program)
     describe_orders(program, first)
@@ -59,7 +59,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove what is left", remove_dead, ("absorb signs", "merge multiples")),
     Pass("own outputs", own_outputs, ("remove what is left",)),
 )
-"""All passes. Those up to `find loops` run only if loops are looked for."""
+"""All passes. Those up to `find loops` run only if loops are searched for."""
 
 
 def prepared(
@@ -69,22 +69,22 @@ def prepared(
     most: int | None = None,
     arguments: Sequence[Any] | None = None,
 ) -> tuple[Program, bool]:
-    """Run all passes on a program that was made of traces.
+    """Run all passes on a program made from traces.
 
     Parameters
     ----------
     program
-        The program, which is changed.
+        The program, changed in place.
     roll
         Whether to look for loops.
     most
-        The length from which on a program keeps its operations out of loops.
+        The length above which a program keeps its operations out of loops.
     arguments
         The inputs of a call, for the verifier.
 
     Returns
     -------
-    The program, and whether loops were looked for and kept.
+    The program, and whether loops were searched for and kept.
     """
     checks = is_checking()
     wanted = verify(program, "trace", arguments) if checks else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Never, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, final, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     Out = TypeVar("Out")
     Out_co = TypeVar("Out_co", covariant=True)
     Q = ParamSpec("Q")
+
+    @final
+    class Nothing:
+        """A class without instances: only Any can stand for it."""
+
+    # The bound of a type variable, and not `Never` itself: from `Never`, pyright would infer the
+    # result of `grad(f)` in `vmap(grad(f))`.
+    Unknown = TypeVar("Unknown", bound=Nothing)
 
     class Mapped(Protocol[Out_co, P]):
         """A function of a batch, in a class of its own.
@@ -45,7 +53,7 @@ class Vmap(Protocol):
     @overload  # of a function that returns Any: a checker knows no more of the result
     def __call__(
         self,
-        fun: Callable[..., Never],
+        fun: Callable[P, Unknown],
         in_axes: Any = 0,
         out_axes: Any = 0,
         *,

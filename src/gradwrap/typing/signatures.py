@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Any,
         Concatenate,
         Literal,
+        Protocol,
         Required,
         SupportsComplex,
         SupportsFloat,
@@ -40,8 +41,15 @@ if TYPE_CHECKING:
     F2: TypeAlias = Callable[Concatenate[X, Y, P], R]
     F3: TypeAlias = Callable[Concatenate[X, Y, Z, P], R]
 
-    Scalar: TypeAlias = SupportsFloat | SupportsComplex
-    S = TypeVar("S", bound=SupportsFloat | SupportsComplex, default=Any)
+    class Lazy(Protocol):
+        """A lazy array of Dask's. pyright sees a class of Dask without `__float__`."""
+
+        def __dask_graph__(self) -> Any:
+            """Return the graph of tasks."""
+            ...
+
+    Scalar: TypeAlias = SupportsFloat | SupportsComplex | Lazy
+    S = TypeVar("S", bound=SupportsFloat | SupportsComplex | Lazy, default=Any)
     # What a function of one array may return besides an array
     Number: TypeAlias = float | complex | np.number[Any]
 

@@ -28,6 +28,10 @@ def scaled_and_aux(x: Array, factor: float = 2.0) -> tuple[Array, int]:
     return x * factor, x.size
 
 
+def number(x: float) -> float:
+    return x**2
+
+
 def returns_any(x: Any) -> Any:
     return x
 
@@ -93,6 +97,12 @@ class Rows:
 
 assert_type(Rows().total(w), Array)
 assert_type(gw.vmap(gw.value_and_grad(loss))(w, w), tuple[Array, Array])
+assert_type(gw.vmap(gw.grad(loss))(w, w, rate=1.0), Array)
+assert_type(gw.vmap(gw.grad(loss, 1), in_axes=(None, 0))(w, w), Array)
+assert_type(gw.vmap(gw.grad(loss, (0, 1)))(w, w), tuple[Array, Array])
+assert_type(gw.vmap(gw.hessian(loss))(w, w), Array)
+assert_type(gw.vmap(gw.grad(number))(2.0), Array)
+gw.vmap(gw.grad(loss))(w)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 assert_type(gw.vmap(returns_any)(w), Any)
 assert_type(gw.vmap(gw.grad(lambda x: np.sum(x * x)))(w), Any)
 assert_type(gw.vmap(gw.vmap(row_sum))(w), Array)

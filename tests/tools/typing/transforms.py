@@ -65,6 +65,10 @@ def number(x: float) -> float:
     return x**2
 
 
+def of_list(values: list[float]) -> float:
+    return sum(value**2 for value in values)
+
+
 def holomorphic(z: complex) -> complex:
     return z**2
 
@@ -83,6 +87,8 @@ assert_type(gw.grad(loss, (0,))(w, w, w), tuple[Array])
 assert_type(gw.grad(loss, argnums=(0, 2))(w, w, w, rate=1.0), tuple[Array, Array])
 assert_type(gw.grad(loss, argnums=(0, 1, 2))(w, w, w), tuple[Array, Array, Array])
 assert_type(gw.grad(number)(2.0), float)
+assert_type(gw.grad(of_list)([1.0, 2.0]), list[float])
+assert_type(gw.value_and_grad(of_list)([1.0, 2.0]), tuple[float, list[float]])
 assert_type(gw.grad(holomorphic, holomorphic=True)(1j), complex)
 assert_type(gw.grad(loss_of_params)({"w": w, "b": w}, w), Params)
 assert_type(gw.grad(loss_of_layer)(Layer(w, 1.0)), Layer)

@@ -256,6 +256,8 @@ class NumPyBackend(Backend):
         return base is source.base
 
     def batch_first(self, array: Any, axis: int) -> Any:
+        if not axis and array.flags.c_contiguous:
+            return array
         moved = np.moveaxis(array, axis, 0) if axis else array
         if not moved.size or lies_outside(moved):
             return moved

@@ -4,22 +4,22 @@ A `Program` is a tree of `Block`s. A block is straight-line code: its `body` is 
 then it either hands out its `result`, or its `guard` looks at a value and one of its `branches`
 goes on. A function without branches on values has one block.
 
-Everything that a body computes is a *value*, which has a number. `Ref(i)` names value `i`, and
-`program.values[i]` describes it. A value is given once (by an input, a constant, or one
-instruction), and it is never changed: writes are functional (`setitem`, below).
+Every result of a step is a *value*, which has a number. `Ref(i)` names value `i`, and
+`program.values[i]` describes it. A value is defined once (by an input, a constant, or one
+instruction), and it never changes: writes are functional (`setitem`, below).
 
 **Arguments.** `Instr.args` and `Instr.kw` are nests of tuples, lists and slices. A leaf is a `Ref`
-or a literal: a Python number, a NumPy number, `None`, `...`, a string, a dtype, a type. Python's
-numbers are *weak*, as NumPy has it: `x * 2.0` keeps the dtype of a float32 `x`. NumPy's numbers are
+or a literal: a Python number, a NumPy number, `None`, `...`, a string, a dtype, a type. A Python
+number is *weak*, as in NumPy: `x * 2.0` keeps the dtype of a float32 `x`. A NumPy number is
 not. A literal is never an `ndarray`: arrays of the closure are values too, listed in
 `Program.constants`. A key of an index is one argument: `x[1, :, i]` is
 `getitem(x, (1, slice(None), i))`, and `x[0]` is `getitem(x, 0)`.
 
 **Numbers and 0-d arrays.** `Value.is_ndarray` is False for a NumPy number (`np.float64`), which
-most operations on 0-d arrays return. They must stay distinct: outputs have the types of eager.
+most operations on 0-d arrays return. The two are kept apart: outputs have the types of eager.
 
-**Instructions.** `fn(*args, **kw)` on real values gives the value: a program is run by just that
-(`evaluate.py`). `name` says which operation it is:
+**Instructions.** `fn(*args, **kw)` on real values computes the value, and the evaluator
+(`evaluate.py`) runs a program in this way. `name` says which operation it is:
 
 ========================== ======================================================================
 name                       operation
@@ -34,11 +34,11 @@ name                       operation
 `where`                    `np.where` of three arguments, elementwise
 `getitem`                  `(x, key)`: a view if the key is basic, else a copy
 `setitem`                  `(x, key, v)`: a copy of `x` with `v` written at `key`. An engine may
-                           write into the buffer of `x` if that dies here and nothing else sees it
-`scatter_add`              `(x, key, v)`: likewise, with `v` added at `key`; what is named twice is
-                           added twice, so for an array of integers this is `add_at` of
+                           write into the buffer of `x` if `x` dies here and has no other reader
+`scatter_add`              `(x, key, v)`: likewise, with `v` added at `key`; an index named twice is
+                           added to twice, so for an array of integers this is `add_at` of
                            `gradwrap.backends.numpy.scatter`
-`copy`                     `(x,)`: a new array, laid out as `x` is; `(x, order)`: in that order;
+`copy`                     `(x,)`: a new array in the layout of `x`; `(x, order)`: in that order;
                            never merged with another
 `zeros`, `full`            `(shape, dtype)` and `(shape, number, dtype)`: a new array
 `array`                    `(nest, dtype)`: `np.array` of nested lists of values and literals
@@ -50,27 +50,27 @@ others                     the function of NumPy of this dotted name (`linalg.so
 ========================== ======================================================================
 
 **Views.** `Instr.views` is True if the result may share memory with an argument that is a `Ref`
-(any of them). So a buffer may be used anew only when all values that may be views of it are dead.
+(any of them). So a buffer may be reused only when all values that may be views of it are dead.
 
 **Loops.** After rolling a body also holds `Loop`s. A loop performs a `body` of its own, `turns`
 times, in the order of computation. A body value has a number of its own and is described in
-`Program.values`. Only steps of the same loop read it. Between a turn and the world outside there is
-what the loop declares:
+`Program.values`. Only steps of the same loop read it. A turn and the code around the loop
+exchange values through three declared tables:
 
 =========== ========================================================================================
 `carries`   `Carry(value, first, next)`: in the first turn body value `value` is `first`, a `Ref` or
-            a literal; in each later turn it is what `next` was in the turn before
-`reads`     `{i: Ref(r)}`: body value `i` is the part of this turn of value `r`, which has the turns
-            along its first axis. Its shape is `values[r].shape[1:]`
-`stacks`    `{i: r}`: value `r` has body value `i` of all turns along its first axis. It is an
+            a literal; in each later turn it is the value of `next` in the turn before
+`reads`     `{i: Ref(r)}`: body value `i` is the part of value `r` for this turn; the turns lie
+            along the first axis of `r`, so its shape is `values[r].shape[1:]`
+`stacks`    `{i: r}`: value `r` stacks body value `i` of all turns along its first axis. It is an
             ndarray of shape `(turns, *shape)` in C's order
-`finals`    `{i: r}`: value `r` is what body value `i` is in the last turn, described alike
+`finals`    `{i: r}`: value `r` is body value `i` of the last turn, with the same description
 =========== ========================================================================================
 
-Steps of the body may read values from outside, which are then the same in all turns. A loop in a
+Steps of the body may read values from outside, which are the same in all turns. A loop within a
 loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
-`first` that is a literal is a number. What is handed on (`next`, and the keys of `stacks` and
-`finals`) is given by a step of the body itself, and no two carries have one `next`.
+`first` that is a literal is a number. Values handed on (`next`, and the keys of `stacks` and
+`finals`) are computed by a step of the body itself, and no two carries have the same `next`.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ class Ref:
 
 
 class Value(NamedTuple):
-    """The description of a value, which is not kept itself.
+    """The description of a value; the value itself is not kept.
 
-    `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype of its
-    own. `is_number` says that it is a number of Python's, weak in operations: an argument of the
+    `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype.
+    `is_number` marks a Python number, weak in operations: an argument of the
     function that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
     in C's order, with gaps or reversed) or `"?"` (another, or not known).
     """
@@ -138,28 +138,28 @@ class Instr(NamedTuple):
     kw: tuple[tuple[str, Any], ...]
     """Keywords in alphabetical order."""
     out: int
-    """The number of the value that it gives."""
+    """The number of the value that the instruction defines."""
     views: bool = False
     line: int = 0
-    """The line of the user's code that it comes from; 0 if that is not known."""
+    """The line of the user's code; 0 if unknown."""
     copied: bool = False
-    """Whether it may give a view, but gave a copy when it was traced."""
+    """Whether the operation may return a view, but returned a copy in the trace."""
 
     @property
     def op(self) -> Operation:
-        """The row of the table of operations."""
+        """Return the row of the table of operations."""
         return OPERATIONS[self.name]
 
 
 class Carry(NamedTuple):
-    """In a loop: a value that each turn hands to the next; see the module's docstring."""
+    """A value that each turn of a loop hands to the next; see the module's docstring."""
 
     value: int
-    """The number of the body value that a turn finds."""
+    """The body value that a turn starts from."""
     first: Any
-    """What the first turn finds."""
+    """Its value in the first turn."""
     next: int
-    """The number of the body value that a turn hands on."""
+    """The body value that becomes `value` in the next turn."""
 
 
 @dataclass(slots=True)
@@ -175,43 +175,43 @@ class Loop:
 
     @property
     def outs(self) -> tuple[int, ...]:
-        """The numbers of the values that it gives."""
+        """Return the numbers of the values that the loop defines."""
         return (*self.stacks.values(), *self.finals.values())
 
     @property
     def found(self) -> set[int]:
-        """The numbers of the body values that are there when a turn begins."""
+        """Return the numbers of the body values that are known when a turn begins."""
         return {*self.reads, *(carry.value for carry in self.carries)}
 
     @property
     def handed_on(self) -> set[int]:
-        """The numbers of the body values that are needed when a turn ends."""
+        """Return the numbers of the body values that are needed when a turn ends."""
         return {*self.stacks, *self.finals, *(carry.next for carry in self.carries)}
 
     @property
     def line(self) -> int:
-        """The first line of the user's code that is known of its steps; 0 if none is."""
+        """Return the first known line of the user's code among its steps, or 0."""
         return next((step.line for step in self.body if step.line), 0)
 
 
 class Guard(NamedTuple):
-    """A look at a value on which the function branches.
+    """A test of a value on which the function branches.
 
-    `kind` is `"bool"`, `"int"` or `"shape"` (of what a mask has selected), and the outcome is
-    `bool(v)`, `int(v)` or `v.shape`. The outcomes that have been seen are the keys of the block's
-    `branches`; any other is a miss, which the function's owner traces (`compiled.py`).
+    `kind` is `"bool"`, `"int"` or `"shape"` (of a selection by a mask), and the outcome is
+    `bool(v)`, `int(v)` or `v.shape`. The keys of the block's `branches` are the outcomes seen so
+    far; any other is a miss, and the compiled function traces it.
     """
 
     kind: str
     value: Ref
 
 
-class Missed(Exception):  # noqa: N818  it ends a run, and is no error
+class Missed(Exception):  # noqa: N818  it ends a run, but is no error
     """A guard had an outcome that has not been traced."""
 
 
 class Result(NamedTuple):
-    """What the function returns: the leaves (`Ref`s or literals) and their structure."""
+    """The function's return value: its leaves (`Ref`s or literals) and their structure."""
 
     leaves: tuple[Any, ...]
     tree: TreeDef
@@ -219,7 +219,7 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class Block:
-    """Straight-line code, and what comes after it: a result, or a guard with branches."""
+    """Straight-line code, followed by a result or by a guard with branches."""
 
     body: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
     guard: Guard | None = None
@@ -228,10 +228,10 @@ class Block:
 
 
 class Constant(NamedTuple):
-    """An array of the function's surroundings.
+    """An array that the function reads from its surroundings.
 
-    `by_reference` says that `array` is the user's own object, whose content is read at each call.
-    Otherwise it is a copy that nobody writes to. `name` is the user's name for it, or "".
+    `by_reference` says that `array` is the user's own object, read anew at each call. Otherwise
+    it is a private copy that never changes. `name` is the user's name for it, or "".
     """
 
     array: Any
@@ -243,9 +243,9 @@ class Constant(NamedTuple):
 class Program:
     """A traced function for arguments of one signature.
 
-    `inputs` are the numbers of the values that are given by the caller, in the order of the
-    arguments' leaves; `names` are the names of these in the source. `constants` are the values
-    that are there before the first instruction, by number.
+    `inputs` are the numbers of the values that the caller passes, in the order of the
+    arguments' leaves; `names` are their names in the source. `constants` are the values
+    that exist before the first instruction, by number.
     """
 
     values: list[Value]
@@ -254,9 +254,9 @@ class Program:
     constants: dict[int, Constant]
     root: Block
     notes: list[str] = field(default_factory=list[str])
-    """What `.explain()` says of the passes: loops that were found, and why others were not."""
+    """Notes for `.explain()`: the loops found, and why other stretches stayed unrolled."""
     quiet: tuple[str, ...] = ()
-    """The kinds of floating point errors that the function lets NumPy ignore somewhere."""
+    """The kinds of floating point errors that the function tells NumPy to ignore somewhere."""
     shares: Sequence[Sequence[frozenset[int]]] = ()
     """For each result, by leaf: the inputs, constants and earlier leaves (the first is -1) with
     which the function's own result shares memory."""
@@ -269,7 +269,7 @@ class Program:
         return Ref(len(self.values) - 1)
 
     def copy(self) -> Program:
-        """Return the same program, with blocks of its own."""
+        """Return a copy of the program with blocks of its own."""
         return replace(
             self,
             values=[*self.values],
@@ -279,11 +279,11 @@ class Program:
         )
 
     def length(self) -> int:
-        """Count operations, those of a loop once."""
+        """Count the operations; the body of a loop counts once."""
         return sum(isinstance(step, Instr) for body in self.bodies() for step in body)
 
     def blocks(self) -> Iterator[Block]:
-        """All blocks, each before its branches."""
+        """Yield all blocks, each before its branches."""
         waiting = [self.root]
         while waiting:
             block = waiting.pop()
@@ -291,13 +291,13 @@ class Program:
             waiting.extend(reversed(block.branches.values()))
 
     def bodies(self) -> Iterator[list[Instr | Loop]]:
-        """All straight-line code: the bodies of blocks, each before those of the loops in it."""
+        """Yield all straight-line code: the bodies of blocks, each before those of its loops."""
         for block in self.blocks():
             yield from bodies_of(block.body)
 
 
 def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
-    """Yield a body, and those of the loops in it."""
+    """Yield a body, then the bodies of the loops in it."""
     yield body
     for step in body:
         if isinstance(step, Loop):
@@ -317,7 +317,7 @@ def _same(leaf: Any) -> Any:
 
 
 class Named:
-    """The function of an attribute or a method of arrays, equal to others of its name."""
+    """A function that reads an attribute or calls a method; equal to others of the same name."""
 
     __slots__ = ("name",)
 
@@ -332,7 +332,7 @@ class Named:
 
 
 class Attribute(Named):
-    """The function of an attribute of arrays."""
+    """A function that reads an attribute of an array."""
 
     __slots__ = ()
 
@@ -342,7 +342,7 @@ class Attribute(Named):
 
 
 class Method(Named):
-    """The function of a method of arrays."""
+    """A function that calls a method of an array."""
 
     __slots__ = ()
 
@@ -357,14 +357,14 @@ def getitem(x: Any, key: Any, /) -> Any:
 
 
 def setitem(x: Any, key: Any, value: Any, /) -> Any:
-    """Return a copy of `x` with a value written at a key."""
+    """Return a copy of `x` with `value` written at `key`."""
     new = np.array(x, order="K")
     new[key] = value
     return new
 
 
 def scatter_add(x: Any, key: Any, value: Any, /) -> Any:
-    """Return a copy of `x` with a value added at a key, as often as the key names an element."""
+    """Return a copy of `x` with `value` added at `key`; repeated indices add repeatedly."""
     new = np.array(x, order="K")
     if adds_once(key):
         new[key] += value
@@ -374,7 +374,7 @@ def scatter_add(x: Any, key: Any, value: Any, /) -> Any:
 
 
 def adds_once(key: Any) -> bool:
-    """Tell if a key names no element twice: it has neither lists nor arrays of integers."""
+    """Tell if a key names no element twice: it contains no list or array of integers."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
     return all(
         part is None
@@ -387,12 +387,12 @@ def adds_once(key: Any) -> bool:
 
 
 def copy(x: Any, order: Any = "K", /) -> Any:
-    """Return a new array, or the number."""
+    """Return a copy of an array; return a number unchanged."""
     return np.array(x, order=order) if isinstance(x, NDARRAY) else x
 
 
 def item(whole: Any, index: int, /) -> Any:
-    """Return one of several outputs."""
+    """Return one output of an operation with several."""
     return whole[index]
 
 
@@ -402,17 +402,17 @@ def zeros(shape: tuple[int, ...], dtype: Any, /) -> Any:
 
 
 def full(shape: tuple[int, ...], number: Any, dtype: Any, /) -> Any:
-    """Return a new array of one number."""
+    """Return a new array filled with one number."""
     return np.full(shape, number, dtype)
 
 
 def array(nest: Any, dtype: Any, /) -> Any:
-    """Return a new array of nested lists."""
+    """Return a new array made from nested lists."""
     return np.array(nest, dtype)
 
 
 def is_elementwise(instr: Instr) -> bool:
-    """Tell if an instruction computes each element of one output from those of its arguments."""
+    """Tell if each element of one output depends only on the same element of the operands."""
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return fn.signature is None and fn.nout == 1
@@ -421,7 +421,7 @@ def is_elementwise(instr: Instr) -> bool:
 
 
 def filled_with(instr: Instr | None) -> Any:
-    """Return the number that a new array consists of; None for other instructions."""
+    """Return the number that fills a new array, or None for other instructions."""
     if instr is None or instr.op.kind is not Kind.FILL:
         return None
     return instr.args[1] if instr.op is FULL else 0
@@ -432,7 +432,7 @@ LITERALS: frozenset[type[Any]] = frozenset({int, float, str, type(None), np.floa
 
 
 def refs(nest: Any) -> list[int]:
-    """The numbers of the values that are named in a nest of arguments, the last one first."""
+    """Return the numbers of the values that a nest of arguments names, in reverse order."""
     found: list[int] = []
     _collect(nest, found)
     return found
@@ -461,7 +461,7 @@ def _collect(nest: Any, found: list[int]) -> None:
 
 
 def used(step: Instr | Loop) -> list[int]:
-    """The numbers of the values that an instruction, or a loop from outside, reads."""
+    """Return the numbers of the values that an instruction reads, or a loop reads from outside."""
     found: list[int] = []
     if isinstance(step, Loop):
         _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
@@ -477,12 +477,12 @@ def used(step: Instr | Loop) -> list[int]:
 
 
 def given(step: Instr | Loop) -> tuple[int, ...]:
-    """The numbers of the values that an instruction or a loop gives."""
+    """Return the numbers of the values that an instruction or a loop defines."""
     return step.outs if isinstance(step, Loop) else (step.out,)
 
 
 def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a nest with every leaf changed."""
+    """Return a nest with `change` applied to every leaf."""
     kind = type_of(nest)
     if kind is TUPLE or kind is LIST:
         return kind(
@@ -495,7 +495,7 @@ def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def changed(step: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a step with every leaf changed that it reads, in the bodies of loops too."""
+    """Return a step with `change` applied to every leaf it reads, also in the bodies of loops."""
     if isinstance(step, Loop):
         return replace(
             step,
@@ -510,7 +510,7 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def token(nest: Any) -> Any:
-    """Return what stands for nested arguments in comparisons: numbers with type and sign."""
+    """Return a hashable key that tells nested arguments apart: numbers by type and sign too."""
     kind: Any = type_of(nest)
     if kind is Ref:
         return nest

@@ -1,6 +1,6 @@
-"""Functions that programs call at run time; a saved module holds their text.
+"""Functions that compiled programs call at run time; saved modules contain their source.
 
-They use NumPy and each other alone.
+They use only NumPy and each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def sine(x: Any, out: Any) -> Any:
 
 
 def cosine(x: Any, sine: Any, out: Any) -> Any:
-    """Return the cosine of `x`, whose sine is known."""
+    """Return the cosine of `x`, given its sine."""
     np.tan(x, out)
     size = np.absolute(out)
     if size.min() > 1e-300:
@@ -33,7 +33,7 @@ def cosine(x: Any, sine: Any, out: Any) -> Any:
 
 
 def aligned(shape: Any, dtype: Any = np.float64) -> Any:
-    """Return a new array that begins at a multiple of 64 bytes, as vectors are loaded quickest."""
+    """Return a new array aligned to 64 bytes, for the fastest vector loads."""
     count: int = np.empty(shape, dtype).nbytes
     memory = np.empty(count + 64, np.uint8)
     start = -memory.ctypes.data % 64

@@ -1,4 +1,4 @@
-"""The verifier of programs: their structure, and the descriptions of their values.
+"""The verifier of programs: it checks their structure and the descriptions of their values.
 
 It runs after each pass if the environment variable `GRADWRAP_CHECK` is 1.
 """
@@ -36,7 +36,7 @@ KINDS = frozenset({"bool", "int", "shape"})
 
 
 def is_checking() -> bool:
-    """Tell if programs are to be verified, and calls compared with eager."""
+    """Tell if programs are verified and calls compared with the eager run."""
     return os.environ.get("GRADWRAP_CHECK") == "1"
 
 
@@ -46,7 +46,7 @@ def verify(
     arguments: Sequence[Any] | None = None,
     wanted: Sequence[Any] = (),
 ) -> tuple[Any, ...]:
-    """Make sure that a program is well formed, and that it is what its values' descriptions say.
+    """Check that a program is well formed and that its values match their descriptions.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def verify(
     after
         The name of the pass that has run last.
     arguments
-        The inputs of a call. With them the program is evaluated too, and each value compared with
-        its description.
+        The inputs of a call. If given, the program is also evaluated, and each value compared
+        with its description.
     wanted
-        What the program has given before the passes. A program that is `exact` still gives that.
+        The results before the passes. An `exact` program must still return them.
 
     Returns
     -------
-    What the program gives; nothing without arguments.
+    The results of the program; empty without arguments.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def verify(
 
 
 def _is_identical(wanted: Any, found: Any) -> bool:
-    """Tell if a result has the same elements; a NaN is the same as any other."""
+    """Tell if two results have equal elements; NaNs are equal."""
     is_array = isinstance(wanted, (NDARRAY, np.generic))
     equal_nan = is_array and wanted.dtype.kind in "fc"
     return wanted is found or (
@@ -92,11 +92,11 @@ def _is_identical(wanted: Any, found: Any) -> bool:
 
 
 class ProgramError(CompileError):
-    """The compiler has made a program that is not well formed, or not what its values say."""
+    """The compiler has made a malformed program, or one that contradicts its descriptions."""
 
 
-class _Fault(Exception):  # noqa: N818  `verify` makes an error of it
-    """A program is not as `program.py` defines programs."""
+class _Fault(Exception):  # noqa: N818  `verify` turns it into an error
+    """A program violates the definition in `program.py`."""
 
 
 def _require(condition: object, fault: str) -> None:
@@ -114,7 +114,7 @@ class _Structure:
         self.program = program
         self.values = program.values
         self.given: set[int] = set()
-        """All values that any block gives."""
+        """All values defined in any block."""
 
     def check(self) -> None:
         program = self.program
@@ -212,7 +212,7 @@ class _Structure:
 
 
 def _same(one: Value, other: Value) -> bool:
-    """Tell if two values have one shape and one dtype."""
+    """Tell if two values have the same shape and dtype."""
     return (one.shape, one.dtype) == (other.shape, other.dtype)
 
 
@@ -227,7 +227,7 @@ def _shown(step: Instr | Loop) -> str:
 
 
 def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Evaluate a program, and compare each value with its description."""
+    """Evaluate a program and compare each value with its description."""
     guards = [block.guard for block in program.blocks() if block.guard is not None]
     varying = {guard.value.index for guard in guards if guard.kind == "shape"}
 
@@ -249,7 +249,7 @@ def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def misdescribed(value: Value, found: Any) -> str:
-    """Say how a value differs from its description; "" if it does not."""
+    """Return how a value differs from its description, or ""."""
     if value.is_tuple:
         return "" if isinstance(found, (tuple, list)) else f"{found!r} in place of several outputs"
     if not isinstance(found, (NDARRAY, np.generic)):

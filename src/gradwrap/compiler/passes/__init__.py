@@ -1,1 +1,1 @@
-"""Passes: each takes a program and returns a shorter or quicker one of the same meaning."""
+"""Passes: each rewrites a program into a shorter or faster one with the same meaning."""

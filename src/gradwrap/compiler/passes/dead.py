@@ -1,4 +1,4 @@
-"""Dead steps: what neither a result nor a guard needs."""
+"""Dead code: steps that no result and no guard needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def remove_dead(program: Program) -> None:
-    """Remove what neither a result nor a guard needs."""
+    """Remove the steps and constants that no result and no guard needs."""
     needed: dict[int, set[int]] = {}
     for block in reversed(list(program.blocks())):
         block.body, needed[id(block)] = _alive(block.body, needed_after(block, needed))
@@ -21,7 +21,7 @@ def remove_dead(program: Program) -> None:
 
 
 def _alive(body: list[Instr | Loop], live: set[int]) -> tuple[list[Instr | Loop], set[int]]:
-    """Return the steps of a body that give what is needed after it, and what these need."""
+    """Return the live steps of a body, and the values live before it."""
     live = set(live)
     kept: list[Instr | Loop] = []
     for step in reversed(body):
@@ -34,7 +34,7 @@ def _alive(body: list[Instr | Loop], live: set[int]) -> tuple[list[Instr | Loop]
 
 
 def _alive_loop(loop: Loop, live: set[int]) -> Loop:
-    """Return a loop with what its needed outputs need."""
+    """Return a loop without its dead outputs, carries, reads and steps."""
     made = Loop(loop.turns)
     made.stacks = {index: out for index, out in loop.stacks.items() if out in live}
     made.finals = {index: out for index, out in loop.finals.items() if out in live}

@@ -1,4 +1,4 @@
-"""Folding: operations on arrays of one number, on numbers, and those that change nothing."""
+"""Folding: operations on constant arrays and numbers, and operations without effect."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Value
 
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
-"""The powers for which NumPy's `**` calls another ufunc."""
+"""The powers that NumPy's `**` computes by another ufunc."""
 
 
 class Folding:
-    """Finds shorter instructions for the same values, and values that stand for others."""
+    """Finds shorter instructions for the same value, and equal values known earlier."""
 
     def __init__(self, values: list[Value], *, keeps_ones: bool) -> None:
         self.values = values
         self.keeps_ones = keeps_ones
-        """Whether products with 1 stay."""
+        """Whether products with 1 are kept."""
         self.made: dict[int, Instr] = {}
-        """The instructions so far, by what they give."""
+        """The instructions so far, by output."""
         self.numbers: dict[int, tuple[Any, Any]] = {}
-        """By array that holds one number throughout: the number, and the dtype."""
+        """For each array with all elements equal: the number, and its dtype."""
 
     def enter(self, instr: Instr) -> None:
-        """Enter an instruction of the new program."""
+        """Record an instruction of the new program."""
         self.made[instr.out] = instr
         number = filled_with(instr)
         if number is not None:
             self.numbers[instr.out] = (number, instr.args[-1])
 
     def described(self, leaf: Any) -> Value:
-        """The description of a value that a leaf names."""
+        """Return the description of the value that a leaf names."""
         index: int = leaf.index
         return self.values[index]
 
     def shorter(self, instr: Instr) -> Instr:
-        """The same value by a quicker instruction."""
+        """Return a faster instruction for the same value."""
         op, args = instr.op, instr.args
         value = self.values[instr.out]
         if op.keeps_number:
@@ -78,7 +78,7 @@ class Folding:
         return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
 
     def filled(self, instr: Instr, number: Any, dtype: Any) -> Instr | None:
-        """Return the instruction that makes the result, an array of one number; None if none can.
+        """Return an instruction that makes the result as an array of one number, or None.
 
         The new array lies in C's order.
         """
@@ -94,7 +94,7 @@ class Folding:
         return Instr(full, "full", args, (), instr.out, line=instr.line)
 
     def folded(self, instr: Instr) -> Instr | None:
-        """The array of one number that an operation on such arrays and numbers gives, or None."""
+        """Fold an operation on arrays of one number into one such array; None if not possible."""
         numbers: list[Any] = []
         value = self.values[instr.out]
         for arg in instr.args:
@@ -113,7 +113,7 @@ class Folding:
         return self.filled(instr, result[0], value.dtype)
 
     def narrow(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Put what was broadcast in the place of what it was broadcast to."""
+        """Use an operand before it was broadcast: NumPy broadcasts it again."""
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
             made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
@@ -125,7 +125,7 @@ class Folding:
         return args
 
     def weak(self, instr: Instr, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Put a number in the place of an array that holds it throughout."""
+        """Replace an operand filled with one number by a weak Python number."""
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
             known = self.numbers.get(args[mine].index) if type(args[mine]) is Ref else None
@@ -141,7 +141,7 @@ class Folding:
         return args
 
     def same_as(self, instr: Instr) -> Any:
-        """The value that an instruction only hands on; None if it does something."""
+        """Return the operand that an instruction returns unchanged, or None."""
         op, args = instr.op, instr.args
         if self.keeps_ones and op.is_scaling:
             return None
@@ -160,12 +160,12 @@ class Folding:
         return None
 
     def _alike(self, instr: Instr, source: Any) -> Any:
-        """The source, if it is described as the result is."""
+        """Return the source if its description equals that of the result."""
         return source if self.values[source.index] == self.values[instr.out] else None
 
 
 def _same_but_order(one: Value, other: Value) -> bool:
-    """Tell if two values have one description but for their memory orders."""
+    """Tell if two descriptions agree except for the memory order."""
     return one._replace(order=other.order) == other
 
 
@@ -174,6 +174,6 @@ def _is_number(leaf: Any, number: int) -> bool:
 
 
 def _as_weak(number: Any, dtype: Any) -> Any:
-    """A number of Python's that a dtype takes for the same; None if there is none."""
+    """Return the Python number equal to this one in the dtype, or None."""
     value = dtype.type(number).item()
     return value if isinstance(value, (int, float, complex)) else None

@@ -1,10 +1,10 @@
-"""Accesses to parts of arrays: what was written is read without the array, where that can be.
+"""Forwarding of stores to loads: a read of a part returns the value written there, if known.
 
-A write gives another *version* of an array. Of a read it is found out which versions have what it
-reads: either the value that was written is known, or the version that was read before will do as
-well, so that few versions are read at all. The search for loops needs that, since turns that write
-to different parts depend on each other only through the array. Afterwards the newest version that
-will do is read, so that writes can go into its buffer.
+Each write makes another *version* of an array. For each read the pass finds the versions that
+hold the same elements: it either returns the value written, or reads the version that was read
+before, so that few versions are read at all. The search for loops needs this, since turns that
+write to different parts depend on each other only through the array. After that search, reads use
+the newest such version, so that writes can reuse its buffer.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from gradwrap.compiler.ir.program import (
 from gradwrap.core.values.dynamic import SLICE, TUPLE
 
 LARGEST = 1 << 24
-"""The most elements of an array of which it is remembered when each was written last."""
+"""The most elements of an array for which the last write to each element is recorded."""
 MOST_ADDED = 3
-"""A part is read before no more than so many additions, which are performed once more."""
+"""The most additions that are repeated in order to read a part of an earlier version."""
 
 
 class _Written:
-    """An array that is written to: its versions, and what was written to each but the first."""
+    """An array that is written to: its versions, and the write that made each."""
 
     def __init__(self, root: int, block: int, shape: tuple[int, ...]) -> None:
         self.versions: list[tuple[int, int]] = [(root, block)]
@@ -42,20 +42,20 @@ class _Written:
         self.number: dict[int, int] = {root: 0}
         self.newest: int = root
         self.read: int = 0
-        """The number of the version that was read last."""
+        """The number of the version read last."""
         self.known: dict[Any, tuple[int, Any]] = {}
-        """By key: what the elements are in a version, if they were added up there."""
+        """By key: the sum of the elements and the additions, and the version it holds for."""
         self.shape = shape
         self._writes: list[tuple[Instr, Any, int]] = []
-        """The writes, the key of each, and the number of the last write before it to its place."""
+        """Each write with its key, and the number of the write before it to the same place."""
         self._last: dict[tuple[int, ...], int] = {}
-        """By place: the number of the last write, as long as all keys have so many integers."""
+        """By place: the number of the last write, while all keys have equally many integers."""
         self._form: int | None = None
         self._stamps: Any = None
         """For each element: the number of the last write to it."""
 
     def write(self, instr: Instr, block: int) -> None:
-        """Enter a write to the newest version."""
+        """Record a write to the newest version."""
         key = instr.args[1]
         place = place_of(key, self.shape)
         number = len(self.versions)
@@ -71,7 +71,7 @@ class _Written:
         self.versions.append((instr.out, block))
 
     def enough(self, key: Any, place: tuple[int, ...] | None) -> int:
-        """The number of the first version that has what the newest has at a key."""
+        """Return the first version whose elements at a key equal those of the newest."""
         if self._stamps is None and place is not None and self._form in (None, len(place)):
             return self._last.get(place, 0)
         return int(np.max(self._stamped()[key], initial=0))
@@ -84,10 +84,10 @@ class _Written:
         return self._stamps
 
     def made_of(self, token_: Any, number: int) -> tuple[Instr | None, list[Instr], int]:
-        """What the elements at a key are made of, that a write was the last to change.
+        """Return the writes that determine the elements at a key, from the last one back.
 
-        The write that set them, if it is known; those that were added since, and the number of the
-        version that this is about.
+        The result is the write that set them, if known; the additions since; and the number of the
+        version described.
         """
         added: list[Instr] = []
         while number:
@@ -102,30 +102,30 @@ class _Written:
 
 
 class Accesses:
-    """Follows the accesses of one walk through a program."""
+    """Follows the accesses to arrays during one walk through a program."""
 
     def __init__(self, program: Program, made: dict[int, Instr], *, newest: bool) -> None:
         self.program = program
         self.values: list[Value] = program.values
         self.made = made
         self.newest = newest
-        """True to read the newest version that will do, False to read few of them."""
+        """True to read the newest suitable version, False to read few versions."""
         self.written: dict[int, _Written] = {}
         self.extra: list[Instr] = []
-        """Instructions to be put before the one at hand."""
+        """Instructions to insert before the current one."""
         self.block: int = 0
-        """The number of the block of the walk."""
+        """The number of the current block."""
         guards = [block.guard for block in program.blocks() if block.guard is not None]
         self.looked_at: set[int] = {guard.value.index for guard in guards}
 
     def forget(self, out: int) -> None:
-        """Forget a write that another one stands for."""
+        """Forget a write whose result was replaced by another value."""
         writes = self.written.pop(out, None)
         if writes is not None and writes.newest == out:
             writes.newest = -1
 
     def forwarded(self, instr: Instr) -> tuple[Instr, Any]:
-        """Return an access to an array as it stays, and what it reads if that is known."""
+        """Return an access to an array, and the value that it reads if known."""
         source, key = instr.args[:2]
         if type(source) is not Ref or not is_fixed(key):
             return instr, None
@@ -144,7 +144,7 @@ class Accesses:
         return instr, None
 
     def read(self, instr: Instr, writes: _Written) -> tuple[Instr, Any]:
-        """Find what a read gives: a value that was written, sums of such, or of which version."""
+        """Resolve a read: to a value written, to a sum, or to a read of another version."""
         source, key = instr.args
         place = place_of(key, writes.shape)
         mine, least = writes.number[source.index], writes.enough(key, place)
@@ -163,7 +163,7 @@ class Accesses:
             base, amounts, number = None, [], least
         found = None if base is None else self.converted(base.args[2], value)
         if found is None:
-            if base is not None:  # what was set is not known as elements: it is read with all added
+            if base is not None:  # the elements set are not known: read the sum
                 amounts = []
             latest = mine if not amounts else writes.number[added[0].out] - 1
             instr = self.of_version(instr, writes, number if base is None else least, latest)
@@ -178,7 +178,7 @@ class Accesses:
         return instr, found
 
     def converted(self, leaf: Any, value: Value) -> Any:
-        """What a leaf becomes in an array's elements; None if that is not itself."""
+        """Return a leaf as an element of an array, or None if a conversion would change it."""
         if type(leaf) is not Ref:
             is_real = value.dtype.kind == "f" and not value.shape
             plain = isinstance(leaf, (int, float, NUMBER)) and is_real
@@ -186,11 +186,11 @@ class Accesses:
         described = self.values[leaf.index]
         same = described.shape == value.shape and described.dtype == value.dtype
         if len(value.shape) > 1 and not IN_ORDER.issuperset((described.order, value.order)):
-            return None  # what is computed of it would lie otherwise
+            return None  # results computed from it would have another layout
         return leaf if same and described.is_ndarray == bool(value.shape) else None
 
     def of_version(self, instr: Instr, writes: _Written, least: int, latest: int) -> Instr:
-        """Read one of the versions from one number to another."""
+        """Return a read of one of the versions in a range."""
         if self.newest:
             is_last = writes.newest in writes.number and writes.versions[-1][1] == self.block
             mine = writes.number[instr.args[0].index]
@@ -203,7 +203,7 @@ class Accesses:
     def new(
         self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
     ) -> Ref:
-        """Put another instruction before the one at hand, with a result like its own."""
+        """Insert an instruction before the current one; its result has the same description."""
         made = self.program.new(self.values[like.out])
         self.extra.append(Instr(fn, name, args, (), made.index, views, like.line))
         self.made[made.index] = self.extra[-1]
@@ -211,7 +211,7 @@ class Accesses:
 
 
 def is_fixed(key: Any) -> bool:
-    """Tell if a key has integers, slices of integers, `None` and `...` alone."""
+    """Tell if a key has only integers, slices of integers, `None` and `...`."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
     return all(
         part is None
@@ -223,7 +223,7 @@ def is_fixed(key: Any) -> bool:
 
 
 def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the integers of a key, counted from the front; None if it has other parts."""
+    """Return the integers of a key, counted from the front; None for other keys."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
     if not parts or any(type(part) is not int for part in parts):
         return None

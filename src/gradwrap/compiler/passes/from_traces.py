@@ -1,4 +1,4 @@
-"""Programs made of traces, which agree up to a guard and go on in its branches."""
+"""Programs made from traces, which agree up to a guard and then continue in its branches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _same_nest(one: Any, other: Any) -> bool:
 
 
 def difference(one: Traced, other: Traced) -> str:
-    """Say where two traces of one function differ; "" if they do not."""
+    """Describe the first difference between two traces of one function, or return ""."""
     for a, b in zip(one.instrs, other.instrs, strict=False):
         if not _same_step(a, b):
             return f"{_shown(a)} and {_shown(b)}"
@@ -68,7 +68,7 @@ def _shown(instr: Instr) -> str:
 
 
 def precisions_of(trace: Traced) -> list[float]:
-    """By output: the spacing at 1 of the coarsest dtype that it is computed of."""
+    """Return, for each output, the machine epsilon of the coarsest dtype it depends on."""
     coarsest = [
         0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
         for value in trace.values
@@ -86,7 +86,7 @@ def _spacing(dtype: Any) -> float:
 
 
 def constants_of(one: Traced, other: Traced) -> dict[int, Constant]:
-    """Tell which arrays of the surroundings are the user's own, and which were made in the run."""
+    """Tell the user's own arrays, read by reference, from arrays made during the run."""
     found: dict[int, Constant] = {}
     for index, kept in one.constants.items():
         mine, second = one.originals.get(index), other.originals.get(index)
@@ -96,7 +96,7 @@ def constants_of(one: Traced, other: Traced) -> dict[int, Constant]:
 
 
 def _same_memory(one: Any, other: Any) -> bool:
-    """Tell if two arrays are one, or the same view of one array."""
+    """Tell if two arrays are the same object, or the same view of one array."""
     if one is other:
         return True
     return (
@@ -109,21 +109,21 @@ def _same_memory(one: Any, other: Any) -> bool:
 
 
 def _address(array: Any) -> Any:
-    """Where the first element of an array lies, in the memory of its library."""
+    """Return the address of the first element in the memory of its library."""
     return array.ctypes.data if isinstance(array, NDARRAY) else array.data.ptr
 
 
 class _Path:
-    """A trace on its way into a program: where it is, and its values' numbers there."""
+    """A trace while it is added to a program: its position, and its values' numbers there."""
 
     def __init__(self, trace: Traced, first: bool) -> None:
         self.trace = trace
         self.first = first
-        """The first trace's values keep their numbers."""
+        """The values of the first trace keep their numbers."""
         self.numbers: dict[int, int] = {}
 
     def enter(self, lead: _Path, at: int) -> None:
-        """Share the values of another trace before an instruction, which are the same."""
+        """Share the equal values of another trace up to an instruction."""
         trace = lead.trace
         count = trace.instrs[at - 1].out + 1 if at else len(trace.inputs)
         self.numbers = {i: i for i in range(count)} if lead.first else dict(lead.numbers)
@@ -135,12 +135,12 @@ class _Path:
 def program_of(
     traces: Sequence[Traced], constants: Sequence[dict[int, Constant]], names: tuple[str, ...]
 ) -> Program:
-    """Put the traces of one signature together.
+    """Merge the traces of one signature into a program.
 
     Raises
     ------
     Unhandled
-        They differ although the guards had the same outcomes.
+        The traces differ although all guards had the same outcomes.
     """
     first = traces[0]  # its values keep their numbers
     program = Program(list(first.values), first.inputs, names, dict(constants[0]), Block())
@@ -211,7 +211,7 @@ def _enter(
     start: int,
     end: int,
 ) -> None:
-    """Enter a stretch of a trace into a block."""
+    """Add a range of a trace's instructions to a block."""
     if path.first:
         block.body.extend(path.trace.instrs[start:end])
         return

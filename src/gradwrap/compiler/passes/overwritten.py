@@ -1,4 +1,4 @@
-"""Overwritten elements: writes that nobody sees, since another one follows before any read."""
+"""Overwritten elements: writes that another write replaces before any read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def remove_overwritten(program: Program) -> None:
-    """Remove writes to elements that are written to again before anybody reads them."""
+    """Remove writes to elements that are written again before they are read."""
     steps = (step for body in program.bodies() for step in body)
     if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
         return
@@ -54,7 +54,7 @@ def _survives(
     shape: tuple[int, ...],
     covered: set[tuple[int, ...]],
 ) -> bool:
-    """Tell if elements of an array are not looked at before the write; drop those that are."""
+    """Tell if only the write reads the covered elements; drop elements that are read."""
     for reader in readers:
         if reader is write:
             continue
@@ -70,7 +70,7 @@ def _survives(
 
 
 def _replaced(body: list[Instr | Loop], instead: dict[int, Ref]) -> list[Instr | Loop]:
-    """Return a body without some writes: what was there before stands for them."""
+    """Return a body without some writes, with their targets in their place."""
 
     def leaf(one: Any) -> Any:
         while type(one) is Ref and one.index in instead:

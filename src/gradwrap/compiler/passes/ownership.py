@@ -1,4 +1,4 @@
-"""Ownership: which results share memory, and copies of those that must not."""
+"""Ownership: find results that share memory, and copy those that must not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[int]]]:
-    """For each result, by leaf, the inputs, constants and earlier leaves it shares memory with."""
+    """Return, for each leaf of each result, the inputs, constants and earlier leaves it aliases."""
     roots = roots_of(program, traced=traced)
     outside = frozenset({*program.inputs, *program.constants})
     found: list[list[frozenset[int]]] = []
@@ -33,10 +33,10 @@ def sharing(program: Program, *, traced: bool = False) -> list[list[frozenset[in
 
 
 def own_outputs(program: Program) -> None:
-    """Copy results that share memory with what they shared none with before the passes.
+    """Copy results that share memory now but did not before the passes.
 
-    Results that are arrays made in the run become copies too: a call must not hand out what the
-    next one reads. So do broadcast views of what is computed, which nobody could write to.
+    Results that are arrays of the trace are copied too: a call must not return an array that the
+    next call reads. So are broadcast views of computed values, since they are read-only.
     """
     made = {
         step.out: step
@@ -63,7 +63,7 @@ def own_outputs(program: Program) -> None:
 
 
 def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:
-    """Tell if a value is a broadcast view, or a view of one; `made` has the views by number."""
+    """Tell if a value is a broadcast view, or a view of one; `made` maps numbers to views."""
     while type(leaf) is Ref and leaf.index in made:
         instr = made[leaf.index]
         if instr.op is BROADCAST_TO:

@@ -1,9 +1,9 @@
-"""Products: quotients by reciprocals that are known, and multiples of what is known.
+"""Products: division by a known reciprocal, and multiples of known values.
 
-Where `1 / d` is computed, as in a logistic function, `x / d` is a product with it, to 2 units in
-the last place. That is done only if `d` is far from zero for certain. A power of two times what is
-known is not computed again: `0.5 * x * y + 0.5 * (x * y)` is `x * y`. This is exact, except near
-the least and the largest numbers of the dtype.
+Where `1 / d` is computed, as in a logistic function, `x / d` becomes a product with it, to 2 ulp
+(units in the last place). This is done only if `d` is certainly far from zero. A power of two
+times a known value is not computed again: `0.5 * x * y + 0.5 * (x * y)` is `x * y`. This is
+exact, except near the least and the largest numbers of the dtype.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 
 DTYPES = frozenset({np.dtype("f4"), np.dtype("f8")})
 LEAST = 1e-30
-"""A number that has a reciprocal in float32 too."""
+"""The least divisor: a number that has a reciprocal in float32 too."""
 MOST = 2.0**50
-"""The largest factor, in size."""
+"""The largest factor, in magnitude."""
 
 
 def multiply_by_reciprocals(program: Program) -> None:
-    """Multiply by `1 / d` in place of dividing by `d`, where that is known."""
+    """Replace division by `d` by multiplication by `1 / d`, where that is known."""
     _Reciprocals(program).run()
 
 
 def merge_multiples(program: Program) -> None:
-    """Leave out steps that give a power of two times what is known."""
+    """Replace steps that compute a power of two times a known value."""
     _Multiples(program).run()
 
 
 class _Products:
-    """A walk through a program with what is known at each point of it."""
+    """A forward walk through a program that tracks the known values."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.values = program.values
         self.instead: dict[int, Ref] = {}
-        """By value: another one that stands for it."""
+        """By value: the value that replaces it."""
 
     def run(self) -> None:
-        """Write all bodies anew."""
+        """Rewrite all bodies."""
         kept = {index for block in self.program.blocks() for index in looked_at(block)}
         waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
         while waiting:
@@ -60,7 +60,7 @@ class _Products:
             waiting += [(b, known if last else dict(known)) for b in block.branches.values()]
 
     def body(self, body: Body, known: dict[Any, int], kept: Collection[int]) -> Body:
-        """Return a body anew; the values that are `kept` are needed as they are."""
+        """Return a body rewritten; values in `kept` keep their numbers."""
         made: Body = []
         for step in body:
             if self.instead and not self.instead.keys().isdisjoint(used(step)):
@@ -68,7 +68,7 @@ class _Products:
             if isinstance(step, Loop):
                 before = len(known)
                 step.body = self.body(step.body, known, step.handed_on)
-                while len(known) > before:  # outside, nothing of the body is there
+                while len(known) > before:  # values of the body are not visible outside
                     known.popitem()
                 made.append(step)
             elif step.kw or self.values[step.out].dtype not in DTYPES:
@@ -78,16 +78,16 @@ class _Products:
         return made
 
     def leaf(self, leaf: Any) -> Any:
-        """Return what stands for a leaf."""
+        """Return the replacement of a leaf, or the leaf itself."""
         return self.instead.get(leaf.index, leaf) if type(leaf) is Ref else leaf
 
     def product(self, step: Instr, known: dict[Any, int], kept: Collection[int]) -> list[Instr]:
-        """Return a step anew, as one step or none."""
+        """Return the rewritten step, in a list that may be empty."""
         raise NotImplementedError
 
 
 class _Reciprocals(_Products):
-    """`known` has the reciprocals, by what they are of."""
+    """`known` maps divisors to their reciprocals."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -116,14 +116,14 @@ class _Reciprocals(_Products):
 
 
 class _Multiples(_Products):
-    """`known` has products by their factors, and multiples by what they are multiples of."""
+    """`known` maps factors to their product, and a value with a factor to that multiple."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.forms: dict[int, tuple[int, float]] = {}
-        """By value: of which other value it is a multiple, and of what power of two."""
+        """By value: the base that it is a multiple of, and the factor."""
         self.factors: dict[int, float] = {}
-        """By product: its factor of the product of what its operands are multiples of."""
+        """By product: its factor relative to the product of the operands' bases."""
 
     def product(self, step: Instr, known: dict[Any, int], kept: Collection[int]) -> list[Instr]:
         if step.fn is not np.add and step.fn is not np.multiply:
@@ -142,7 +142,7 @@ class _Multiples(_Products):
         return [step._replace(fn=np.multiply, name="multiply", args=(Ref(base), factor))]
 
     def form(self, step: Instr, known: dict[Any, int]) -> tuple[int, float]:
-        """Return what the result is a multiple of: itself, if that is all that is known."""
+        """Return the base and the factor of the result; the result itself if none is known."""
         forms = self.forms
         bases = [forms.get(a.index, (a.index, 1.0)) for a in step.args if type(a) is Ref]
         numbers = [a for a in step.args if type(a) is float or type(a) is int]

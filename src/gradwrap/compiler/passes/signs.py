@@ -1,9 +1,9 @@
-"""Signs: negations are moved into the operations that read them.
+"""Signs: negations move into the operations that read them.
 
-Derivatives are full of them. `a + (-b)` is `a - b`, `2.0 * (-b)` is `-2.0 * b`, and `-b` times `c`
-is the negation of their product, which the next operation may take in. All of these are exact, the
-signs of zeros included; `-(a + b)` is not, so a negation stays in front of a sum. A product with 2,
-4, 8 ... and another number after it is one product, which is exact as well.
+Derivatives are full of negations. `a + (-b)` is `a - b`, `2.0 * (-b)` is `-2.0 * b`, and `-b`
+times `c` is the negation of their product, which the next operation may absorb. All these rewrites
+are exact, including the signs of zeros; `-(a + b)` is not, so a negation stays in front of a sum.
+Multiplying by 2, 4, 8 ... and then by another number becomes one product, which is exact as well.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 NUMBERS: frozenset[type[Any]] = frozenset({int, float})
 MOST = 1e15
-"""A bound for factors whose product is taken: it is finite in float32 as well."""
+"""A bound for factors that are multiplied together: finite in float32 as well."""
 
 
 def absorb_signs(program: Program) -> None:
-    """Move negations into other operations where that makes the program shorter."""
+    """Move negations into other operations where that shortens the program."""
     counted = uses(program)
     for body in list(program.bodies()):
         if any(isinstance(step, Instr) and step.op.sign in SCALING for step in body):
@@ -40,7 +40,7 @@ def absorb_signs(program: Program) -> None:
 def _hand_negations_to_loops(
     program: Program, body: list[Instr | Loop], uses: Counter[int]
 ) -> None:
-    """Let loops read what a stack is the negation of, where their steps can take in the sign."""
+    """Move the negation of a stack into the loop that reads it, if its steps can absorb it."""
     negated: dict[int, Ref] = {
         step.out: step.args[0]
         for step in body
@@ -68,8 +68,8 @@ def _hand_negations_to_loops(
 class _Signs:
     """The walk through one body.
 
-    A value whose sign is left to those who read it is in `opposite`, with what it is the negation
-    of. It is computed only if somebody cannot take in the sign.
+    `opposite` maps a value whose sign its readers absorb to the value that it negates. The value
+    itself is computed only if a reader cannot absorb the sign.
     """
 
     def __init__(self, program: Program, body: list[Instr | Loop], uses: Counter[int]) -> None:
@@ -79,9 +79,9 @@ class _Signs:
         self.body: list[Any] = []
         self.opposite: dict[int, Ref] = {}
         self.same: dict[int, Ref] = {}
-        """Negations of negations, with what they are."""
+        """Negations of negations, with the values that they equal."""
         self.products: dict[int, int] = {}
-        """Where in the new body a product with a number is, by its value."""
+        """By value: the position in the new body of a product with a number."""
         arithmetic = {
             step.out: step for step in body if isinstance(step, Instr) and self._is_arithmetic(step)
         }
@@ -92,10 +92,10 @@ class _Signs:
             for step in arithmetic.values()
             if step.op is NEGATIVE and step.out in self.free
         }
-        """The values that are read with the other sign, too."""
+        """The values that are also read with the opposite sign."""
 
     def _is_arithmetic(self, step: Instr) -> bool:
-        """Tell if a step is arithmetic of real arrays and numbers, or an even function."""
+        """Tell if a step is real arithmetic on arrays and numbers, or an even function."""
         if not isinstance(step.fn, UFUNC) or step.kw or not self._is_real(step.out):
             return False
         if step.op.sign is None:
@@ -107,13 +107,13 @@ class _Signs:
         return known and any(type(arg) is Ref for arg in step.args)
 
     def _is_real(self, index: int) -> bool:
-        """Tell if a value is of real numbers; those of half precision soon become infinite."""
+        """Tell if a value is real; float16 is excluded, since it overflows soon."""
         value = self.program.values[index]
         is_float = getattr(value.dtype, "kind", "") == "f" and value.dtype.itemsize > 2
         return is_float and not value.is_number
 
     def _free(self) -> set[int]:
-        """The values whose readers can all take in a sign."""
+        """Return the values whose readers can all absorb a sign."""
         taken: dict[int, int] = {}
         free: set[int] = set()
         for step in reversed(self.arithmetic.values()):
@@ -127,7 +127,7 @@ class _Signs:
         return free
 
     def _is_scaled(self, index: int) -> bool:
-        """Tell if a value is a product of an array and a number, and is read once."""
+        """Tell if a value is a product of an array and a number, read once."""
         step = self.arithmetic.get(index)
         return step is not None and self.uses[index] == 1 and _factor(step) is not None
 
@@ -143,7 +143,7 @@ class _Signs:
         return self.body
 
     def _write(self, step: Any) -> None:
-        """Write a step that reads values as they are."""
+        """Append a step that reads values with their own sign."""
         for index in dict.fromkeys(used(step)):
             self._compute(index)
         self.body.append(step)
@@ -156,7 +156,7 @@ class _Signs:
             self._write(step)
 
     def _parts(self, leaf: Any) -> tuple[Any, bool]:
-        """A value, or what it is the negation of and True."""
+        """Return a value and False, or the value that it negates and True."""
         if type(leaf) is not Ref:
             return leaf, False
         leaf = self.same.get(leaf.index, leaf)
@@ -164,7 +164,7 @@ class _Signs:
         return (leaf, False) if source is None else (source, True)
 
     def negative(self, step: Instr) -> None:
-        """`-x`."""
+        """Rewrite `-x`."""
         source, is_opposite = self._parts(step.args[0])
         position = self._scaled_once(step.args[0])
         if step.out in self.free:
@@ -177,12 +177,12 @@ class _Signs:
             self._write(step)
 
     def even(self, step: Instr) -> None:
-        """A function that does not see the sign of its argument."""
+        """Rewrite an even function, which ignores the sign of its argument."""
         source, _ = self._parts(step.args[0])
         self.body.append(step._replace(args=(source,)))
 
     def product(self, step: Instr) -> None:
-        """`x * y` and `x / y`."""
+        """Rewrite `x * y` and `x / y`."""
         (one, sign), (other, other_sign) = map(self._parts, step.args)
         opposite = sign != other_sign
         if type(one) is not Ref or type(other) is not Ref:
@@ -202,17 +202,17 @@ class _Signs:
             self.body.append(step._replace(args=(one, other)))
 
     def _scaled_once(self, leaf: Ref) -> int | None:
-        """Where a product with a number is that is read once; None if the value is none."""
+        """Return the position of a product with a number that is read once, or None."""
         return self.products.get(leaf.index) if self.uses[leaf.index] == 1 else None
 
     def _negate(self, position: int) -> None:
-        """Change the sign of the number of a product."""
+        """Negate the number in a product."""
         scaled: Instr = self.body[position]
         args = tuple(arg if type(arg) is Ref else _negated(arg) for arg in scaled.args)
         self.body[position] = scaled._replace(args=args)
 
     def _scaled(self, step: Instr, one: Any, other: Any, opposite: bool) -> None:
-        """A product or quotient of an array and a number."""
+        """Rewrite a product or quotient of an array and a number."""
         number, array = (other, one) if type(one) is Ref else (one, other)
         if opposite:
             number = _negated(number)
@@ -234,7 +234,7 @@ class _Signs:
         self.body.append(step._replace(args=args, out=out))
 
     def sum(self, step: Instr) -> None:
-        """`x + y`."""
+        """Rewrite `x + y`."""
         (one, sign), (other, other_sign) = map(self._parts, step.args)
         if sign and other_sign:
             one, sign = self._computed(step.args[0]), False
@@ -243,13 +243,13 @@ class _Signs:
         self.body.append(_of(np.subtract if subtracts else np.add, args, step))
 
     def difference(self, step: Instr) -> None:
-        """`x - y`."""
+        """Rewrite `x - y`."""
         (one, sign), (other, other_sign) = map(self._parts, step.args)
         args = (self._computed(step.args[0]) if sign else one, other)
         self.body.append(_of(np.add if other_sign else np.subtract, args, step))
 
     def _computed(self, leaf: Ref) -> Ref:
-        """A value as it is, which is the negation of another one."""
+        """Compute a value that so far is only known as a negation."""
         leaf = self.same.get(leaf.index, leaf)
         self._compute(leaf.index)
         return leaf
@@ -263,16 +263,16 @@ ARITHMETIC: dict[Sign | None, Callable[[_Signs, Instr], None]] = {
     Sign.DIFFERENCE: _Signs.difference,
 }
 SCALING = frozenset({Sign.NEGATION, Sign.PRODUCT})
-"""What has the sign of one of its arguments."""
+"""The operations whose result changes sign with any one operand."""
 
 
 def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:
-    """The step with another ufunc."""
+    """Return the step with another ufunc."""
     return step._replace(fn=fn, name=fn.__name__, args=args)
 
 
 def _factor(step: Instr) -> Any:
-    """The number that an array is multiplied with, divided by, or divides; None if it is none."""
+    """Return the number that scales an array by a product or a quotient, or None."""
     numbers = [arg for arg in step.args if type(arg) is not Ref]
     return numbers[0] if step.op.sign in SCALING and numbers else None
 
@@ -282,5 +282,5 @@ def _negated(number: Any) -> Any:
 
 
 def _is_exact(factor: Any) -> bool:
-    """Tell if a product with a factor is exact: it is 1, 2, 4, 8 ..., of either sign."""
+    """Tell if a product with a factor is exact: 1, 2, 4, 8 ..., of either sign."""
     return 1 <= abs(factor) < MOST and abs(math.frexp(factor)[0]) == 0.5

@@ -1,7 +1,7 @@
-"""Substitution: equal values are computed once, and what was written is read without the array.
+"""Substitution: equal values are computed once, and reads return the values written.
 
-One walk merges equal instructions and equal constants, forwards what was written to those who read
-it (`forwarding.py`), and folds numbers (`folding.py`), in the bodies of loops too.
+One walk merges equal instructions and equal constants, forwards written values to their readers
+(`forwarding.py`), and folds numbers (`folding.py`), also in the bodies of loops.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ MERGED = 1 << 16
 
 
 def substitute(program: Program, *, merge_keys: bool) -> None:
-    """Replace values by equal ones: numbers, operands, earlier results, what was written.
+    """Replace values by equal ones: numbers, operands, earlier results, written values.
 
-    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. That is
-    left for after the search for loops: to merge what one turn reads with what the next reads, or
-    to drop one turn's factor, destroys their period.
+    With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. This
+    runs only after the search for loops: merging the reads of one turn with those of the next,
+    or dropping a factor of one turn, destroys the period.
     """
     _Walk(program, merge_keys).run()
 
 
 def _equal_constants(program: Program) -> dict[int, Any]:
-    """Return what stands for small frozen arrays: the first that has the same elements."""
+    """Map each small frozen array to the first one with equal elements."""
     first: dict[Any, int] = {}
     instead: dict[int, Any] = {}
     for index, constant in program.constants.items():
@@ -66,7 +66,7 @@ class _Walk:
         self.instead: dict[int, Any] = _equal_constants(program)
         self.folding = Folding(program.values, keeps_ones=not merge_keys)
         self.depth: int = 0
-        """How many loops the body at hand is in. Accesses are followed outside of loops alone."""
+        """The number of loops around the current body. Accesses are followed outside loops only."""
         self.accesses = Accesses(program, self.folding.made, newest=merge_keys)
 
     def run(self) -> None:
@@ -86,7 +86,7 @@ class _Walk:
     def body(
         self, body: list[Instr | Loop], known: dict[Any, int], handed_on: Collection[int]
     ) -> list[Instr | Loop]:
-        """Return a body anew; what it hands on stays where it is given."""
+        """Return a body rewritten; values handed on keep their numbers."""
         made: list[Instr | Loop] = []
         for step in body:
             if isinstance(step, Loop):
@@ -101,7 +101,7 @@ class _Walk:
         return made
 
     def loop(self, loop: Loop, known: dict[Any, int]) -> Loop:
-        """Return a loop anew, which reads each stack once."""
+        """Return a loop rewritten, reading each stack once."""
         first: dict[int, int] = {}
         for index, stack in loop.reads.items():
             same = first.setdefault(self.leaf(stack).index, index)
@@ -113,7 +113,7 @@ class _Walk:
         self.depth += 1
         loop.body = self.body(loop.body, known, loop.handed_on)
         self.depth -= 1
-        while len(known) > before:  # outside, nothing of the body is there
+        while len(known) > before:  # values of the body are not visible outside
             known.popitem()
         return loop
 
@@ -121,7 +121,7 @@ class _Walk:
         return self.instead.get(leaf.index, leaf) if type_of(leaf) is Ref else leaf
 
     def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
-        """The instruction as it stays; None if another value stands for its own."""
+        """Return the instruction rewritten, or None if another value replaces its result."""
         if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()

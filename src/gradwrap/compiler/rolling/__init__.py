@@ -1,1 +1,1 @@
-"""Rolling: the loops that a trace has unrolled are found again."""
+"""Rolling: loops that tracing unrolled are found again."""

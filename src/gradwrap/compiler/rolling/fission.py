@@ -1,4 +1,4 @@
-"""One segment as instructions: the components of its dependences, each in its own way."""
+"""Fission: a segment is split into the components of its dependence graph, rolled one by one."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from gradwrap.compiler.rolling.segments import Rewriting, Segment
 
 LATEST = 7
-"""A loop carries values over so many turns at the most."""
+"""The longest distance, in turns, over which a loop carries values."""
 
 
 # Components ---------------------------------------------------------------------------------------
 
 
 def components(edges: list[list[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after those that it has edges to."""
+    """Return the strongly connected components of a graph, each after its successors."""
     count = len(edges)
     index = [-1] * count
     low = [0] * count
@@ -94,7 +94,7 @@ def components(edges: list[list[int]]) -> list[list[int]]:
 
 
 class Write:
-    """One of the writes of a turn, in all turns."""
+    """A write of the segment, over all its turns."""
 
     def __init__(self, instr: Instr, places: list[Any], written: Any) -> None:
         self.instr = instr
@@ -103,7 +103,7 @@ class Write:
         self.varying: list[int] = [n for n, part in enumerate(places) if isinstance(part, Idx)]
 
     def is_plain(self, turns: int) -> bool:
-        """Tell if it can be performed for all turns at once."""
+        """Tell if the write can be performed for all turns at once."""
         if any(not isinstance(part, (int, SLICE, Idx)) for part in self.places):
             return False
         first = self.places[: len(self.varying)]
@@ -114,12 +114,12 @@ class Write:
         return bool(self.varying) and len(self.turn_of()) == turns
 
     def turn_of(self) -> dict[tuple[int, ...], int]:
-        """By what the places that vary are: the last turn in which they are that."""
+        """Map each tuple of varying indices to the last turn that writes there."""
         columns = [self.places[number].places for number in self.varying]
         return {at: turn for turn, at in enumerate(zip(*columns, strict=True))}
 
     def is_apart(self, other: Write) -> bool:
-        """Tell if two writes never meet, since they differ along an axis that does not vary."""
+        """Tell if two writes never touch the same element."""
         for mine, others in zip(self.places, other.places, strict=False):
             if isinstance(mine, Idx) and isinstance(others, Idx):
                 if set(mine.places).isdisjoint(others.places):
@@ -136,7 +136,7 @@ class Write:
         return False
 
     def comes_before(self, other: Write) -> tuple[bool, bool]:
-        """Tell if it may be performed before a later one of the turn, and if it may be after it."""
+        """Tell if the write may be performed before, and after, a later write of the same turn."""
         both_add = self.instr.op.scatters and other.instr.op.scatters
         if both_add or self.is_apart(other):
             return True, True
@@ -150,7 +150,7 @@ class Write:
 
 
 def _range(part: Any) -> tuple[int, int] | None:
-    """The places of a part of a key; None if that depends on the length of the axis."""
+    """Return the bounds of a part of a key; None if they depend on the length of the axis."""
     if type(part) is int:
         return (part, part + 1) if part >= 0 else None
     if not isinstance(part, SLICE) or part.step not in (None, 1):
@@ -162,7 +162,7 @@ def _range(part: Any) -> tuple[int, int] | None:
 
 
 def ordered(plans: list[Write]) -> list[Write] | None:
-    """Order the writes of a turn so that each can be performed for all turns; None if none can."""
+    """Order the writes of a turn so that each can be performed for all turns at once, or None."""
     before: list[set[int]] = [set() for _ in plans]
     for second, later in enumerate(plans):
         for first in range(second):
@@ -178,14 +178,14 @@ def ordered(plans: list[Write]) -> list[Write] | None:
 
 
 class Emission(Stacking):
-    """Writes the instructions of one segment."""
+    """Emits the instructions of one segment."""
 
     def __init__(self, roller: Rewriting, segment: Segment) -> None:
         super().__init__(roller, segment)
         self.owner: dict[int, int] = {}
 
     def write(self) -> None:
-        """Write all components."""
+        """Emit all components."""
         segment = self.segment
         edges = [
             [operand.row for operand in operands if type(operand) is Rel]
@@ -208,16 +208,16 @@ class Emission(Stacking):
                 self._row(members[0])
 
     def _is_late(self, row: int, members: list[int]) -> bool:
-        """Tell if a row reads what its component gave in an earlier turn."""
+        """Tell if a row reads a value that its component computed in an earlier turn."""
         return any(
             type(operand) is Rel and operand.distance > 0 and operand.row in members
             for operand in self.segment.operands[row]
         )
 
-    # What is needed of a row ----------------------------------------------------------------------
+    # Uses of a row --------------------------------------------------------------------------------
 
     def _needs(self, row: int) -> tuple[bool, bool]:
-        """Tell if a row is needed of all turns, and if of the last, outside of its component."""
+        """Tell if other components read a row's values of all turns, and if they read the last."""
         segment, roller = self.segment, self.roller
         end = segment.start + segment.period * self.turns
         all_turns = last = False
@@ -235,10 +235,10 @@ class Emission(Stacking):
                 return True, last
         return all_turns, last
 
-    # Rows that depend on no earlier turn ----------------------------------------------------------
+    # Rows independent of earlier turns ------------------------------------------------------------
 
     def _row(self, row: int) -> None:
-        """Perform a row for all turns at once, if that can be."""
+        """Perform a row for all turns at once, if possible."""
         segment = self.segment
         instr, operands = segment.rows[row], segment.operands[row]
         value = segment.values[row]
@@ -253,13 +253,13 @@ class Emission(Stacking):
             self._loop([row])
 
     def _once(self, instr: Instr, operands: list[Any], value: Value) -> Ref:
-        """Perform a row that is the same in all turns."""
+        """Perform once a row that is the same in all turns."""
         same: list[Any] = [self.same_in_all(operand)[0] for operand in operands]
         args, kw = with_leaves((instr.args, instr.kw), iter(same))
         return self.emit(instr.fn, instr.name, args, value, kw, views=instr.views, line=instr.line)
 
     def _inner_loop(self, members: list[int]) -> None:
-        """Perform a loop in all turns: once, side by side, or turn by turn."""
+        """Perform an inner loop for all turns: once, side by side, or turn by turn."""
         segment = self.segment
         row, *items = members
         instr, operands = segment.rows[row], segment.operands[row]
@@ -278,7 +278,7 @@ class Emission(Stacking):
             self._loop(members)
 
     def _side_by_side(self, row: int, items: list[int]) -> None:
-        """Perform the turns of an inner loop for all turns of the outer one at a time."""
+        """Perform each turn of an inner loop for all turns of the outer loop at once."""
         segment, turns = self.segment, self.turns
         instr, operands = segment.rows[row], segment.operands[row]
         inner: Any = instr.fn
@@ -347,7 +347,7 @@ class Emission(Stacking):
             )
 
     def _inner_turns(self, stack: Ref, rank: int) -> Ref:
-        """Return a stack of stacks with the inner turns first, for rows with so many axes."""
+        """Move the axis of the inner turns to the front, and pad each row to `rank` axes."""
         value = self.values[stack.index]
         outer, inner, *shape = value.shape
         made = value._replace(shape=(inner, outer, *shape), order="?")
@@ -361,7 +361,7 @@ class Emission(Stacking):
     # Sums and writes over all turns ---------------------------------------------------------------
 
     def _ring(self, members: list[int]) -> bool:
-        """Write a component all of whose rows add, or write, to one value; False if it is none."""
+        """Emit a component in which every row accumulates into one value. Return False if not."""
         segment = self.segment
         inside = set(members)
         links: list[tuple[int, int, Any]] = []
@@ -444,9 +444,9 @@ class Emission(Stacking):
         return True
 
     def _write_key(self, plan: Write) -> tuple[int, Any]:
-        """The key of a write for all turns at once.
+        """Return the key of a write for all turns at once.
 
-        Before it comes the number of axes that the one of the turns is behind, or -1 if the key
+        The key comes second; first comes the position of the axis of turns, or -1 if the key
         does not vary.
         """
         places = list(plan.places)
@@ -489,7 +489,7 @@ class Emission(Stacking):
         return self.emit(instr.fn, instr.name, (total, place, amount), value, line=instr.line)
 
     def _amounts(self, written: Any, region: tuple[int, ...]) -> Any:
-        """What is written in all turns, to be written at once."""
+        """Return the values written in all turns, as the operand of a single write."""
         if type(written) is Inv and type(written.leaf) is not Ref:
             return written.leaf
         if type(written) is Num:
@@ -500,7 +500,7 @@ class Emission(Stacking):
         return self.padded(self.stacked(written), len(region))
 
     def _total(self, written: Any, value: Value, instr: Instr) -> Ref:
-        """The sum over all turns of what is added in each."""
+        """Return the sum over all turns of the values added."""
         if type(written) not in (Rel, Gat) or self.same_in_all(written) is not None:
             raise Decline("what is added in each turn is the same")
         row_value = self.row_value(written)
@@ -517,7 +517,7 @@ class Emission(Stacking):
         )
 
     def _product(self, row: int, made: Value) -> Ref | None:
-        """The sum of the products of matrices of all turns, as one product; None if it is none."""
+        """Return a sum of matrix products over all turns as a single product, or None."""
         instr, operands = self.segment.rows[row], self.segment.operands[row]
         if instr.op is not MATMUL or len(made.shape) != 2:
             return None
@@ -544,7 +544,7 @@ class Emission(Stacking):
     # Recurrences ----------------------------------------------------------------------------------
 
     def _loop(self, members: list[int]) -> None:
-        """Write a component as a loop."""
+        """Emit a component as a loop."""
         segment, new = self.segment, self.roller.program.new
         loop = Loop(self.turns)
         made = {row: new(segment.values[row]) for row in members}
@@ -580,7 +580,7 @@ class Emission(Stacking):
         self.roller.body.append(loop)
 
     def part_of(self, loop: Loop, stack: Ref) -> Ref:
-        """Return the body value that is the part of a stack for the turn."""
+        """Return the body value that reads this turn's part of a stack."""
         for index, known in loop.reads.items():
             if known == stack:
                 return Ref(index)
@@ -594,7 +594,7 @@ class Emission(Stacking):
     def _carried(
         self, loop: Loop, members: list[int], made: dict[int, Ref]
     ) -> dict[tuple[int, int], Ref]:
-        """Enter what a loop carries. By row and distance: the value of so many turns before."""
+        """Declare the carries of a loop. Return the carried value by row and distance in turns."""
         longest: dict[int, tuple[Any, ...]] = {}
         for row in members:
             for operand in self.segment.operands[row]:

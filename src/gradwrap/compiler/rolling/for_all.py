@@ -1,4 +1,4 @@
-"""Rows that depend on no earlier turn: each operation as one for all turns."""
+"""Vectorised rows: each row that needs no earlier turn becomes one operation over all turns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def for_all(self: Stacking, instr: Instr, operands: list[Any], value: Value) -> Ref:
-    """Perform a row for all turns at once, and return the stack of what it gives.
+    """Perform a row for all turns at once, and return the stack of its results.
 
     Raises
     ------
     Decline
-        It can only be performed turn by turn.
+        The row can only be performed turn by turn.
     """
     made = self.stack_value(value)
     if is_elementwise(instr):
@@ -188,7 +188,7 @@ def _transpose(self: Stacking, instr: Instr, operands: list[Any], made: Value) -
 
 
 def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    """Join arrays or numbers along one axis."""
+    """Join arrays along an axis."""
     parts = instr.args[0]
     if not isinstance(parts, (LIST, TUPLE)) or instr.op is ARRAY:
         if not isinstance(parts, LIST) or any(isinstance(part, LIST) for part in parts):
@@ -220,7 +220,7 @@ def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
 
 
 def _moved(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    """Exchange axes that are given by number."""
+    """Exchange two axes given by number."""
     rank = len(made.shape) - 1
     axes = [op.leaf for op in operands[1:] if type(op) is Inv and type(op.leaf) is int]
     if len(axes) != 2 or instr.kw:
@@ -249,7 +249,7 @@ def _same(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
 
 
 def _write(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
-    """A write to a new array in each turn, at one key."""
+    """Write to a new array in each turn, at the same key."""
     source, *parts, written = operands
     if any(type(part) is not Inv for part in parts):
         raise Decline("a key of a write varies")
@@ -283,4 +283,4 @@ SPECIAL: dict[Kind, Callable[[Stacking, Instr, list[Any], Value], Ref]] = {
     Kind.PART: _same,
     Kind.WRITE: _write,
 }
-"""How operations that are not elementwise are performed for all turns at once."""
+"""The vectorised forms of operations that are not elementwise."""

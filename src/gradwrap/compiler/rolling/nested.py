@@ -1,7 +1,7 @@
-"""Loops as instructions, while loops around them are looked for.
+"""Nested loops: a loop as an instruction, during the search for loops around it.
 
-A loop becomes an instruction named `loop` whose `fn` is a `Nested`; the instructions named `item`
-behind it take its outputs. What the loop reads are its arguments.
+A loop becomes an instruction named `loop` whose `fn` is a `Nested`; instructions named `item`
+take its outputs. The operands of the loop are its arguments.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NO_VALUE = Value((), None, is_ndarray=False, is_tuple=True)
-"""The description of the outputs of a loop together."""
+"""The description of the tuple of a loop's outputs."""
 
 
 def is_numeric(leaf: Any) -> bool:
-    """Tell if a leaf is a number of Python's or NumPy's, and no truth value."""
+    """Tell if a leaf is a Python or NumPy number; booleans are excluded."""
     return isinstance(leaf, (int, float, complex, NUMBER)) and not isinstance(leaf, bool)
 
 
 class Nested:
-    """A loop as a function: `loop` reads argument `n` as value `-1 - n`, and gives output `n`."""
+    """A loop as a function: value `-1 - n` in it is argument `n`, and output `n` is value `n`."""
 
     __slots__ = ("dtypes", "key", "loop")
 
     def __init__(self, loop: Loop, values: Sequence[Value], dtypes: dict[int, Any]) -> None:
         self.loop: Loop = loop
         self.dtypes: dict[int, Any] = dtypes
-        """By argument: the dtype that a number of Python's has in the operation."""
+        """By argument: the dtype of a Python number in its operation."""
         self.key: Any = _form(loop, values, {})
-        """What two loops agree in that do the same with other arguments."""
+        """A key that is equal for loops that differ only in their arguments."""
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """Perform the loop."""
@@ -59,7 +59,7 @@ class Nested:
 
 
 def _form(loop: Loop, values: Sequence[Value], numbers: dict[int, int]) -> Any:
-    """Return all of a loop, with its body values numbered in order."""
+    """Return a comparable form of a loop, with its body values numbered in order."""
 
     def number(index: int) -> tuple[int, Value]:
         return numbers.setdefault(index, len(numbers)), values[index]
@@ -84,9 +84,9 @@ def _form(loop: Loop, values: Sequence[Value], numbers: dict[int, int]) -> Any:
 
 
 class _Arguments:
-    """Finds the arguments of a loop: what it reads, numbers, and the integers of its keys.
+    """Collects the arguments of a loop: values from outside, numbers, and integers of keys.
 
-    Numbers may differ from one turn of an outer loop to the next.
+    Numbers may differ between the turns of an outer loop.
     """
 
     def __init__(self, values: Sequence[Value]) -> None:
@@ -94,10 +94,10 @@ class _Arguments:
         self.found: list[Any] = []
         self.dtypes: dict[int, Any] = {}
         self.known: dict[int, Ref] = {}
-        """By value: the name that it has in the loop."""
+        """By value: its name in the loop."""
 
     def template(self, loop: Loop) -> Loop:
-        """Return a loop that reads the arguments by their numbers."""
+        """Return a copy of the loop with its arguments named by position."""
         self.known.update({index: Ref(index) for index in loop.found})
         reads = {index: self.leaf(stack) for index, stack in loop.reads.items()}
         carries = [carry._replace(first=self.leaf(carry.first)) for carry in loop.carries]
@@ -108,7 +108,7 @@ class _Arguments:
         return Loop(loop.turns, body, carries, reads, dict(loop.stacks), dict(loop.finals))
 
     def instr(self, instr: Instr) -> Instr:
-        """Return an instruction of a body that reads the arguments by their numbers."""
+        """Return an instruction of the body with its arguments named by position."""
         made: Instr = changed(instr, self.leaf)
         if made.op.has_key:
             source, key, *rest = made.args
@@ -122,29 +122,29 @@ class _Arguments:
         return made._replace(args=tuple(self.number(leaf, whole) for leaf in made.args))
 
     def leaf(self, leaf: Any) -> Any:
-        """Return the name that a leaf has in the loop."""
+        """Return the name of a leaf in the loop."""
         if type_of(leaf) is not Ref:
             return leaf
         return self.known.get(leaf.index) or self.known.setdefault(leaf.index, self.new(leaf))
 
     def place(self, part: Any) -> Any:
-        """Return the name of an integer of a key; others are left as they are."""
+        """Return the name of an integer in a key; other parts stay."""
         return self.new(part, np.dtype(np.int64)) if type(part) is int else part
 
     def number(self, leaf: Any, dtype: Any) -> Any:
-        """Return the name of a number; others are left as they are."""
+        """Return the name of a number; other leaves stay."""
         own = leaf.dtype if isinstance(leaf, NUMBER) else dtype
         return self.new(leaf, own) if is_numeric(leaf) else leaf
 
     def new(self, leaf: Any, dtype: Any = None) -> Ref:
-        """Enter an argument, and the dtype that it has if it is a number."""
+        """Add an argument, with its dtype if it is a number."""
         self.dtypes[len(self.found)] = dtype
         self.found.append(leaf)
         return Ref(-len(self.found))
 
 
 def as_operation(loop: Loop, values: Sequence[Value]) -> tuple[Nested, tuple[Any, ...]]:
-    """Return a loop as a function, and the arguments that it has here."""
+    """Return a loop as a function, and its arguments."""
     arguments = _Arguments(values)
     made = arguments.template(loop)
     made.stacks = {index: number for number, index in enumerate(loop.stacks)}
@@ -153,7 +153,7 @@ def as_operation(loop: Loop, values: Sequence[Value]) -> tuple[Nested, tuple[Any
 
 
 def as_loop(nested: Nested, args: Sequence[Any], outs: dict[int, int]) -> Loop:
-    """Return the loop of a function with arguments; `outs` number those outputs that are wanted."""
+    """Return the loop of a function applied to arguments; `outs` maps output numbers to values."""
 
     def argument(leaf: Any) -> Any:
         return args[-1 - leaf.index] if type_of(leaf) is Ref and leaf.index < 0 else leaf
@@ -165,7 +165,7 @@ def as_loop(nested: Nested, args: Sequence[Any], outs: dict[int, int]) -> Loop:
 
 
 def without_operations(body: Sequence[Instr | Loop]) -> list[Instr | Loop]:
-    """Return a body with loops in the place of the instructions that stand for them."""
+    """Return a body with the instructions named `loop` turned back into loops."""
     outs: dict[int, dict[int, int]] = {
         step.out: {} for step in body if isinstance(step, Instr) and isinstance(step.fn, Nested)
     }
@@ -185,7 +185,7 @@ def without_operations(body: Sequence[Instr | Loop]) -> list[Instr | Loop]:
 
 
 def with_operations(body: Sequence[Instr | Loop], values: list[Value]) -> list[Instr]:
-    """Return a body with instructions in the place of loops, whose outputs are items of theirs."""
+    """Return a body with each loop as an instruction, followed by items for its outputs."""
     made: list[Instr] = []
     for step in body:
         if isinstance(step, Instr):

@@ -1,4 +1,4 @@
-"""Rolling: the loops that a trace has unrolled are found again.
+"""Rolling: loops that tracing unrolled are found again.
 
 A Python loop, `s = x[0]`, then `s = np.sin(s) * np.exp(x[i])` for `i` from 1 to 10, was traced as
 
@@ -10,8 +10,8 @@ A Python loop, `s = x[0]`, then `s = np.sin(s) * np.exp(x[i])` for `i` from 1 to
 
 The operations, with the shapes and dtypes of their operands, repeat with a *period* of four. Such a
 stretch is a *segment*, here of ten turns of four *rows*. Then each operand of each row is described
-over all turns: `sin` reads what the row of `*` gave one turn before, at first `t1`; `x[i]` reads
-one value, at the places 1, 2, ... 10; `exp` and `*` read what other rows gave in the same turn. So
+over all turns: `sin` reads the result of the row `*` one turn before, at first `t1`; `x[i]` reads
+one value, at the places 1, 2, ... 10; `exp` and `*` read results of other rows of the same turn. So
 the rows depend on each other as a graph, and its components, in order, become
 
     t42 = x[1:11]       no earlier turn is needed: one operation for all turns, whose result is a
@@ -25,9 +25,9 @@ the rows depend on each other as a graph, and its components, in order, become
 
 Sums over turns become reductions, and writes at keys that advance become writes to slices.
 
-The body that is left may repeat too, as that of a loop of loops does, with loops among its
-operations. So it is rolled again, until nothing more is found. A segment that cannot be described
-stays as it is, with the reason in `Program.notes`.
+The new body may repeat too, as that of two nested loops does, with loops among its
+operations. So it is rolled again, until no more loops are found. A segment that cannot be described
+stays unrolled, with the reason in `Program.notes`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 MOST_LENGTHS = 3
 DEPTH = 4
-"""Loops of loops are looked for to this depth."""
+"""The greatest depth of nested loops."""
 GRAM = 12
 LONGEST = 400
 """The longest period, in operations."""
@@ -91,12 +91,12 @@ SHORTEST = 40
 """The shortest body in which loops are looked for."""
 TURNS = 8
 ROW, STACK = 1 << 14, 1 << 20
-"""Rows of so many elements are not stacked where a stack would have so many bytes."""
+"""Rows of at least `ROW` elements are not stacked if a stack takes more than `STACK` bytes."""
 TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (sum(pair), pair[1]))
 
 
 def rolled(program: Program) -> None:
-    """Find the loops of a program, in all of its blocks."""
+    """Roll the loops in all blocks of a program."""
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
@@ -126,7 +126,7 @@ def rolled(program: Program) -> None:
 
 
 class Roller(Rewriting):
-    """Rewrites the blocks of a program, from the root on."""
+    """Rewrites the blocks of a program, starting at the root."""
 
     body: list[Instr | Loop]
     instrs: list[Instr]
@@ -140,7 +140,7 @@ class Roller(Rewriting):
         self.kinds: dict[Value, int] = {}
         self.flat: list[list[Any]] = []
         self.found: Counter[tuple[str, int]] = Counter()
-        """The loops that were found: their operations in words, and their turns."""
+        """The loops found: a description of their operations, and their number of turns."""
         self.reasons: Counter[str] = Counter()
 
     # The body of a block --------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Roller(Rewriting):
     # Periods --------------------------------------------------------------------------------------
 
     def _segments(self) -> list[Segment]:
-        """The stretches of the body that repeat."""
+        """Return the repeating stretches of the body."""
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
         free = np.ones(count, bool)
@@ -218,14 +218,14 @@ class Roller(Rewriting):
                 if turns >= TURNS and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
                     start: int = a
-                    while self.instrs[start].op is ITEM:  # a turn has a loop and its outputs
+                    while self.instrs[start].op is ITEM:  # a turn contains a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
                     free[a:end] = False
         return sorted(found, key=lambda segment: segment.start)
 
     def _periods(self, codes: Any) -> list[int]:
-        """The commonest distances between equal stretches."""
+        """Return the most common distances between equal short stretches."""
         listed: list[int] = codes.tolist()
         counted: Counter[int] = Counter()
         last: dict[tuple[int, ...], int] = {}
@@ -240,7 +240,7 @@ class Roller(Rewriting):
         return [period for period in common if period * TURNS <= len(listed)]
 
     def _code(self, instr: Instr) -> int:
-        """A small number for an operation with the shapes and dtypes of what it works on."""
+        """Return a small number for an operation, the shapes and the dtypes of its operands."""
         numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
         keyed = instr.op.has_key
         name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
@@ -353,7 +353,7 @@ class Roller(Rewriting):
         return Rel(distance, row, column[:distance])
 
     def _canonical(self, leaf: Any) -> Any:
-        """The one value that stands for what is the same in all turns of an earlier segment."""
+        """Return the hoisted value that a leaf equals, or the leaf itself."""
         segment, row, _ = self.place.get(leaf.index, (None, 0, 0))
         return leaf if segment is None else segment.hoisted.get(row, leaf)
 
@@ -371,7 +371,7 @@ class Roller(Rewriting):
 
 
 def _counted(rows: Sequence[Instr]) -> str:
-    """Say how many operations and loops there are."""
+    """Say how many operations and loops the rows contain."""
     inner = sum(isinstance(row.fn, Nested) for row in rows)
     count = sum(row.op is not ITEM for row in rows) - inner
     text = f"{count} operations"
@@ -379,7 +379,7 @@ def _counted(rows: Sequence[Instr]) -> str:
 
 
 def _shortest(codes: Any, period: int) -> int:
-    """The shortest period of codes of which this is one."""
+    """Return the shortest period of a stretch, given a multiple of it."""
     return next(
         shorter
         for shorter in range(1, period + 1)

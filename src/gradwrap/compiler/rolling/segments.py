@@ -1,4 +1,4 @@
-"""Segments: stretches of a body that repeat, and what each operand of a row is in every turn."""
+"""Segments: repeating stretches of a body, with each operand described over all turns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-class Decline(Exception):  # noqa: N818  it leaves the code as it is
-    """A segment cannot be rolled; the message says why."""
+class Decline(Exception):  # noqa: N818  the code stays unrolled
+    """A segment cannot be rolled; the message gives the reason."""
 
 
 class Late(Decline):
-    """Something is carried over more turns than a loop does: `distance`."""
+    """A value is carried over too many turns for one loop: `distance`."""
 
     def __init__(self, distance: int) -> None:
         super().__init__(f"a value is read {distance} turns later")
@@ -39,13 +39,13 @@ class Late(Decline):
 
 
 class Inv(NamedTuple):
-    """One leaf in all turns."""
+    """The same leaf in all turns."""
 
     leaf: Any
 
 
 class Rel(NamedTuple):
-    """What row `row` gave `distance` turns before; `inits` in the first so many turns."""
+    """The result of row `row` from `distance` turns before; `inits` in the first turns."""
 
     distance: int
     row: int
@@ -53,25 +53,25 @@ class Rel(NamedTuple):
 
 
 class Gat(NamedTuple):
-    """A value from outside for each turn."""
+    """A different value from outside in each turn."""
 
     leaves: tuple[Any, ...]
 
 
 class Num(NamedTuple):
-    """A number for each turn."""
+    """A different number in each turn."""
 
     numbers: tuple[Any, ...]
 
 
 class Idx(NamedTuple):
-    """A place along an axis for each turn."""
+    """A different index along an axis in each turn."""
 
     places: tuple[int, ...]
 
 
 class Segment:
-    """Rows that are performed in a number of turns."""
+    """A stretch of instructions, `rows`, that repeats for a number of turns."""
 
     def __init__(self, start: int, period: int, turns: int) -> None:
         self.start = start
@@ -85,7 +85,7 @@ class Segment:
         self.hoisted: dict[int, Ref] = {}
 
     def parts(self, turns: int) -> list[Segment]:
-        """Take it apart into segments of so many turns; the last one may have fewer."""
+        """Split the segment into segments of at most `turns` turns."""
         return [
             Segment(self.start + first * self.period, self.period, min(turns, self.turns - first))
             for first in range(0, self.turns, turns)
@@ -93,7 +93,7 @@ class Segment:
 
 
 def leaves_of(nest: Any) -> Iterator[Any]:
-    """Yield the leaves of a nest; a slice is one."""
+    """Yield the leaves of a nest; a slice counts as a leaf."""
     if isinstance(nest, (TUPLE, LIST)):
         for part in nest:
             yield from leaves_of(part)
@@ -102,7 +102,7 @@ def leaves_of(nest: Any) -> Iterator[Any]:
 
 
 def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
-    """Return the same nest with other leaves; a slice is one."""
+    """Return a nest with its leaves replaced in order; a slice counts as a leaf."""
     if isinstance(nest, (TUPLE, LIST)):
         kind = type_of(nest)
         return kind([with_leaves(part, leaves) for part in nest])
@@ -110,7 +110,7 @@ def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
 
 
 def normalised(instr: Instr, values: Sequence[Value]) -> Instr:
-    """Return the same access with its integers counted from the front."""
+    """Return an access with negative integers in its key counted from the front."""
     if not instr.op.has_key or type(instr.args[0]) is not Ref:
         return instr
     key = instr.args[1]
@@ -131,7 +131,7 @@ def normalised(instr: Instr, values: Sequence[Value]) -> Instr:
 def axes_of(
     parts: Sequence[Any], shape: tuple[int, ...], values: Sequence[Value]
 ) -> list[int | None] | None:
-    """Return the axis that each part of a key is for; None for a key with masks."""
+    """Return the axis that each part of a key indexes; None for a key with masks."""
     taken = 0
     for part in parts:
         if type(part) is Ref and values[part.index].dtype.kind == "b":
@@ -157,7 +157,7 @@ NO_OPERATION = Instr(zeros, "", (), (), -1)
 
 
 def affine(places: Sequence[int]) -> tuple[int, int] | None:
-    """Return the first of some integers and their distance, if that is always the same."""
+    """Return the first integer and the step of an arithmetic sequence, or None."""
     step = places[1] - places[0]
     if step and all(b - a == step for a, b in pairwise(places)):
         return places[0], step
@@ -165,36 +165,36 @@ def affine(places: Sequence[int]) -> tuple[int, int] | None:
 
 
 def advance(first: int, step: int, count: int) -> slice:
-    """Return the slice of so many places from one on."""
+    """Return the slice with a given start, step and number of elements."""
     stop = first + step * count
     return slice(first, None if stop < 0 else stop, None if step == 1 else step)
 
 
 class Rewriting:
-    """The new body of a block, and where the values of the old one are in it."""
+    """The new body of a block, and the positions of the old values in it."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.values: list[Value] = program.values
         self.body: list[Instr | Loop] = []
         self.place: dict[int, tuple[Segment, int, int]] = {}
-        """The segment, row and turn of the values that have been rolled."""
+        """By value rolled: its segment, row and turn."""
         self.memo: dict[int, Any] = {}
         self.instrs: list[Instr] = []
         self.position: dict[int, int] = {}
-        """Where in the old body a value is given."""
+        """By value: the position in the old body of the step that defines it."""
         self.uses: dict[int, list[int]] = {}
         self.made: dict[int, Instr] = {}
-        """The instructions of the new body that were made for it."""
+        """The instructions made for the new body, by output."""
 
     def constant(self, content: Any) -> Ref:
-        """Enter an array of numbers."""
+        """Add a constant array."""
         made = self.program.new(Value(content.shape, content.dtype, is_ndarray=True))
         self.program.constants[made.index] = Constant(content, by_reference=False, name="")
         return made
 
     def plain(self, leaf: Any) -> Any:
-        """Return the value of a leaf by itself."""
+        """Return a leaf as a value of the new body, reading it from its stack if it was rolled."""
         if type(leaf) is not Ref or leaf.index not in self.place:
             return leaf
         found = self.memo.get(leaf.index)
@@ -228,7 +228,7 @@ class Rewriting:
         return made
 
     def is_same(self, leaf: Any, made: Ref) -> bool:
-        """Tell if a leaf of the old body is what an instruction made for the new one gives."""
+        """Tell if a leaf of the old body equals the result of a new instruction."""
         at = self.position.get(leaf.index) if type(leaf) is Ref else None
         other = self.made.get(made.index)
         if at is None or other is None or other.op.is_fresh:
@@ -239,6 +239,6 @@ class Rewriting:
         return bool(token(mapped(instr.args, self.plain)) == token(other.args))
 
     def described(self, leaf: Any) -> Value:
-        """Return the description of a value that a leaf names."""
+        """Return the description of the value that a leaf names."""
         index: int = leaf.index
         return self.values[index]

@@ -1,4 +1,4 @@
-"""Stacks: what the rows of a segment work on in all turns, along a first axis."""
+"""Stacks: the values of a segment's operands in all turns, along a first axis."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gradwrap.compiler.rolling.segments import Rewriting, Segment
 
 PIECES = 4
-"""Values from outside are joined of so many pieces at the most."""
+"""The most pieces from which values from outside are joined."""
 
 
 class Stacking:
-    """Writes instructions that make stacks of the values of one segment."""
+    """Emits instructions that stack the values of one segment."""
 
     def __init__(self, roller: Rewriting, segment: Segment) -> None:
         self.roller = roller
@@ -38,14 +38,14 @@ class Stacking:
         return Value((self.turns, *value.shape), value.dtype, is_ndarray=True, order=order)
 
     def row_value(self, operand: Any) -> Value:
-        """Return the description of what an operand is in one turn."""
+        """Return the description of an operand in one turn."""
         if type(operand) is Rel:
             return self.segment.values[operand.row]
         leaf = operand.leaf if type(operand) is Inv else operand.leaves[0]
         return self.described(leaf)
 
     def same_in_all(self, operand: Any) -> Any:
-        """Return the leaf of an operand that is the same in all turns; None for others."""
+        """Return, in a tuple, the leaf that equals an operand in all turns; None if it varies."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
         made = self.segment.hoisted.get(operand.row) if type(operand) is Rel else None
@@ -54,7 +54,7 @@ class Stacking:
         return (made,)
 
     def stacked(self, operand: Any) -> Ref:
-        """Return the values of an operand in all turns, along a first axis."""
+        """Return the stack of an operand's values in all turns."""
         if type(operand) is Rel:
             return self._stacked_rel(operand)
         if type(operand) is Gat:
@@ -70,7 +70,7 @@ class Stacking:
         return self.emit(np.broadcast_to, "broadcast_to", (leaf, value.shape), value, views=True)
 
     def stack_of(self, row: int) -> Ref:
-        """Return what a row gives in all turns."""
+        """Return the stack of a row's results in all turns."""
         if row in self.segment.hoisted:
             return self._repeated(self.segment.hoisted[row])
         return self.segment.stacks[row]
@@ -87,14 +87,14 @@ class Stacking:
         return self.concatenated([first, part], value, self.turns)
 
     def joined(self, leaves: list[Any], value: Value) -> Ref:
-        """Return single values along a new first axis."""
+        """Stack single values along a new first axis."""
         made = Value((len(leaves), *value.shape), value.dtype, is_ndarray=True)
         if value.shape:
             return self.emit(np.stack, "stack", (leaves,), made)
         return self.emit(array, "array", (leaves, value.dtype), made)
 
     def _slice(self, stack: Ref, first: int, step: int, count: int, value: Value) -> Ref:
-        """Turns `first`, `first + step`, … of a stack."""
+        """Return turns `first`, `first + step`, … of a stack."""
         if (first, step, count) == (0, 1, self.values[stack.index].shape[0]):
             return stack
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
@@ -102,14 +102,14 @@ class Stacking:
         return self.emit(getitem, "getitem", (stack, advance(first, step, count)), made, views=True)
 
     def concatenated(self, parts: list[Ref], value: Value, count: int) -> Ref:
-        """Return stacks behind each other."""
+        """Concatenate stacks along the axis of turns."""
         if len(parts) == 1:
             return parts[0]
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
         return self.emit(np.concatenate, "concatenate", (parts,), made)
 
     def _gathered(self, leaves: tuple[Any, ...]) -> Ref:
-        """Values from outside, one for each turn: slices of stacks, joined."""
+        """Return the stack of values from outside, joined from slices of known stacks."""
         value = self.described(leaves[0])
         if value.is_tuple or (value.is_ndarray and not value.shape):
             raise Decline("a value from outside is no plain array or number")
@@ -142,7 +142,7 @@ class Stacking:
         return self.concatenated(parts, value, len(leaves))
 
     def numbers(self, operand: Num, others: Sequence[Any], line: Instr) -> Ref:
-        """Return numbers as an array, of the dtype that they have in the operation."""
+        """Return varying numbers as an array, of the dtype they have in the operation."""
         mine = next((n for n, other in enumerate(others) if other is operand), 0)
         if isinstance(line.fn, Nested):
             return self.constant(np.array(operand.numbers, line.fn.dtypes[mine]))
@@ -161,7 +161,7 @@ class Stacking:
         return self.constant(np.array(operand.numbers, kind))
 
     def aligned(self, operand: Any, rank: int, others: Sequence[Any], instr: Instr) -> Any:
-        """Return an operand of an elementwise row, for all turns."""
+        """Return an operand of an elementwise row for all turns, padded to `rank` axes."""
         same = self.same_in_all(operand)
         if same is not None:
             return same[0]
@@ -170,7 +170,7 @@ class Stacking:
         return self.padded(self.stacked(operand), rank)
 
     def padded(self, stack: Ref, rank: int) -> Ref:
-        """Return a stack whose rows have so many axes."""
+        """Return a stack with its rows padded to `rank` axes."""
         value = self.values[stack.index]
         missing = rank + 1 - len(value.shape)
         if missing <= 0:
@@ -180,7 +180,7 @@ class Stacking:
         return self.emit(np.reshape, "reshape", (stack, shape), made, views=True)
 
     def places(self, operand: Any) -> Any:
-        """Return a part of a key: the integers that vary, or what it is in all turns."""
+        """Return a part of a key: an `Idx` if it varies, else the part itself."""
         if type(operand) is Num:
             if type(operand.numbers[0]) is not int:
                 raise Decline("an index is no integer")
@@ -190,7 +190,7 @@ class Stacking:
         return self.roller.plain(operand.leaf)
 
     def check_basic(self, parts: tuple[Any, ...]) -> None:
-        """Make sure that a key has no arrays or lists."""
+        """Check that a key has no arrays or lists."""
         for part in parts:
             if type(part) is Ref and (
                 len(parts) > 1 or self.values[part.index].dtype.kind not in "iu"
@@ -200,7 +200,7 @@ class Stacking:
                 raise Decline("an index is a list")
 
     def region(self, value: Value, instr: Instr) -> tuple[int, ...]:
-        """Return the shape of what the key of one turn selects."""
+        """Return the shape of the region that the key of one turn selects."""
         key: Any = instr.args[1]
         if refs(key):
             raise Decline("a key of a write is an array")

@@ -1,1 +1,1 @@
-"""One run of a function, written down: the tracers, the tape, and what the function reads."""
+"""Tracing: one run of a function on tracers, recorded on a tape, and its surroundings."""

@@ -1,8 +1,8 @@
 """The backend of tracers: NumPy as the core sees it during a trace.
 
-The core sees the tracers of NumPy's arrays as a library of their own, with NumPy's rules. So the
-rules, the engine, `vmap` and the code for writes run as they are, and what arrives at the tape is a
-flat sequence of NumPy's operations.
+The core treats the tracers of NumPy arrays as a library of their own, with NumPy's rules. So the
+rules, the engine, `vmap` and the code for writes run unchanged, and the tape receives a
+flat sequence of NumPy operations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class TraceBackend(NumPyBackend):
-    """NumPy as the core sees it during a trace: rules of NumPy, and writes that are functional."""
+    """NumPy during a trace: the rules of NumPy, with functional writes."""
 
     keeps_base = False
 
@@ -92,7 +92,7 @@ class TraceBackend(NumPyBackend):
         return mine is other or bool(np.may_share_memory(mine, other))
 
     def with_part(self, xp: Any, array: Any, part: str, value: Any) -> Any:
-        """Write to every other one of the numbers that complex ones consist of."""
+        """Write to every other element of a view of complex numbers as real numbers."""
         numbers = array.reshape(-1).view(array.value.real.dtype)
         if np.ndim(value):
             value = np.broadcast_to(value, array.shape).reshape(-1)
@@ -130,7 +130,7 @@ OWN_CLASS: Any = object.__dict__["__class__"]
 
 
 def _shown_class(wrapper: Any) -> type[Any]:
-    """The class that `isinstance` finds: to the user's code, that of eager's value if untracked."""
+    """Return the class that `isinstance` sees: for user code, the class in the eager run."""
     frame: FrameType | None = frame_of(1)
     while frame is not None and module_of(frame) == "abc":
         frame = frame.f_back
@@ -150,7 +150,7 @@ def _real(value: Any) -> Any:
 
 
 def _made() -> TraceBackend:
-    """Describe the tracers of NumPy's arrays, and the arrays themselves among them."""
+    """Create the backend of tracers; plain NumPy arrays count among its arrays."""
     backend = TraceBackend(NAMESPACE, ArrayTracer)
     types = frozenset({Tracer, ArrayTracer}) | NumPyBackend(np, NDARRAY).array_types
     backend.array_types = backend.native_types = types
@@ -159,7 +159,7 @@ def _made() -> TraceBackend:
 
 
 class NumPyLibrary(Library):
-    """NumPy, as the tracer sees it."""
+    """NumPy as a library to trace."""
 
     backend: Any = _made()
     namespace: Any = NAMESPACE

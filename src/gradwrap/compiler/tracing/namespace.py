@@ -1,4 +1,4 @@
-"""The namespace of tracers: NumPy's functions, as they are written down in a trace."""
+"""The namespace of tracers: NumPy's functions, recorded in a trace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _tape() -> Tape:
 
 
 def created(shape: Any, number: Any, dtype: Any) -> Any:
-    """Write down a new array of one number."""
+    """Record a new array filled with one number."""
     tape = _tape()
     shape = _lengths(shape)
     if isinstance(number, (Tracer, tape.library.kind)):
@@ -76,7 +76,7 @@ def _full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None)
 
 
 def _constant(function: Any) -> Any:
-    """Let a function that makes an array of numbers make a tracer of a constant."""
+    """Wrap a function that makes a constant array, so that it returns a tracer."""
 
     def make(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         tape = _tape()
@@ -87,7 +87,7 @@ def _constant(function: Any) -> Any:
 
 
 def as_tracer(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any = None) -> Any:
-    """Return a tracer of a value; one of an array of the surroundings is a constant."""
+    """Return a tracer of a value; an array from the surroundings becomes a constant."""
     tape = _tape()
     if isinstance(value, Tracer):
         if dtype is not None and np.dtype(dtype) != value.dtype:
@@ -106,7 +106,7 @@ def as_tracer(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any
 
 
 def holds_tracer(value: Any) -> bool:
-    """Tell if a value is a tracer, or a nest of tuples and lists with one in it."""
+    """Tell if a value is a tracer, or a nest of tuples and lists that contains one."""
     if isinstance(value, (TUPLE, LIST)):
         return any(map(holds_tracer, value))
     return isinstance(value, Tracer)
@@ -127,14 +127,14 @@ def _sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 
 
 def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Count by a sum, as NumPy does where axes are kept; the total is an array without axes."""
+    """Count by a sum, as NumPy does with `keepdims`; the total is a 0-d array."""
     chosen = x if x.dtype == np.bool_ else np.not_equal(x, 0)
     total = ADD_REDUCE(chosen, axis=axis, dtype=np.dtype(np.intp), keepdims=keepdims)
     return total if total.shape else as_tracer([total], dtype=total.dtype).reshape(())
 
 
 def stacked(stack: Any, arrays: Any, /, *, axis: int = 0) -> Any:
-    """Make an array of numbers in one operation; stack other arrays as NumPy does."""
+    """Join numbers into an array by one operation; stack other arrays as NumPy does."""
     if not all(getattr(one, "shape", None) == () for one in arrays):
         return stack(arrays, axis=axis)
     return _tape().record(
@@ -143,7 +143,7 @@ def stacked(stack: Any, arrays: Any, /, *, axis: int = 0) -> Any:
 
 
 def repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
-    """Repeat values, in a new array where that is what the backend of NumPy makes."""
+    """Broadcast values, copying small results as the NumPy backend does."""
     if isinstance(x, NUMBER):
         return created(shape, x, x.dtype)
     view: Any = np.broadcast_to(x, shape)
@@ -163,7 +163,7 @@ CREATION: dict[Any, Any] = {
 
 
 def _all_close(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
-    """Decide as `np.allclose` does; the answer is one of the values that are looked at."""
+    """Decide as `np.allclose` does; the result becomes a guard."""
     return bool(np.all(np.isclose(a, b, *args, **kwargs)))
 
 
@@ -185,7 +185,7 @@ def _all_alike(a1: Any, a2: Any) -> bool:
 
 
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
-    """Write the Euclidean norm of real numbers as NumPy computes it: its parts are operations."""
+    """Record the Euclidean norm of real numbers as elementary operations, as NumPy computes it."""
     tape = _tape()
     if ord != 2 or isinstance(axis, TUPLE) or not isinstance(x, Tracer) or x.dtype.kind != "f":
         kw = {"axis": axis, "keepdims": keepdims, "ord": ord}
@@ -202,16 +202,16 @@ COMPOSED: dict[Any, Any] = {
     np.array_equiv: _all_alike,
     np.linalg.vector_norm: _vector_norm,
 }
-"""Functions that are performed by other operations."""
+"""The functions that are recorded as other operations."""
 OTHERWISE: dict[Any, Callable[..., Any]] = {**CREATION, **COMPOSED}
-"""What performs functions that are no operations: new arrays, and what consists of others."""
+"""The functions that are no operations: new arrays, and compositions of other operations."""
 OWN: dict[str, Any] = {
     "asarray": as_tracer,
     "astype": _astype,
     "sum": _sum,
     "count_nonzero": _count_nonzero,
     "linalg": module_like(
-        compat.linalg,  # whose own functions convert what they are given, and have other results
+        compat.linalg,  # its own functions convert their arguments, and have other results
         **{name: getattr(np.linalg, name) for name in ("solve", "eigh", "qr", "slogdet", "svd")},
     ),
     "matmul": np.matmul,
@@ -229,6 +229,6 @@ OWN: dict[str, Any] = {
     "linspace": _constant(np.linspace),
     "eye": _constant(np.eye),
 }
-"""Functions of the namespace that make tracers, or take them as they are."""
+"""The functions of the namespace that make tracers, or accept them directly."""
 NAMESPACE: Any = module_like(compat, **OWN)
 NAMESPACE.__name__ = "gradwrap_tracers"

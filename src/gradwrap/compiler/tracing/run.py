@@ -1,4 +1,4 @@
-"""One run of a function on arrays that write down what is done to them."""
+"""A trace: one run of a function on arrays that record their operations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _is_found(path: str) -> bool:
-    """Tell if there is an object of a dotted name, which source can name."""
+    """Tell if a dotted name leads to an object, so that source can name it."""
     package, *names = path.split(".")
     found: Any = sys.modules.get(package)
     for name in names:
@@ -39,29 +39,29 @@ def _is_found(path: str) -> bool:
 
 
 class Traced(NamedTuple):
-    """What one run has written down."""
+    """The record of one run."""
 
     instrs: list[Instr]
     guards: list[tuple[int, Guard, Any]]
-    """Each with the number of instructions before it, and its outcome."""
+    """Each guard with the number of instructions before it, and its outcome."""
     values: list[Value]
     inputs: tuple[int, ...]
     constants: dict[int, Any]
-    """The arrays of the surroundings: copies of what they held at their use."""
+    """The arrays of the surroundings: copies made when they were used."""
     originals: dict[int, Any]
-    """The array that each of them is a copy of, if it still has that content."""
+    """By constant: the original array, if its content is still the same."""
     readers: dict[int, str | None]
-    """The module that used each of them first; None if it was a rule."""
+    """By constant: the module that used it first; None for a rule."""
     leaves: tuple[Any, ...]
     tree: TreeDef
     results: tuple[Any, ...]
-    """The leaves of the result, as this run gave them."""
+    """The leaves of the result, as values of this run."""
     quiet: frozenset[str]
-    """The kinds of floating point errors that NumPy was to ignore somewhere."""
+    """The kinds of floating point errors that NumPy was told to ignore somewhere."""
 
 
 def is_transform(function: Any) -> bool:
-    """Tell if a function was made by a transform, which wraps its arguments itself."""
+    """Tell if a function is the result of a transform, which wraps its arguments itself."""
     while isinstance(function, partial):
         function = function.func
     code: Any = getattr(function, "__code__", None)
@@ -71,7 +71,7 @@ def is_transform(function: Any) -> bool:
 @contextmanager
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
-        """A new array of floats, which may be filled with tracked values."""
+        """Return a new array of floats as a tracer, so that tracked values can be written to it."""
         if type(array) is not tape.library.kind:
             return array
         if array.size and not in_line(array).view(np.uint8).any():
@@ -80,7 +80,7 @@ def _tracing(tape: Tape) -> Generator[None]:
         return constant.__copy__()
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
-        """Call a function of another package, which is one operation where it is given tracers."""
+        """Call a function of another package; on tracers the call is recorded as one operation."""
         if not holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
             return function(*args, **kwargs)
         return tape.record(function, name, args, kwargs)
@@ -106,15 +106,15 @@ def trace(
     *,
     with_lines: bool = True,
 ) -> Traced:
-    """Run a function on tracers in place of its arrays: leaves that are inputs, and surroundings.
+    """Run a function on tracers that replace its input leaves and the arrays it reads.
 
-    `given` tells which leaves are inputs: by default all that the library takes for inputs.
-    `with_lines` tells whether operations are noted with the lines of the code that they stand in.
+    `given` tells which leaves are inputs: by default all that the library accepts as inputs.
+    `with_lines` tells whether operations are recorded with their lines of the user's code.
 
     Raises
     ------
     Unhandled
-        The function does what cannot be compiled.
+        The function does something that cannot be compiled.
     """
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
@@ -178,7 +178,7 @@ def trace(
 
 
 def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:
-    """A leaf of the result, as the program has it, and what it is in this run."""
+    """Return a leaf of the result as the program names it, and its value in this run."""
     while isinstance(leaf, AnyWrapper):
         leaf = leaf._value
     if isinstance(leaf, Tracer) and leaf.tape is not tape:

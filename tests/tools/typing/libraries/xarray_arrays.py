@@ -38,6 +38,7 @@ def on_arrays(w: xr.DataArray, x: xr.DataArray) -> None:
     assert_type(gw.jacobian(smoothed)(w), xr.DataArray)
     assert_type(gw.hessian(loss)(w, x), xr.DataArray)
     assert_type(gw.vmap(smoothed)(w), xr.DataArray)
+    assert_type(gw.vmap(gw.grad(loss))(w, x), xr.DataArray)
     assert_type(gw.tree.map(abs, w), xr.DataArray)
     assert_type(gw.optimize.adam(loss, w, (x,)).x, xr.DataArray)
     gw.grad(loss)(w, 1.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

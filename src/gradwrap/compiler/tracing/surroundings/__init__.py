@@ -1,5 +1,5 @@
-"""What a function reads beside its arguments.
+"""The surroundings of a function: the variables and arrays it reads beside its arguments.
 
-`names` reads the names in its code. `find` finds what they lead to. `watch` tells if that has
-changed. `copies` puts tracers in the place of its arrays.
+`names` reads the names in its code. `find` finds the objects they lead to. `watch` tells if these
+have changed. `copies` replaces their arrays by tracers.
 """

@@ -1,4 +1,4 @@
-"""Copies of functions, objects and containers, in which tracers stand for arrays."""
+"""Copies of functions, objects and containers, with tracers in place of arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Copies:
-    """The copies of one run; `enter` gives what stands for an array."""
+    """The copies of one run; `enter` returns the tracer of an array."""
 
     def __init__(self, wanted: set[int], arrays: set[int], enter: Callable[[Any], Any]) -> None:
         self._wanted = wanted
@@ -23,12 +23,12 @@ class Copies:
         self._unfilled: list[Callable[[], None]] = []
 
     def fill(self) -> None:
-        """Give the copies their parts, which may refer to each other."""
+        """Fill the copies with their parts, which may refer to each other."""
         while self._unfilled:
             self._unfilled.pop()()
 
     def of(self, value: Any) -> Any:
-        """The copy of a value; the value itself if no other array is in it."""
+        """Return the copy of a value; the value itself if it contains no array to replace."""
         if id(value) not in self._wanted:
             return value
         if id(value) not in self._made:
@@ -77,7 +77,7 @@ class Copies:
                         object.__setattr__(made, name, self.of(getattr(value, name)))
 
     def _scope(self, scope: dict[str, Any]) -> dict[str, Any]:
-        """The copy of a module's variables, which all copied functions of the module share."""
+        """Return the copy of a module's variables, shared by all copied functions of the module."""
         if id(scope) not in self._made:
             made = self._made[id(scope)] = self._empty(scope)
             self._unfilled.append(functools.partial(self._fill, made, scope))
@@ -98,6 +98,6 @@ class Copies:
 
 
 def slots_of(kind: Any) -> Iterable[str]:
-    """Return the names of the slots that a class defines itself."""
+    """Return the names of the slots that a class itself defines."""
     found: Any = kind.__dict__.get("__slots__", ())
     return (found,) if isinstance(found, str) else tuple(found)
