@@ -13,16 +13,17 @@ from lambdas import fn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NP: Any = np
 ALONG: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda y, axis: np.sum(y, axis=axis),
-    "prod": fn(lambda y, axis: np.prod(y, axis=axis)),
-    "nanprod": fn(lambda y, axis: np.nanprod(y, axis=axis)),
+    "prod": lambda y, axis: NP.prod(y, axis=axis),
+    "nanprod": lambda y, axis: NP.nanprod(y, axis=axis),
     "max": lambda y, axis: np.max(y, axis=axis),
     "cumsum": lambda y, axis: np.cumsum(y, axis=axis),
-    "cumprod": fn(lambda y, axis: np.cumprod(y, axis=axis)),
-    "nancumprod": fn(lambda y, axis: np.nancumprod(y, axis=axis)),
+    "cumprod": lambda y, axis: NP.cumprod(y, axis=axis),
+    "nancumprod": lambda y, axis: NP.nancumprod(y, axis=axis),
     "cumulative_sum": lambda y, axis: np.cumulative_sum(y, axis=axis),
-    "cumulative_prod": fn(lambda y, axis: np.cumulative_prod(y, axis=axis)),
+    "cumulative_prod": lambda y, axis: NP.cumulative_prod(y, axis=axis),
     "take": lambda y, axis: np.take(y, [0, 0], axis=axis),
     "repeat": lambda y, axis: np.repeat(y, 3, axis=axis),
     "repeat by counts": lambda y, axis: np.repeat(y, [3], axis=axis),

@@ -109,7 +109,10 @@ def form_of(name: str, fn: Any, kind: str) -> Form | None:
     return None if found is None or found.is_special != is_special else found
 
 
+REAL: tuple[type[Any], ...] = (int, float, np.integer, np.floating)
+
+
 def power(exponent: Any) -> Form | None:
     """Return the expression of a power of a number that is known; None if it needs a function."""
-    is_real = isinstance(exponent, (int, float, np.integer, np.floating))
+    is_real = isinstance(exponent, REAL)
     return POWERS.get(float(exponent)) if is_real and math.isfinite(exponent) else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
     """Tell if an argument has more axes than one matrix."""
     for name, core in cores.items():
-        value = given.get(name)
+        value: Any = given.get(name)
         parts: Any = value if isinstance(value, TUPLE) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
             if np.ndim(part) > int(core[min(i, len(core) - 1)]):
@@ -66,7 +66,7 @@ def _changed(
 ) -> dict[str, Any]:
     changed = dict(given)
     for name, core in cores.items():
-        value = given.get(name)
+        value: Any = given.get(name)
         if isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1):
             each = [
                 part if part is None else change(part, core[min(i, len(core) - 1)])
