@@ -1,4 +1,4 @@
-"""`adapting(f)`: a function is run, and the modules that its code is in are adapted on the way."""
+"""`adapting(f)`: run a function, and adapt the modules of its code on the way."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Runs:
-    """The runs of one function: the namespaces that were found by them."""
+    """The runs of one function, and the namespaces that they found."""
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
@@ -115,7 +115,7 @@ class _Runs:
     def _until_adapted(
         self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Run the function until it does not fail, or nothing new is found."""
+        """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
         given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
@@ -145,13 +145,13 @@ class _Runs:
         raise self._explained(first, refusal, args, kwargs)
 
     def _writes_stores(self, error: Exception) -> bool:
-        """Write stores anew in the modules of a traceback, after one has failed."""
+        """Rewrite stores in the modules of a traceback after a store has failed."""
         found = [one for one in _namespaces_of(error) if write_stores(one)]
         self.storing += [one for one in found if module_of(one) is not None]
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, and adapt each module before its code runs for the first time."""
+        """Run the function, and adapt each module before its code first runs."""
         seen: set[int] = set()
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
@@ -180,7 +180,7 @@ class _Runs:
             held += hold(one for one in with_package(namespace) if id(one) not in known)
 
     def _check(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Refuse outputs of which none depends on a tracked argument."""
+        """Refuse outputs if none depends on a tracked argument."""
         if not is_derived(flatten([args, kwargs])[0]):
             return
         leaves = [
@@ -198,9 +198,9 @@ class _Runs:
     def _explained(
         self, error: Exception, refusal: GradwrapError | None, args: Any, kwargs: Any
     ) -> Exception:
-        """The error to raise: the first one, or gradwrap's where that was not about the values.
+        """Return the error to raise: the first, or gradwrap's if the values were not the cause.
 
-        `refusal` is the one of gradwrap's that C code has put the first error in the place of.
+        `refusal` is the gradwrap error that C code replaced by the first error.
         """
         ours: Exception
         if isinstance(error, GradwrapError):
@@ -224,7 +224,7 @@ class _Runs:
         return ours
 
     def _fails_alike(self, error: Exception, args: Any, kwargs: Any) -> bool:
-        """Tell if the function raises the same on the plain values of its arguments."""
+        """Tell if the function raises the same error on plain values of its arguments."""
         try:
             with differentiating(False):
                 self.fun(*map_leaves(_plain, args), **map_leaves(_plain, kwargs))
@@ -236,13 +236,13 @@ class _Runs:
 
 
 def _generated(function: Any) -> list[Namespace]:
-    """The globals of a function, if they are not those of a module."""
+    """Return the globals of a function if no module owns them."""
     namespace = getattr(function, "__globals__", None)
     return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
 def _restore(value: Any, before: Any) -> None:
-    """Undo what a run has written to an argument."""
+    """Undo the writes of a run to an argument."""
     if has_changed(value, before):
         if value.shape != before.shape:
             value.shape = before.shape
@@ -250,12 +250,12 @@ def _restore(value: Any, before: Any) -> None:
 
 
 def _plain(leaf: Any) -> Any:
-    """The plain value of an argument: a copy, which may be written to."""
+    """Return a copy of the plain value of an argument."""
     return copy.copy(native(leaf)) if isinstance(leaf, AnyWrapper) else copy.copy(leaf)
 
 
 def _namespaces_of(error: BaseException | None) -> list[Namespace]:
-    """The globals of the code that an error came through, and those that caused it."""
+    """Return the globals of all code in the tracebacks of an error and its causes."""
     found: dict[int, Namespace] = {}
     while error is not None:
         traceback = error.__traceback__
@@ -268,7 +268,7 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
 
 
 def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
-    """The globals of modules, and of those that define functions and classes of instances."""
+    """Return the globals of modules, and of the modules that define other values."""
     found: list[Namespace] = []
     for value in values:
         if isinstance(value, ModuleType):
@@ -281,7 +281,7 @@ def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
 
 
 def _mentioned(function: Any) -> Iterator[Any]:
-    """Yield a function, those that it is made of, and what its code names."""
+    """Yield a function, the functions that it wraps, and the objects that its code names."""
     yield function
     for name in ("__wrapped__", "__func__", "func", "pyfunc"):
         inner: Any = getattr(function, "__dict__", {}).get(name)
@@ -301,7 +301,7 @@ def _names_in(code: CodeType) -> set[str]:
 
 
 def _place_of(error: BaseException) -> str:
-    """The line of another package that an error came from."""
+    """Return the line of another package that an error came from."""
     place, traceback = "", error.__traceback__
     while traceback is not None:
         namespace = traceback.tb_frame.f_globals

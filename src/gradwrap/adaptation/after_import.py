@@ -1,4 +1,4 @@
-"""What gradwrap does when another package is imported; gradwrap itself imports none of these.
+"""Steps after the import of other packages, none of which gradwrap imports itself.
 
 Some packages offer a place for foreign arrays, in which gradwrap enters itself. Others are changed
 where they would drop a gradient. There is a file for each package.
@@ -30,7 +30,7 @@ ENTRIES: dict[str, str] = {
 
 
 def enter_all() -> None:
-    """Enter gradwrap into the libraries that are imported, and into others when they will be."""
+    """Set up the libraries that are imported now, and others when they are imported."""
     for name in [name for name in ENTRIES if name in sys.modules]:
         _enter(ENTRIES.pop(name), sys.modules[name])
     if ENTRIES:
@@ -38,19 +38,19 @@ def enter_all() -> None:
 
 
 def _enter(entry: str, module: Any) -> None:
-    """Call the function of an entry with the module that has been imported."""
+    """Call an entry's function with the imported module."""
     ours, _, function = entry.partition(":")
     getattr(import_module(ours), function)(module)
 
 
 class _AfterImport:
-    """A finder that finds modules as the others do, and adds a step to their import.
+    """A finder that adds a step to the import of some modules.
 
     It does not derive from the class of `importlib.abc`, which is slow to import.
     """
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the module's spec, with a loader that goes on to enter gradwrap."""
+        """Return the module's spec, with a loader that sets up gradwrap afterwards."""
         entry = ENTRIES.pop(fullname, None)
         if entry is None:
             return None
@@ -71,11 +71,11 @@ class _Loader:
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> Any:
-        """Do what the module's own loader does."""
+        """Create the module by its own loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: Any) -> None:
-        """Run the module, and enter gradwrap into it."""
+        """Run the module, and then gradwrap's step."""
         self._loader.exec_module(module)
         module.__spec__.loader = module.__loader__ = self._loader
         _enter(self._entry, module)

@@ -1,6 +1,6 @@
 """Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
 
-The types stay classes. What is asked of them is answered by the real ones: instances and
+The types stay classes. Questions about them are answered by the real classes: instances and
 subclasses, attributes, equality and hash, and NumPy's question for a dtype.
 """
 
@@ -24,7 +24,7 @@ _hasattr = builtins.hasattr
 
 
 def is_instance(value: Any, kinds: Any, /) -> bool:
-    """`isinstance`, to which a variable is a value of the type that it stands for."""
+    """Do what `isinstance` does; a variable is also an instance of its array's type."""
     if type_of(value) in PLAIN:
         return _isinstance(value, kinds)
     if _isinstance(value, AnyWrapper):
@@ -35,14 +35,14 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
 
 
 def _names_wrapper(kinds: Any) -> bool:
-    """Tell if a class of wrappers is among classes, of which a variable then is an instance."""
+    """Tell if classes include a class of wrappers, so that a variable is an instance."""
     if _isinstance(kinds, TUPLE):
         return any(map(_names_wrapper, kinds))
     return _isinstance(kinds, type) and issubclass(kinds, AnyWrapper)
 
 
 def has_attribute(value: Any, name: str, /) -> bool:
-    """`hasattr`, to which a variable has the special methods of the value that it stands for."""
+    """Do what `hasattr` does; a variable has its value's special methods."""
     if _isinstance(value, AnyWrapper) and name.startswith("__"):
         return any(name in vars(kind) for kind in kind_of(value).__mro__)
     return _hasattr(value, name)
@@ -52,7 +52,7 @@ def has_attribute(value: Any, name: str, /) -> bool:
 
 
 def real(kind: Any) -> Any:
-    """The class that a stand-in stands for; any other value as it is."""
+    """Return the class behind a stand-in; other values unchanged."""
     return kind.stands_for if _isinstance(kind, StandIn) else kind
 
 
@@ -64,7 +64,7 @@ class StandIn(type):
     def __new__(
         mcs, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], **options: Any
     ) -> Any:
-        """Derive a class from a stand-in, which is: from the real class."""
+        """Derive a class from the real class behind a stand-in."""
         bases = tuple(map(real, bases))
         return type_of(bases[0])(name, bases, namespace, **options)
 
@@ -103,7 +103,7 @@ def _pickled(cls: Any) -> Any:
 
 
 def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
-    """Make the class that stands in for another; `call(cls, ...)` is what calling it does."""
+    """Make the stand-in of a class; `call(cls, ...)` answers calls of it."""
     methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
     namespace: dict[str, Any] = {
         name: method for name, method in methods.items() if callable(method)
@@ -141,7 +141,7 @@ def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
 
 
 def _single(value: Any, kind: type[Any]) -> Any:
-    """The one element of an array as a scalar of the dtype of `kind`."""
+    """Return the single element of an array as a scalar of the dtype of `kind`."""
     if not _isinstance(value, AnyWrapper):
         return kind(value)
     if value.ndim:
@@ -153,7 +153,7 @@ def _single(value: Any, kind: type[Any]) -> Any:
 
 
 def _scalar_type(kind: Any) -> Callable[..., Any]:
-    """`np.float64` or `np.complex128`, to which an array may be given too."""
+    """Make a stand-in for `np.float64` or `np.complex128` that also takes arrays."""
 
     def make(cls: Any, value: Any = 0, /) -> Any:
         if type_of(value) in PLAIN or not is_recorded(value):

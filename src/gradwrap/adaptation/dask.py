@@ -1,4 +1,4 @@
-"""Dask refuses tracked values where it would take them for constants of its graph.
+"""Refusal of tracked values where Dask would store them as constants in its graph.
 
 Dask takes an object that it does not know for a constant, and a tracked value would lose its
 gradient. So a tracked value is refused wherever Dask looks at such an object: to name a task after
@@ -73,7 +73,7 @@ def _check(value: Any, what: str) -> None:
 
 
 def _held(function: Any) -> list[Any]:
-    """The objects that a function encloses, and the global ones that it names."""
+    """Return the objects that a function encloses, and the globals that it names."""
     found = [
         function.__globals__[name]
         for name in function.__code__.co_names

@@ -1,7 +1,7 @@
-"""`import` inside the functions of adapted code gives the stand-ins of modules too.
+"""`import` inside functions of adapted code, which returns stand-ins of modules too.
 
-Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted. For all
-other code it does what it did.
+Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted. For other
+code it is unchanged.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def _import(
 
 
 def install() -> None:
-    """Exchange the function that `import` asks."""
+    """Replace the function behind the `import` statement."""
     global _original  # noqa: PLW0603  what was there, which may be another tool's
     _original = builtins.__import__
     builtins.__import__ = _import
 
 
 def restore() -> None:
-    """Put back what was there, unless something else is there by now."""
+    """Restore the original `import`, unless another tool has replaced ours."""
     if builtins.__import__ is _import:
         builtins.__import__ = _original

@@ -1,4 +1,4 @@
-"""Stand-ins for the functions of `math` and `cmath`: NumPy's function for a variable."""
+"""Stand-ins for the functions of `math` and `cmath`: NumPy's functions for variables."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 
 
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """The function that answers for variables."""
+    """Return the function that answers calls with variables."""
     if name in OF_VALUES:
         original = getattr(module, name)
         return lambda *args, **options: original(*map(native, args), **options)
@@ -169,13 +169,13 @@ def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Call
 
 
 def _check(original: Any, args: Any, options: dict[str, Any]) -> None:
-    """Let the original refuse what it refuses of numbers: a domain, an overflow, a length."""
+    """Run the original on plain values, so that it refuses bad arguments itself."""
     if next(batched_parts(args), None) is None:
         original(*(unwrapped_key(value) for value in args), **options)
 
 
 def _as_scalar(value: Any) -> Any:
-    """The one element of an array."""
+    """Return the single element of an array."""
     return value.reshape(()) if isinstance(value, AnyWrapper) and value.ndim else value
 
 

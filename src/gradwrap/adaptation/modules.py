@@ -1,7 +1,7 @@
-"""Which modules are adapted, by how many users: the first installs, the last restores.
+"""The adapted modules and their numbers of users: the first installs, the last restores.
 
-All users share what is in the modules; so what a stand-in does never depends on who has installed
-it, but on the context and on its arguments.
+All users share the modules' contents; so a stand-in depends only on the context and its arguments,
+never on the user that installed it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WRITTEN_IN_NUMPY = "numpy.polynomial"
 
 
 class _Adapted:
-    """A namespace that is adapted now."""
+    """A namespace that is adapted at present."""
 
     def __init__(self, namespace: Namespace, plan: list[Change]) -> None:
         self.namespace = namespace
@@ -36,7 +36,7 @@ class _Adapted:
         self.stores = False
 
     def restore(self) -> None:
-        """Put back what stood there, newest first, where ours still stands."""
+        """Restore the old values, newest first, where our stand-ins are still in place."""
         for place, old, new in reversed(self.plan):
             if place.read() is new:
                 place.write(old)
@@ -50,7 +50,7 @@ _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
-    """Adapt namespaces for one more user; return them for `release`. All or none are adapted."""
+    """Adapt namespaces for one more user, all or none; return them for `release`."""
     held: list[Namespace] = []
     with _lock:
         try:
@@ -83,12 +83,12 @@ def _hold(namespace: Namespace) -> None:
 
 
 def _plan(namespace: Namespace) -> list[Change]:
-    """Find the changes, or take those that were found when the module was last adapted."""
+    """Find the changes to a namespace, or reuse the plan of its last adaptation."""
     known = _plans.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
     found = changes(namespace)
-    if module_of(namespace) is not None:  # not generated code, which nobody keeps
+    if module_of(namespace) is not None:  # generated code is not kept
         _plans[id(namespace)] = (namespace, len(namespace), found)
     return found
 
@@ -101,7 +101,7 @@ def _restore(adapted: _Adapted) -> None:
 
 
 def release(namespaces: Iterable[Namespace]) -> None:
-    """Adapt namespaces for one user less."""
+    """End the adaptation of namespaces for one user."""
     with _lock:
         for namespace in namespaces:
             adapted = _adapted[id(namespace)]
@@ -111,7 +111,7 @@ def release(namespaces: Iterable[Namespace]) -> None:
 
 
 def write_stores(namespace: Namespace) -> bool:
-    """Write the stores to arrays anew in an adapted namespace; tell if there are any."""
+    """Rewrite the stores to arrays in an adapted namespace; tell if there are any."""
     with _lock:
         adapted = _adapted.get(id(namespace))
         if adapted is None or adapted.stores:
@@ -125,12 +125,12 @@ def write_stores(namespace: Namespace) -> bool:
 
 
 def is_adapted(namespace: Namespace) -> bool:
-    """Tell if a namespace is adapted now."""
+    """Tell if a namespace is adapted at present."""
     return id(namespace) in _adapted
 
 
 def adapted_modules() -> list[str]:
-    """Return the names of the modules that are adapted now.
+    """Return the names of the modules that are adapted at present.
 
     Examples
     --------
@@ -147,31 +147,31 @@ def adapted_modules() -> list[str]:
 
 
 def module_of(namespace: Namespace) -> ModuleType | None:
-    """The module whose globals these are; None for generated code."""
+    """Return the module that owns these globals, or None for generated code."""
     module = sys.modules.get(namespace.get("__name__", ""))
     return module if module is not None and vars(module) is namespace else None
 
 
 def library_of(namespace: Namespace) -> str:
-    """The name of the package that a namespace belongs to; empty for generated code."""
+    """Return the package name of a namespace; "" for generated code."""
     name = str(namespace.get("__name__") or "")
     return WRITTEN_IN_NUMPY if name.startswith(WRITTEN_IN_NUMPY) else name.partition(".")[0]
 
 
 def can_adapt(namespace: Namespace) -> bool:
-    """Tell if code with these globals is not of a library that is left as it is."""
+    """Tell if code with these globals may be adapted; some libraries never are."""
     library = library_of(namespace)
     return library not in NEVER_ADAPTED and not library.startswith("namedtuple_")
 
 
 def with_package(namespace: Namespace) -> list[Namespace]:
-    """The namespaces of all loaded modules of the package that one belongs to."""
+    """Return the namespaces of all loaded modules of a namespace's package."""
     module = module_of(namespace)
     return [namespace] if module is None else list(loaded(library_of(namespace)))
 
 
 def loaded(package: str) -> Iterator[Namespace]:
-    """Yield the namespaces of a package and its modules, as far as they are loaded."""
+    """Yield the namespaces of a package and of its loaded modules."""
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
         is_being_made = getattr(getattr(module, "__spec__", None), "_initializing", False)
@@ -180,7 +180,7 @@ def loaded(package: str) -> Iterator[Namespace]:
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:
-    """The namespaces of packages, which are given by name or as modules, and imported."""
+    """Return the namespaces of packages, given by name or as modules, after importing them."""
     return [one for package in packages for one in _parts_of(package)]
 
 
@@ -194,7 +194,7 @@ def _parts_of(package: Any) -> Iterator[Namespace]:
 
 
 def _checked(package: Any) -> str:
-    """The name of a package, if it can be adapted."""
+    """Return the name of a package, or raise if it cannot be adapted."""
     name = package.__name__ if isinstance(package, ModuleType) else package
     if not isinstance(name, str):
         raise AdaptationError(

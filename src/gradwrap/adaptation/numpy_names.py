@@ -1,4 +1,4 @@
-"""Stand-ins for the functions of NumPy that do not ask their arguments how to treat them."""
+"""Stand-ins for NumPy functions that bypass NumPy's dispatch protocols."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
 
 
 def _fast(original: Any, tracked: Any, path: str) -> Any:
-    """Return the stand-in for an object that has another in `gradwrap.numpy`."""
+    """Return the stand-in for a NumPy object that `gradwrap.numpy` replaces."""
     if isinstance(original, DISPATCHED):
         if original not in IMPLEMENTATIONS or original in HIDING:
             return tracked
@@ -60,7 +60,7 @@ def _fast(original: Any, tracked: Any, path: str) -> Any:
 
 
 def without_rule() -> Iterator[tuple[Any, str]]:
-    """Yield the functions that NumPy writes in Python and that have no rule, with their paths."""
+    """Yield NumPy's functions that are written in Python and have no rule, with their paths."""
     for module in (np, np.emath):
         for name, original in vars(module).items():
             if isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS:
@@ -76,7 +76,7 @@ def without_rule() -> Iterator[tuple[Any, str]]:
 
 
 def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
-    """The original, unless a transform runs or an argument holds a variable."""
+    """Make a stand-in that calls the original unless a transform runs or a variable is given."""
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -92,7 +92,7 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """Convert as NumPy does, to which a scalar is an array then."""
+    """Make a converting function return arrays, as NumPy's does, even for scalars."""
 
     def converted(*args: Any, **options: Any) -> Any:
         made = convert(*args, **options)
@@ -103,7 +103,7 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
-    """The original, unless an argument holds a variable."""
+    """Make a stand-in that calls the original unless an argument holds a variable."""
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -115,7 +115,7 @@ def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., A
 
 
 def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
-    """The original, unless a variable in a list refuses to be converted."""
+    """Make a stand-in that calls the original unless a variable refuses its conversion."""
 
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -131,7 +131,7 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
 
 
 class _Broadcast:
-    """`np.broadcast` of arrays of which some are variables."""
+    """A stand-in for `np.broadcast` of arrays, some of which are variables."""
 
     def __init__(self, *args: Any) -> None:
         arrays: list[Any] = [ours.asarray(a) for a in args]
@@ -143,7 +143,7 @@ class _Broadcast:
 
     @property
     def iters(self) -> tuple[Any, ...]:
-        """An iterator over the elements for each array."""
+        """Iterators over the elements, one for each array."""
         return tuple(iter(a.reshape(-1)) for a in self._arrays)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:

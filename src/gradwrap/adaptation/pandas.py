@@ -29,7 +29,7 @@ PRIORITY = 10_000
 
 
 def enter_pandas(_module: Any) -> None:
-    """Let operations take the arrays of pandas' objects, and pandas' operators leave them to us."""
+    """Let operations take pandas' objects, and let our operators go before pandas' own."""
     variables: Any = Variable
     variables.__pandas_priority__ = PRIORITY
     labelled[pd.Series] = Labelled(_data, _as_series, _axes)
@@ -45,7 +45,7 @@ def enter_pandas(_module: Any) -> None:
 
 
 def _data(value: Any) -> Any:
-    """The numbers of an object, as an array."""
+    """Return the numbers of a pandas object as an array."""
     array = value.to_numpy()
     if array.dtype.kind in "biufc":
         return array
@@ -87,7 +87,7 @@ def _as_frame(array: Any, like: Any) -> Any:
 
 
 def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]:
-    """A product of pandas that leaves tracked operands to theirs: it would take them for arrays."""
+    """Wrap a product of pandas so that it leaves tracked operands to our operators."""
 
     @functools.wraps(native)
     def product(self: Any, other: Any) -> Any:
@@ -100,7 +100,7 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
 
 
 def _to_numpy(variable: Any, dtype: Any = None, copy: bool = False) -> Any:
-    """The method of a `Series` or a `DataFrame` that the function was called with."""
+    """Convert as the method `to_numpy` of a `Series` or `DataFrame` does."""
     return variable if dtype is None and not copy else variable.astype(dtype or variable.dtype)
 
 
@@ -114,7 +114,7 @@ def _advice(_: Any) -> str:
 
 
 def _remedy(name: str) -> str:
-    """Say what to write for an attribute of pandas' objects that a wrapper does not have."""
+    """Return advice for an attribute of pandas' objects that a wrapper lacks."""
     if name.startswith("_") or not (hasattr(pd.Series, name) or hasattr(pd.DataFrame, name)):
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Where a module holds what is exchanged: its globals, and what can be reached from them.
+"""Places from which adapted code gets objects: a module's globals and their contents.
 
 Default arguments, closures and attributes of its functions and classes are places too, and so are
 the dictionaries and lists among its globals.
@@ -50,14 +50,14 @@ IMMUTABLE = 1 << 8
 
 
 class Place(NamedTuple):
-    """Where a value stands: an item of a dictionary or list, or an attribute."""
+    """Where a value is stored: an item of a dictionary or list, or an attribute."""
 
     holder: Any
     name: Any
     is_item: bool = False
 
     def read(self) -> Any:
-        """The value; `ABSENT` if there is none."""
+        """Return the value, or `ABSENT`."""
         if self.is_item:
             try:
                 return self.holder[self.name]
@@ -68,7 +68,7 @@ class Place(NamedTuple):
         return getattr(self.holder, self.name, ABSENT)
 
     def write(self, value: Any) -> None:
-        """Put a value there; `ABSENT` removes it."""
+        """Store a value there; `ABSENT` removes it."""
         if not self.is_item:
             setattr(self.holder, self.name, value)
         elif value is ABSENT:
@@ -78,7 +78,7 @@ class Place(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Return the object at a place, and the one that is to stand there instead."""
+    """A place, the object there, and the object to replace it."""
 
     place: Place
     old: Any
@@ -86,7 +86,7 @@ class Change(NamedTuple):
 
 
 def changes(namespace: Namespace) -> list[Change]:
-    """Find what is to be exchanged in a module, or in the globals of generated code."""
+    """Find the objects to replace in a module, or in the globals of generated code."""
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
     codes = rewritten([function.__code__ for function in search.functions], namespace)
@@ -105,13 +105,13 @@ def changes(namespace: Namespace) -> list[Change]:
 
 
 def _builtins_for(namespace: Namespace) -> dict[str, Any]:
-    """The stand-ins of builtins that the source of a module may name; all without a source."""
+    """Return the stand-ins of builtins that a module's source may name; all without a source."""
     source = "".join(linecache.getlines(str(namespace.get("__file__")), namespace))
     return {name: one for name, one in BUILTINS.items() if name in source or not source}
 
 
 def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change]:
-    """Find the functions of a module whose stores can be written anew.
+    """Find the functions of a module whose stores can be rewritten.
 
     `before` are the changes that were made there.
     """
@@ -135,7 +135,7 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
 
 
 class _Search:
-    """A walk from the globals of a module through what belongs to it, each object once."""
+    """A walk from the globals of a module through its objects, each visited once."""
 
     def __init__(self, namespace: Namespace) -> None:
         self.functions: list[FunctionType] = []
@@ -143,7 +143,7 @@ class _Search:
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
 
     def in_dictionary(self, values: dict[Any, Any], depth: int) -> Iterator[Change]:
-        """Search the items."""
+        """Search the items of a dictionary."""
         if CONSTANTS.issuperset(map(type, values.values())):
             return
         for key, value in list(values.items()):
@@ -166,7 +166,7 @@ class _Search:
         yield from self._inside(value, depth)
 
     def _inside(self, value: Any, depth: int) -> Iterator[Change]:
-        """Search what a value consists of, if it belongs to the module."""
+        """Search the contents of a value that belongs to the module."""
         kind = type_of(value)
         if kind is ModuleType or kind is BuiltinFunctionType or id(value) in self._seen:
             return

@@ -1,4 +1,4 @@
-"""The kind of a value for adapted code: plain, or a variable that stands for NumPy's."""
+"""Kinds of values for adapted code: plain values, and variables that stand for arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ are_plain_types: Callable[[Iterable[object]], bool] = PLAIN.issuperset
 
 
 def is_plain(values: Iterable[Any]) -> bool:
-    """Tell if there is no variable among values, nor in nested lists, tuples and dictionaries."""
+    """Tell if values, and the lists, tuples and dictionaries in them, hold no variable."""
     values = tuple(values)
     if are_plain_types(map(type, values)):
         return True
@@ -38,12 +38,12 @@ def is_plain(values: Iterable[Any]) -> bool:
 
 
 def are_plain(args: Iterable[Any], options: dict[str, Any]) -> bool:
-    """Tell if there is no variable among the arguments of a call."""
+    """Tell if the arguments of a call hold no variable."""
     return is_plain(args) and (not options or is_plain(options.values()))
 
 
 def kind_of(variable: Any) -> type[Any]:
-    """The type of the value that a variable stands for: an array's, or a scalar's."""
+    """Return the type of the array or scalar that a variable stands for."""
     data = innermost(variable)
     if next(batched_parts(variable), None) is not None and not variable.shape:
         scalar: type[Any] = data.dtype.type

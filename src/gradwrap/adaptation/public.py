@@ -1,4 +1,4 @@
-"""`adapt` and `adapted`: packages are adapted by name, for good or for a while."""
+"""`adapt` and `adapted`: adapt packages by name, permanently or in a `with` block."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class adapted:  # noqa: N801  it is called like a function
         release(self._held.pop())
 
     def undo(self) -> None:
-        """Put back what `adapt` has exchanged."""
+        """Restore everything that `adapt` replaced."""
         if not self._held:
             raise AdaptationError("there is nothing to undo. Fix: call undo() once.")
         self.__exit__()

@@ -1,4 +1,4 @@
-"""Calls that no stand-in can reach are written anew: methods of plain arrays, lists for ufuncs.
+"""Rewritten calls where no stand-in works: methods of plain arrays, lists for ufuncs.
 
 `plain.dot(x)` asks the plain array alone, and `plain.copy()` makes an array that cannot hold
 tracked values. A module that calls such methods is compiled again from its source, with
@@ -33,7 +33,7 @@ METHODS = frozenset({"astype", "copy", "dot", "ndarray"})
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
-    """`owner.name(*args)`; a plain array does what a variable would do."""
+    """Call `owner.name(*args)`; a plain array acts as a variable would."""
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
@@ -45,19 +45,19 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
 
 
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:
-    """`np.ndarray(shape, dtype)`; with a buffer, and for any other class, what it makes."""
+    """Call `np.ndarray(shape, dtype)`, with a result that can hold tracked values."""
     if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
         return kind(*args, **options)
     return ours.empty(*args, **options) if is_differentiating() else kind(*args, **options)
 
 
 def join(values: Any) -> Any:
-    """One array of a list that holds variables, for a function that does not look into it."""
+    """Join a list that holds variables to one array; return other values unchanged."""
     return ours.array(values) if holds_wrapper(values) else values
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:
-    """An operator beside a list: an array makes an array of the list."""
+    """Apply an operator; beside an array, a list is joined to an array."""
     if isinstance(left, ARRAYS):
         right = join(right)
     elif isinstance(right, ARRAYS):
@@ -85,7 +85,7 @@ NAMES: dict[str, Any] = {
 
 
 class _Calls(ast.NodeTransformer):
-    """Writes the calls anew."""
+    """A rewriter of calls."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
@@ -112,7 +112,7 @@ class _Calls(ast.NodeTransformer):
         return _call("__gradwrap_operate__", args, [], node)
 
     def _is_ufunc(self, function: ast.expr) -> bool:
-        """Tell if an expression names a ufunc of NumPy's, or a method of one."""
+        """Tell if an expression names a NumPy ufunc or a method of a ufunc."""
         if isinstance(function, ast.Attribute) and function.attr in UFUNC_METHODS:
             function = function.value
         return isinstance(self._value_of(function), np.ufunc)
@@ -133,7 +133,7 @@ DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
-    """An argument with one array in the place of a list; a tuple in a key is an index per axis."""
+    """Wrap a list argument in a call that joins it; in a key, join each part of a tuple."""
     if is_key and isinstance(arg, ast.Tuple):
         arg.elts = [_joined(part) for part in arg.elts]
         return arg
@@ -148,7 +148,7 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.
 def rewritten(
     codes: Iterable[CodeType], namespace: dict[str, Any], *, stores: bool = False
 ) -> dict[CodeType, CodeType]:
-    """Return the new code of the functions of a module, for those that need it.
+    """Return new code for those functions of a module that need rewriting.
 
     With `stores`, stores to arrays are written anew too.
     """
@@ -176,7 +176,7 @@ def rewritten(
 
 
 def _needs(code: CodeType) -> bool:
-    """Tell if a function, or one that it defines, may have a call to write anew."""
+    """Tell if a function, or a function defined in it, may have a call to rewrite."""
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)

@@ -1,4 +1,4 @@
-"""`scipy.fft` asks the backends that are registered with it: one for variables."""
+"""A backend of `scipy.fft` for variables."""
 
 from __future__ import annotations
 

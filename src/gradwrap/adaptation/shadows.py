@@ -1,4 +1,4 @@
-"""Functions that NumPy writes in Python, and that have no rule: run as written, on stand-ins.
+"""NumPy functions in Python without a rule: their code is run on stand-ins.
 
 NumPy's module is not changed. A copy of its globals has the stand-ins, and its functions are made
 again with that copy.
@@ -20,7 +20,7 @@ _namespaces: dict[int, dict[str, Any]] = {}
 
 
 def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
-    """The original, or where an argument holds a variable its Python code on stand-ins."""
+    """Make a stand-in that runs a function's Python code on stand-ins if given a variable."""
     made: list[Any] = []
 
     @standing_in(original, path)
@@ -35,7 +35,7 @@ def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
 
 
 def _shadow(function: Any, lookup: Lookup) -> Any:
-    """Make a function with the copy of its module's globals."""
+    """Copy a function, with a copy of its module's globals."""
     namespace = _namespace(function.__globals__, lookup)
     shadow = FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
@@ -45,7 +45,7 @@ def _shadow(function: Any, lookup: Lookup) -> Any:
 
 
 def _namespace(original: dict[str, Any], lookup: Lookup) -> dict[str, Any]:
-    """Copy the globals of a module, with stand-ins, and its functions made again."""
+    """Copy a module's globals, with stand-ins and copies of its functions."""
     known = _namespaces.get(id(original))
     if known is not None:
         return known

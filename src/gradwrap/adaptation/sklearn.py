@@ -1,4 +1,4 @@
-"""scikit-learn works in the namespace of its arrays, if `array_api_dispatch=True` says so."""
+"""scikit-learn: estimators and metrics work in the namespace of tracked arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper
 
 
 class _SklearnsCompat:
-    """scikit-learn's array_api_compat: plain arrays beside variables are in their namespace."""
+    """A version of scikit-learn's array-api-compat in which plain arrays may join variables."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -20,7 +20,7 @@ class _SklearnsCompat:
         return getattr(self._native, name)
 
     def get_namespace(self, *arrays: Any, **options: Any) -> Any:
-        """Return the namespace of the first variable; that of the arrays if there is none."""
+        """Return the namespace of the first variable, or of the arrays if there is none."""
         for array in arrays:
             if isinstance(array, AnyWrapper):
                 return array.__array_namespace__()
@@ -28,7 +28,7 @@ class _SklearnsCompat:
 
 
 def enter_namespaces(module: Any) -> None:
-    """Let estimators that were fitted on plain arrays be asked about variables."""
+    """Let estimators that were fitted on plain arrays predict from variables."""
     native: Any = module.check_same_namespace
 
     @functools.wraps(native)
@@ -44,5 +44,5 @@ def enter_namespaces(module: Any) -> None:
 
 
 def enter_metrics(module: Any) -> None:
-    """Let a metric of tracked values be tracked, which it is not as a number of Python."""
+    """Keep metrics of tracked values tracked; scikit-learn would convert them to floats."""
     module.float = BUILTINS["float"]

@@ -1,7 +1,7 @@
-"""The table of stand-ins: what an object of NumPy, `math` or Python becomes in adapted code.
+"""The table of stand-ins for objects of NumPy, `math` and Python in adapted code.
 
-Every stand-in passes through: where no argument holds a variable and no transform runs, it does
-what the original does.
+Every stand-in passes through: where no argument holds a variable and no transform runs, it acts as
+the original.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OWN_LIBRARIES = STANDARD | {"gradwrap", "numpy", "scipy"}
 
 
 def stand_in_of(value: Any) -> Any:
-    """Return what stands in for a value; None if nothing does."""
+    """Return the stand-in for a value, or None."""
     known = _table.get(id(value))
     if known is not None:
         return known[1]
@@ -62,7 +62,7 @@ def _enter(original: Any, stand_in: Any) -> Any:
 
 
 def _like(module: ModuleType, *submodules: str) -> ModuleType:
-    """Make a module of what stands in for the contents of another, and of the rest of it."""
+    """Copy a module, with stand-ins for its contents where they exist."""
     made = ModuleType(module.__name__, module.__doc__)
     contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
     contents.pop("__builtins__", None)
@@ -76,7 +76,7 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
 
 
 def _in_numpy(value: Any) -> Any:
-    """Return the stand-in for a value in a module of NumPy; it may be another module."""
+    """Return the stand-in for a value in a NumPy module; the value may be a module itself."""
     known = _table.get(id(value))
     if known is not None:
         return known[1]
@@ -90,7 +90,7 @@ def _or_itself(value: Any) -> Any:
 
 
 def _of_module(module: ModuleType) -> ModuleType | None:
-    """The stand-in of SciPy's module, or of one that was compiled."""
+    """Return the stand-in of a SciPy module or a compiled module, or None."""
     loader = getattr(getattr(module, "__spec__", None), "loader", None)
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)
@@ -107,7 +107,7 @@ def _library(name: str) -> str:
 
 
 def _of_scipy(value: Any) -> Any:
-    """The dispatcher of `gradwrap.scipy`."""
+    """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     if not isinstance(name, str) or _library(name) != "scipy":
         return None
@@ -129,7 +129,7 @@ def _scipy_dispatcher() -> Callable[[Any], Any] | None:
 
 
 def _uncached(cached: Any) -> Any:
-    """A cached function: nothing that holds a variable is kept beyond the call."""
+    """Make a stand-in for a cached function that bypasses the cache for variables."""
 
     @functools.wraps(cached)
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -154,7 +154,7 @@ def _partial(value: Any) -> Any:
 
 
 def _function(value: Any) -> Any:
-    """A generic function, which chooses by the type; SciPy's."""
+    """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
     return _by_kind(value) if hasattr(value, "registry") else _of_scipy(value)
 
 
@@ -169,7 +169,7 @@ def _by_kind(generic: Any) -> Any:
 
 
 def _uncompiled_ufunc(function: Any) -> Any:
-    """A function of numbers that Numba compiles to a ufunc, which runs for each element."""
+    """Make a stand-in for a Numba ufunc that runs the Python function on each element."""
     elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
 
     @functools.wraps(function)
@@ -182,7 +182,7 @@ def _uncompiled_ufunc(function: Any) -> Any:
 
 
 def _uncompiled(dispatcher: Any) -> Any:
-    """A function that Numba compiles, which runs as it is written on variables."""
+    """Make a stand-in for a Numba function that runs its Python code on variables."""
 
     @functools.wraps(dispatcher)
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -194,7 +194,7 @@ def _uncompiled(dispatcher: Any) -> Any:
 
 
 def _compiled(function: Any) -> Any:
-    """A compiled function of another package: it takes plain values alone."""
+    """Make a stand-in for a compiled function that takes plain values only."""
     module = getattr(function, "__module__", None)
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return None

@@ -1,4 +1,4 @@
-"""Stores to plain arrays are written anew where one has failed.
+"""Stores to plain arrays, rewritten after a store has failed.
 
 An array that comes from somewhere else than a function that makes arrays (random numbers, another
 package) cannot hold a tracked value. If nothing else refers to it, the name can refer to a variable
@@ -8,9 +8,9 @@ from then on instead: `out[i] = x` becomes
 
 This takes time at every store, so it is not done before it is needed.
 
-From Python 3.14 on, what a call is given may refer to an object without being counted. A tuple and
-what a function returns are counted in all versions. So the array is handed over in a tuple, and a
-function that stores begins with `out = itself(out)` for each of its parameters.
+From Python 3.14 on, an argument may refer to an object without being counted. Tuples and return
+values are counted in all versions. So the array is handed over in a tuple, and a function that
+stores begins with `out = itself(out)` for each of its parameters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UPDATES: dict[type[ast.operator], str] = {
 
 
 def store(value: Any, held: tuple[Any], key: Any) -> Any:
-    """`holder[key] = value`; a variable that is to stand for the holder from then on, or None."""
+    """Run `holder[key] = value`; return a variable that replaces the holder, or None."""
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
@@ -52,7 +52,7 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
 
 
 def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
-    """`holder[key] += value`, and the like."""
+    """Run `holder[key] += value` or a similar update, as `store` does."""
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
@@ -64,7 +64,7 @@ def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
 
 
 def update(value: Any, held: tuple[Any], symbol: str) -> Any:
-    """`holder += value`, and the like: what the name refers to from then on."""
+    """Run `holder += value` or a similar update; return the holder's new value."""
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
@@ -73,7 +73,7 @@ def update(value: Any, held: tuple[Any], symbol: str) -> Any:
 
 
 def itself(value: Any) -> Any:
-    """The value; the name that it is given refers to it, and is counted."""
+    """Return the value; binding it to a name makes one counted reference."""
     return value
 
 
@@ -92,7 +92,7 @@ def _references(held: tuple[Any]) -> int:
 
 
 def _base_references(holder: Any) -> int:
-    """Count what refers to the array that another is a view of; 0 where that is no array."""
+    """Count the references to a view's base array; 0 if it has none."""
     return sys.getrefcount(holder.base) if type_of(holder.base) is np.ndarray else 0
 
 
@@ -115,14 +115,14 @@ NAMES: dict[str, Any] = {
 
 
 class Stores(ast.NodeTransformer):
-    """Writes stores anew, in functions, to names and attributes that are theirs."""
+    """A rewriter of stores to a function's local names and their attributes."""
 
     def __init__(self) -> None:
         self._locals: list[set[str]] = []
         self._stores = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Note the local names of a function while it is visited."""
+        """Track the local names of a function while its body is visited."""
         before = self._stores
         self._locals.append(_local_names(node))
         self.generic_visit(node)
@@ -136,14 +136,14 @@ class Stores(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """The body of a class has no local names."""
+        """Visit a class, whose body has no local names."""
         outer, self._locals = self._locals, []
         self.generic_visit(node)
         self._locals = outer
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """`out[i] = x`, and `out[0], out[1] = x, y`."""
+        """Rewrite `out[i] = x`, and `out[0], out[1] = x, y`."""
         self.generic_visit(node)
         if len(node.targets) != 1:
             return node
@@ -167,7 +167,7 @@ class Stores(ast.NodeTransformer):
         return self._exchanging(node, target, node.value, "__gradwrap_store__")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        """`out += x`, and `out[i] += x`."""
+        """Rewrite `out += x`, and `out[i] += x`."""
         self.generic_visit(node)
         symbol = UPDATES.get(type(node.op))
         if symbol is None:
@@ -184,7 +184,7 @@ class Stores(ast.NodeTransformer):
     def _exchanging(
         self, node: ast.stmt, target: Any, value: ast.expr, function: str, *more: ast.expr
     ) -> ast.AST:
-        """`if (new := function(value, (holder,), key)) is not None: holder = new`."""
+        """Write `if (new := function(value, (holder,), key)) is not None: holder = new`."""
         self._stores += 1
         call = _call(function, value, _held(target.value), _key(target.slice), *more)
         test = ast.Compare(
@@ -199,7 +199,7 @@ class Stores(ast.NodeTransformer):
         return isinstance(target, ast.Subscript) and self._is_own(target.value)
 
     def _is_own(self, target: ast.expr) -> bool:
-        """Tell if it is a local name, or an attribute of one."""
+        """Tell if an expression is a local name or an attribute of one."""
         if isinstance(target, ast.Attribute):
             return self._is_own(target.value) and isinstance(target.value, ast.Name)
         return isinstance(target, ast.Name) and any(
@@ -212,7 +212,7 @@ def _several(found: Any) -> list[Any]:
 
 
 def _local_names(node: ast.FunctionDef) -> set[str]:
-    """The parameters of a function, and the names that it assigns to."""
+    """Return the parameters of a function and the names that it assigns."""
     arguments = node.args
     several = [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
     found = {*_parameters(node), *several}
@@ -233,14 +233,14 @@ def _local_names(node: ast.FunctionDef) -> set[str]:
 
 
 def _parameters(node: ast.FunctionDef) -> list[str]:
-    """The parameters of a function that stand for one argument each."""
+    """Return the parameters of a function, without `*args` and `**kwargs`."""
     arguments = node.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return [one.arg for one in every]
 
 
 def _loaded(expression: Any) -> Any:
-    """The expression of a target, as a value."""
+    """Write a target as an expression that reads it."""
     if isinstance(expression, ast.Attribute):
         return ast.Attribute(_loaded(expression.value), expression.attr, ast.Load())
     return ast.Name(expression.id, ast.Load())
@@ -251,7 +251,7 @@ def _held(expression: Any) -> ast.Tuple:
 
 
 def _key(key: ast.expr) -> ast.expr:
-    """A key as an expression: slices are calls."""
+    """Write a key as an expression, with slices as calls."""
     if isinstance(key, ast.Tuple):
         return ast.Tuple([_key(part) for part in key.elts], ast.Load())
     if isinstance(key, ast.Slice):

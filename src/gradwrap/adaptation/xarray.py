@@ -33,7 +33,7 @@ OF_ARGUMENT = "_in"
 
 
 class Labels:
-    """What a labelled container is apart from its data: the structure of a pytree.
+    """The labels of a container: its dimensions, coordinates, names and attributes.
 
     Two are equal if their dimensions and coordinates are: a tangent or a cotangent may have
     another name and other attributes. They count where a program was made for them.
@@ -84,9 +84,9 @@ class Labels:
         return ", ".join(arrays) + named
 
     def variable(self, name: Any, leaf: Any) -> Any:
-        """Return the variable of a leaf, whose axes may differ from those of the structure."""
+        """Return the xarray variable of a leaf, whose axes may have changed."""
         dims, layout = self.dims[name], current_layout()
-        if not hasattr(leaf, "ndim"):  # what a tree may hold for a moment: a number, None
+        if not hasattr(leaf, "ndim"):  # a temporary leaf: a number or None
             leaf = np.broadcast_to(0.0, self.shapes[name])
         if layout is not None:
             dims = self._laid_out(dims, leaf, layout)
@@ -99,7 +99,7 @@ class Labels:
         return xr.Variable(dims, leaf, self.attrs.get(name))
 
     def _laid_out(self, dims: Any, leaf: Any, layout: Layout) -> tuple[Hashable, ...]:
-        """The dimensions with those that were added, or without the one that is gone."""
+        """Return the dimensions, with new ones added or a mapped one removed."""
         more = range(leaf.ndim - len(dims))
         axis = layout.axes.get(id(leaf))
         if layout.change == "rows":
@@ -117,7 +117,7 @@ class Labels:
         return (*dims[:axis], _name_of_batch(layout, dims), *dims[axis:])
 
     def coordinates(self, variables: Iterable[Any]) -> Any:
-        """Return the coordinates for variables, of those dimensions that they have."""
+        """Return the coordinates of the dimensions that the variables have."""
         layout, found = current_layout(), self._all_coordinates()
         dims = {dim for variable in variables for dim in variable.dims}
         if layout is None or layout.change in ("rows", "columns"):
@@ -132,7 +132,7 @@ class Labels:
         return xr.Coordinates(coords=self.coords, indexes=self.indexes)
 
     def block(self, name: Any, leaf: Any) -> Any:
-        """Return the block of a Jacobian whose rows are those of a variable; of several, each."""
+        """Return a Jacobian's block with a variable's rows, or the blocks of several."""
         if leaf is None:
             return None
         own = self._coordinates_of(name)
@@ -148,7 +148,7 @@ class Labels:
         return _optree.tree_map(of_part, leaf, **options)
 
     def _labelled_rows(self, rows: tuple[Hashable, ...], own: Any, leaf: Any) -> Any:
-        """A block whose columns have their labels, with those of the rows before them."""
+        """Label the columns of a block, and add the labels of the rows before them."""
         if isinstance(leaf, xr.Variable):
             leaf = xr.DataArray(leaf)
         scalars = {key: one for key, one in leaf.coords.variables.items() if not one.dims}
@@ -165,7 +165,7 @@ class Labels:
         return leaf.assign_coords(own)
 
     def _coordinates_of(self, name: Any) -> Any:
-        """The coordinates that one variable has."""
+        """Return the coordinates of one variable."""
         dims = set(self.dims[name])
         own = [key for key, one in self.coords.items() if dims.issuperset(one.dims)]
         return self._all_coordinates().to_dataset()[own].coords
@@ -176,7 +176,7 @@ def _is_labelled(value: Any) -> bool:
 
 
 def _are_alike(a: Any, b: Any) -> bool:
-    """Tell if two coordinates have the same values; lazy ones are compared by their graphs."""
+    """Tell if two coordinates have equal values; lazy ones are compared by their graphs."""
     if a is b:
         return True
     if a.chunks is not None and b.chunks is not None:
@@ -185,7 +185,7 @@ def _are_alike(a: Any, b: Any) -> bool:
 
 
 def _name_of_batch(layout: Layout, dims: Any) -> Hashable:
-    """The dimension that was mapped over, if there is one."""
+    """Return the dimension that was mapped over, or None."""
     names: list[Hashable] = [name for name in layout.mapped if name not in dims]
     return names[0] if len(layout.mapped) == 1 and names else "batch"
 
@@ -194,7 +194,7 @@ def _name_of_batch(layout: Layout, dims: Any) -> Hashable:
 
 
 def _data(variable: Any) -> Any:
-    """The array of a variable; what is still in a file is read, and no axes make a number."""
+    """Return a variable's array, read from a file if need be; a 0-d array becomes a number."""
     held = variable._data  # noqa: SLF001  `data` would make an array of a placeholder
     if hasattr(held, "get_duck_array"):
         held = variable.data
@@ -202,7 +202,7 @@ def _data(variable: Any) -> Any:
 
 
 def _coords(variables: Any) -> dict[Hashable, Any]:
-    """Coordinates without the wrappers that track nothing; labels are not differentiated."""
+    """Return coordinates without wrappers that track nothing; labels have no gradients."""
     found: dict[Hashable, Any] = dict(variables)
     for name, variable in found.items():
         held = variable._data  # noqa: SLF001  as above
@@ -237,7 +237,7 @@ def _flatten_dataset(dataset: Any) -> tuple[Iterable[Any], Labels, tuple[Any, ..
 
 
 def _is_jacobian() -> bool:
-    """Tell if blocks of a Jacobian are put in the place of an output."""
+    """Tell if the blocks of a Jacobian are being put into an output's structure."""
     layout = current_layout()
     return layout is not None and layout.change == "columns"
 
@@ -278,7 +278,7 @@ def _unflatten_dataset(labels: Labels, leaves: Sequence[Any]) -> Any:
 
 
 def _hold(variable: Any, leaf: Any) -> None:
-    """Let a variable hold what is no array, which xarray would convert."""
+    """Store a non-array in a variable, without xarray's conversion."""
     if not hasattr(leaf, "ndim"):
         variable._data = leaf  # noqa: SLF001  it is set nowhere else
 

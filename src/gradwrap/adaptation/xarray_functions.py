@@ -1,8 +1,8 @@
-"""Functions of xarray's own that take tracked values apart, and what to do about the others.
+"""xarray functions that would unwrap tracked values: replacements, or advice.
 
 xarray calls NumPy's functions on the arrays that it holds, so most of it works on tracked values as
-it stands. Here is what does not: functions that are compiled, that treat NumPy's arrays in another
-way than those of other libraries, or that make plain arrays of what they are given.
+it stands. This module handles the others: functions that are compiled, that treat NumPy's arrays in
+another way than those of other libraries, or that convert their arguments to plain arrays.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ np: Any = import_module("numpy")  # of untyped arrays, of which its own types ma
 
 
 def mended(module: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Put a function in the place of one of xarray's, which it gets as its first argument.
+    """Replace an xarray function; the replacement gets the original as first argument.
 
     Where a version of xarray does not have it, nothing is done.
     """
@@ -56,14 +56,14 @@ def _is_tracked(*values: Any) -> bool:
 
 
 def _is_at_hand(array: Any) -> bool:
-    """Tell if the values of an array can be looked at, which are not lazy or mapped over."""
+    """Tell if the values of an array can be read: not lazy, and not mapped over."""
     plain = innermost(array)
     return not any(map(is_batch, layers(array))) and backend_of(plain).is_at_hand(plain)
 
 
 @mended("core.indexing", "as_indexable")
 def as_indexable(theirs: Any, array: Any) -> Any:
-    """Index tracked values as NumPy's arrays are, by several arrays too."""
+    """Index tracked values as NumPy arrays, including by several arrays."""
     if isinstance(array, AnyWrapper):
         return import_module("xarray.core.indexing").NdArrayLikeIndexingAdapter(array)
     return theirs(array)
@@ -71,7 +71,7 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 
 @mended("compat.array_api_compat", "get_array_namespace")
 def get_array_namespace(theirs: Any, *values: Any) -> Any:
-    """Call NumPy's functions, which hand tracked values over: they have more than the standard."""
+    """Use NumPy's functions for tracked values: there are more of them than in the standard."""
     tracked = next((value for value in values if isinstance(value, AnyWrapper)), None)
     if tracked is None:
         return theirs(*values)
@@ -81,7 +81,7 @@ def get_array_namespace(theirs: Any, *values: Any) -> Any:
 
 
 class _Functions:
-    """NumPy's functions, except that what is made of numbers is an array of a library."""
+    """NumPy's functions, but numbers are converted to arrays of the library."""
 
     def __init__(self, own: Any) -> None:
         self.asarray: Any = own.asarray
@@ -92,13 +92,13 @@ class _Functions:
 
 @mended("namedarray.pycompat", "is_chunked_array")
 def is_chunked_array(theirs: Any, array: Any) -> bool:
-    """Leave the chunks of tracked values to their operations."""
+    """Hide the chunks of tracked values from xarray; operations handle them."""
     return not isinstance(array, AnyWrapper) and theirs(array)
 
 
 @mended("core.duck_array_ops", "_push")
 def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
-    """Fill missing values with the last one before them, which bottleneck does in compiled code."""
+    """Fill missing values with the previous value; bottleneck would do this in compiled code."""
     if not isinstance(array, AnyWrapper):
         return theirs(array, n, axis)
     if not _is_at_hand(array):
@@ -116,7 +116,7 @@ def push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
 
 @mended("core.nputils", "nanfirst")
 def nanfirst(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
-    """Take the first number along an axis, by its place."""
+    """Take the first element along an axis that is not NaN."""
     if not isinstance(values, AnyWrapper):
         return theirs(values, axis, keepdims)
     axis = axis[0] if isinstance(axis, TUPLE) else axis
@@ -127,7 +127,7 @@ def nanfirst(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any
 
 @mended("core.nputils", "nanlast")
 def nanlast(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
-    """Take the last number along an axis, by its place."""
+    """Take the last element along an axis that is not NaN."""
     if not isinstance(values, AnyWrapper):
         return theirs(values, axis, keepdims)
     return nanfirst(theirs, np.flip(values, axis), axis, keepdims)
@@ -135,7 +135,7 @@ def nanlast(theirs: Any, values: Any, axis: Any, keepdims: bool = False) -> Any:
 
 @mended("structure.chunks", "_maybe_chunk")
 def maybe_chunk(theirs: Any, name: Any, variable: Any, chunks: Any, *args: Any, **more: Any) -> Any:
-    """Give tracked values chunks by an operation, whose gradient has the chunks of before."""
+    """Rechunk tracked values by an operation, whose gradient has the old chunks."""
     if not _is_tracked(variable):
         return theirs(name, variable, chunks, *args, **more)
     axes = {axis: chunks[dim] for axis, dim in enumerate(variable.dims) if dim in (chunks or {})}
@@ -150,7 +150,7 @@ def maybe_chunk(theirs: Any, name: Any, variable: Any, chunks: Any, *args: Any, 
 def least_squares(
     theirs: Any, lhs: Any, rhs: Any, rcond: float | None = None, skipna: bool = False
 ) -> Any:
-    """Fit arrays that are computed later by the pseudoinverse of the matrix, which is at hand."""
+    """Fit lazy arrays by the pseudoinverse of the matrix, which is known."""
     if not isinstance(rhs, AnyWrapper) or _is_at_hand(rhs):
         return theirs(lhs, rhs, rcond=rcond, skipna=skipna)
     if skipna:
@@ -167,7 +167,7 @@ def least_squares(
 
 @mended("core.missing", "_localize")
 def localize(theirs: Any, obj: Any, indexes: dict[Any, tuple[Any, Any]]) -> Any:
-    """Find the part that is interpolated in by the values of the points alone."""
+    """Select the part to interpolate in by the points' plain values."""
     new = {dim: one for dim, (_, one) in indexes.items()}
     plain = {
         dim: (x, one.copy(data=native(one._data)) if _is_tracked(one) else one)  # noqa: SLF001  `data` is public, but reads files
@@ -198,7 +198,7 @@ def interpolated(  # noqa: PLR0913  xarray's
 def _by_weights(  # noqa: PLR0913  xarray's
     theirs: Any, var: Any, x_: Sequence[Any], new_x_: Sequence[Any], func: Any, kwargs: Any
 ) -> Any:
-    """Interpolate arrays that are computed later, by the weight of each point at each new one."""
+    """Interpolate lazy arrays by the weight of each known point at each new point."""
     if func.__name__ != "ScipyInterpolator" or not isinstance(
         kwargs.get("fill_value"), (str, type(None))
     ):
@@ -222,7 +222,7 @@ def _interp1d(  # noqa: PLR0913  the options of xarray's class
     fill_value: Any = None,
     **more: Any,
 ) -> Any:
-    """The interpolant of xarray's `ScipyInterpolator`, with what it takes for granted."""
+    """Make the interpolant of xarray's `ScipyInterpolator`, with the same defaults."""
     kind = {"polynomial": order, "quintic": 5}.get(method, method)
     if fill_value is None:
         nan = np.nan if y.dtype.kind != "c" else complex(np.nan, np.nan)
@@ -275,14 +275,14 @@ ADVICE = {
 
 
 def advise(caller: Caller) -> str:
-    """Return what to do about a function of xarray's that needs plain values."""
-    _, names = caller.outside[0]  # that of the outermost call, and what a decorator holds
+    """Return advice on an xarray function that needs plain values."""
+    _, names = caller.outside[0]  # the outermost call's, and the functions a decorator holds
     name = next((one for one in names if one in ADVICE), names[-1])
     fix = ADVICE.get(name, f"write it with other operations of xarray or NumPy; or {PLAIN}")
     return f"xarray's {name} takes plain values alone here: {fix}."
 
 
 def enter_xarray(_module: Any) -> None:
-    """Register the containers and the advice; the functions have been changed by now."""
+    """Register the containers and the advice; the functions are replaced elsewhere."""
     enter_containers()
     advisers["xarray"] = advise

@@ -1,8 +1,8 @@
-"""Array libraries: a room for each, with only what differs there from the standard.
+"""Array libraries: a folder for each, with its differences from the standard.
 
 A library that follows the standard, such as array-api-strict, needs no room: the generic table and
 `core.library.backend.Backend` serve it unchanged. Dask is in `gradwrap.dask`, which is written as a
-package of somebody else's: it registers its backend from outside.
+third party would write it: it registers its backend from outside.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def forwards(key: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """Return a key of forward steps alone, and the axes to reverse before it is used."""
+    """Return a key whose slices all step forwards, and the axes to reverse before indexing."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if not any(isinstance(part, SLICE) and _is_backwards(part) for part in parts):
         return key, ()
@@ -40,7 +40,7 @@ def _is_backwards(part: slice) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """Count the axes of the array that a part of a key is for."""
+    """Count the axes of the array that a part of a key consumes."""
     if part is None or part is Ellipsis:
         return 0
     is_mask = str(getattr(part, "dtype", "")).endswith("bool")
@@ -72,7 +72,7 @@ def _scatter_cotangent(xp: Any, g: Any, key: Any) -> Any:
 
 
 def indexing_rules() -> list[Rule]:
-    """Return the rows of reading and writing by keys that may go backwards."""
+    """Return the rows for reading and writing with keys that may step backwards."""
     return [
         differing("getitem", native=read),
         differing("scatter", _scatter_cotangent),

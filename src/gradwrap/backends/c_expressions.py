@@ -1,4 +1,4 @@
-"""The table of expressions in C: what each elementwise operation is, by the kind of its dtype.
+"""The table of C expressions for elementwise operations, by the kind of their dtype.
 
 Kernels of the CPU, kernels of CUDA and the formulas of gradients read it. The names are those of
 NumPy's ufuncs, and two of scipy.special. In CUDA one name of a function serves all types, complex
@@ -103,7 +103,7 @@ POWERS: dict[float, Form] = {
 
 
 def form_of(name: str, fn: Any, kind: str) -> Form | None:
-    """Return the expression of a ufunc for a kind of dtype; None if there is none."""
+    """Return the expression of a ufunc for a kind of dtype, or None."""
     found = FORMS.get((name, kind))
     is_special = getattr(np, name, None) is not fn
     return None if found is None or found.is_special != is_special else found

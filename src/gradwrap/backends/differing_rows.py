@@ -1,4 +1,4 @@
-"""Rows of the table with the changes that a library needs."""
+"""Rows of the table, changed for one library."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def differing(
 def writing(
     write: Callable[..., Any], native: FormulaFunction, *, consumes: bool | None = None
 ) -> Rule:
-    """Return the row of `setitem` with `write(array, key, value)`, which returns what it wrote."""
+    """Make the row of `setitem` from `write(array, key, value)`, which returns the array."""
 
     def cotangents(xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
         of_value = None if value_meta is None else cotangent_of_written(xp, g, key, write)

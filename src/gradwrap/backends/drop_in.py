@@ -1,9 +1,9 @@
-"""Functions of the drop-in namespaces, NumPy's own and CuPy's.
+"""Functions that the drop-in namespaces for NumPy and CuPy share.
 
-What those that make arrays make inside a function that a transform differentiates can be filled in
-place with tracked values, and what they are given may hold tracked values. Arrays of integers and
-bools, which have no derivative, stay the library's own everywhere. All other functions of NumPy's
-take nested lists of tracked values where NumPy takes nested lists of numbers.
+Creation functions accept tracked values, and inside a function that a transform differentiates
+their new arrays can be filled in place with tracked values. Arrays of integers and bools, which
+have no derivative, stay the library's own everywhere. All other functions of NumPy's take nested
+lists of tracked values where NumPy takes nested lists of numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEW = (
 
 
 def creation_functions(library: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Return the functions of a library that make arrays, so that these can hold tracked values."""
+    """Return a library's creation functions, whose arrays can then hold tracked values."""
     tracked = dict.fromkeys(FROM_VALUES, _converted) | dict.fromkeys(NEW, _new)
     found = {
         name: _maker(library, name, make)
@@ -54,7 +54,7 @@ def creation_functions(library: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 def first_variable(values: Any) -> Any:
-    """A variable among values, or in nested lists of them; None if there is none."""
+    """Return the first variable among values or nested lists of values, or None."""
     for value in values:
         if isinstance(value, AnyWrapper):
             return value
@@ -66,9 +66,9 @@ def first_variable(values: Any) -> Any:
 
 
 def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> Any:
-    """Wrap new floating-point arrays, not tracked, where they may be filled with tracked values.
+    """Wrap new floating-point arrays, untracked, where tracked values may be stored in them.
 
-    What is an array that was given, or a view of one, is no new array.
+    A given array, or a view of one, is not new.
     """
     if not is_differentiating():
         return result
@@ -86,7 +86,7 @@ def _wrapped(library: ModuleType, result: Any, given: tuple[Any, ...] = ()) -> A
 
 
 def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """The library's function, or `make` where an argument is, or holds, a variable."""
+    """Return the library's function; it calls `make` if an argument holds a variable."""
     native = getattr(library, name)
 
     @functools.wraps(native)
@@ -98,7 +98,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
         if variable is None:
             found = native(*args, **options)
             if name.startswith("empty") and is_traced():
-                found[...] = 0  # what a compiled function returns does not depend on chance
+                found[...] = 0  # so that compiled functions return the same values each time
             return _wrapped(library, found, args)
         return make(variable.__array_namespace__(), library, native, args, options)
 
@@ -106,7 +106,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
 
 
 def _held(value: Any) -> Any:
-    """Wrap what stands for an array of the surroundings while a function is traced."""
+    """Wrap an outer array that a trace represents by a stand-in."""
     backend = by_type.get(type_of(value))
     if backend is None or backend.concrete(value) is value:
         return value
@@ -120,7 +120,7 @@ def _converted(
     args: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
-    """Do what the library does of the data: return the array itself, a view, or a copy."""
+    """Convert data as the library does, to the array itself, a view, or a copy."""
     # the first parameter's name; CuPy's array has NumPy's for asarray
     names = ("object", "obj", "a") if native.__name__ == "array" else ("a",)
     name = next((name for name in names if name in options), None)
@@ -151,7 +151,7 @@ def _new(
     args: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
-    """A new array, from the implementation of a function that NumPy dispatches, or of `full`."""
+    """Make a new array by gradwrap's implementation of a creation function."""
     name = native.__name__
     make = _full if name == "full" else IMPLEMENTATIONS.get(getattr(np, name))
     if name.endswith("_like"):
@@ -215,12 +215,12 @@ DISPATCHED: tuple[type[Any], ...] = (type_of(np.sum), type_of(np.concatenate))
 
 
 def taking_lists(found: Any) -> Any:
-    """Return an object of NumPy's; for a function or ufunc, its counterpart that takes lists."""
+    """Return the version of a NumPy function or ufunc that takes lists; others unchanged."""
     return TakingLists(found) if isinstance(found, (np.ufunc, *DISPATCHED)) else found
 
 
 class TakingLists:
-    """A function or ufunc of NumPy's, equal to it, that takes nested lists of variables."""
+    """A NumPy function or ufunc that also takes nested lists of variables, and equals it."""
 
     __slots__ = ("_converts_first", "_hides", "_known")
 
@@ -284,7 +284,7 @@ class TakingLists:
 def with_arrays(
     known: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments with arrays in the place of lists of variables; None if there are none."""
+    """Return the arguments with lists of variables joined to arrays; None if there are none."""
     values: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     chosen = {key for key, value in values.items() if _is_list_of_variables(value)}
     chosen -= {"out", *range(getattr(known, "nin", len(args)), len(args))}  # targets are arrays
@@ -311,7 +311,7 @@ def with_arrays(
 
 
 def _begins_with_variable(value: Any) -> bool:
-    """Tell if the first element of nested lists is a variable, without a look at the others."""
+    """Tell if the first element of nested lists is a variable; skip the other elements."""
     while isinstance(value, SEQUENCE) and value:
         value = value[0]
     return isinstance(value, AnyWrapper)
@@ -322,7 +322,7 @@ def _is_list_of_variables(value: Any) -> bool:
 
 
 class Submodule(ModuleType):
-    """A module in a library, for whose objects `standing_for(found, name)` gives others."""
+    """A submodule of a library, whose objects `standing_for(found, name)` replaces."""
 
     def __init__(self, known: ModuleType, standing_for: Callable[[Any, str], Any]) -> None:
         super().__init__(f"gradwrap.{known.__name__}", known.__doc__)
@@ -338,11 +338,11 @@ class Submodule(ModuleType):
         return dir(self._known)
 
 
-# `r_` and `c_`, which join what is between their brackets -----------------------------------------
+# `r_` and `c_`, which join the values between their brackets --------------------------------------
 
 
 def joining(library: ModuleType) -> dict[str, Any]:
-    """Return the two of a library, with which tracked values can be joined too."""
+    """Return a library's `r_` and `c_`, extended to join tracked values."""
     return {
         "r_": _Joining(library, "r_", 0, lambda a: a[None] if a.ndim == 0 else a),
         "c_": _Joining(
@@ -352,7 +352,7 @@ def joining(library: ModuleType) -> dict[str, Any]:
 
 
 class _Joining:
-    """The library's own object, unless a variable is to be joined."""
+    """A library's `r_` or `c_`, which joins variables too."""
 
     def __init__(
         self, library: ModuleType, name: str, axis: int, piece: Callable[[Any], Any]

@@ -1,4 +1,4 @@
-"""The methods of PyTorch's tensors that NumPy's arrays lack, as methods of a variable.
+"""Methods of PyTorch's tensors that NumPy's arrays lack, as methods of a variable.
 
 They are made of the standard's functions, so variables of every library have them. Where both have
 a method, it is NumPy's (`docs/tape.md` lists the differences), except that `sum`, `mean` and a few
@@ -146,7 +146,7 @@ def torch_sigmoid(xp: Any, x: Any) -> Any:
 
 
 def _shifted(xp: Any, x: Any, dim: Any) -> tuple[Any, Any]:
-    """Return an array less its maxima, which are constants, and these; of no elements, 0."""
+    """Return an array minus its finite maxima, and the maxima as constants."""
     if not math.prod(x.shape):
         return x, 0.0
     plain = x.detach()
@@ -180,7 +180,7 @@ def torch_norm(xp: Any, x: Any, p: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def torch_product(xp: Any, x: Any, other: Any, name: str) -> Any:
-    """Multiply arrays that have as many axes as the method says."""
+    """Multiply arrays that must have the number of axes that the method's name implies."""
     shapes, axes = (tuple(x.shape), tuple(other.shape)), AXES[name]
     if (len(shapes[0]), len(shapes[1])) != axes:
         raise ValueError(
@@ -191,12 +191,12 @@ def torch_product(xp: Any, x: Any, other: Any, name: str) -> Any:
 
 
 def _axes(dims: Any) -> Any:
-    """Return PyTorch's axes as a tuple if they are a list; () stands for all, as None does."""
+    """Return a list of axes as a tuple; the empty list stands for all axes, as None does."""
     return (tuple(dims) or None) if isinstance(dims, SEQUENCE) else dims
 
 
 def torch_lengths(given: tuple[Any, ...], named: Any) -> tuple[int, ...]:
-    """Return numbers that are given one by one, as one sequence, or by name."""
+    """Return lengths given one by one, as one sequence, or by name."""
     first: Any = named if not given else given[0] if len(given) == 1 else given
     return tuple(first) if isinstance(first, SEQUENCE) else (first,)
 
@@ -208,7 +208,7 @@ def torch_transposed(x: Any) -> Any:
 
 
 def torch_expanded(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
-    """Broadcast; -1 keeps a length."""
+    """Broadcast to the lengths; -1 keeps a length."""
     own = (1,) * (len(sizes) - x.ndim) + tuple(x.shape)
     shape = tuple(n if size == -1 else size for size, n in zip(sizes, own, strict=True))
     return xp.broadcast_to(x, shape)
@@ -219,7 +219,7 @@ def _at(x: Any, dim: int, key: Any) -> Any:
 
 
 def torch_split(x: Any, split_size: Any, dim: int) -> Any:
-    """Return parts of a length, the last of which may be shorter; or of several lengths."""
+    """Split into parts of one length (the last may be shorter), or of several lengths."""
     total = x.shape[dim]
     if isinstance(split_size, SEQUENCE):
         lengths = list(split_size)
@@ -235,7 +235,7 @@ def torch_split(x: Any, split_size: Any, dim: int) -> Any:
 
 
 def torch_gather(xp: Any, x: Any, dim: int, index: Any) -> Any:
-    """Take elements along an axis; along the others, an index may be shorter than the array."""
+    """Gather elements along an axis; along other axes, the index may be shorter."""
     dim %= x.ndim
     key = tuple(slice(None if i == dim else n) for i, n in enumerate(index.shape))
     return xp.take_along_axis(x[key], index, axis=dim)
@@ -255,7 +255,7 @@ def torch_numpy(x: Any) -> Any:
 
 
 def torch_to(x: Any, targets: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Any:
-    """Return the array with another dtype, on another device, or with those of another array."""
+    """Convert an array to another dtype or device, or to those of another array."""
     for target in targets:
         if is_array(target):
             dtype, device = target.dtype, target.device
@@ -285,7 +285,7 @@ def _written(x: Any, value: Any) -> Any:
 
 
 def _in_place(name: str, function: Any) -> Method:
-    """Return the method that writes the result of a function to the array."""
+    """Make the method that writes a function's result to the array."""
 
     def written(x: Any, *args: Any, **kwargs: Any) -> Any:
         made = function(x, *args, **kwargs)
@@ -302,7 +302,7 @@ def _in_place(name: str, function: Any) -> Method:
 
 
 def _entries() -> dict[str, tuple[str, str, str]]:
-    """Return the parameters, the expression and the type of the result of each method."""
+    """Return each method's parameters, its expression and the type of its result."""
     found: dict[str, tuple[str, str, str]] = {}
     for result, text in TEXTS.items():
         before = ""
@@ -319,7 +319,7 @@ def _entries() -> dict[str, tuple[str, str, str]]:
 
 @functools.cache
 def method(name: str) -> Method | None:
-    """Write the method of a name; return None if PyTorch's arrays have no such method."""
+    """Write the method of this name, or return None if PyTorch has no such method."""
     if name not in METHODS:
         return None
     if name in IN_PLACE:
@@ -356,7 +356,7 @@ OTHERWISE = {
 
 
 def with_dim(name: str, method: Method) -> Method:
-    """NumPy's method, which takes PyTorch's names of parameters too."""
+    """Extend NumPy's method to take PyTorch's parameter names."""
 
     @functools.wraps(method)
     def called(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -375,7 +375,7 @@ def with_dim(name: str, method: Method) -> Method:
 
 
 def with_sizes(name: str, method: Method) -> Method:
-    """`x.view(2, -1)` and `x.flatten(1)` too, which integers tell from NumPy's."""
+    """Extend a method to PyTorch's forms `x.view(2, -1)` and `x.flatten(1)`."""
 
     @functools.wraps(method)
     def called(x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Compilation: one run of a function as a program, written out as NumPy source.
+"""Compilation: one run of a function is recorded as a program and written as NumPy source.
 
-`ir` describes the program, `tracing` records it, `passes` and `rolling` change it in the order of
-`pipeline`, `engines` make a callable of it, and `calls` keeps the programs of one function.
+`ir` defines the program, `tracing` records it, `passes` and `rolling` rewrite it in the order of
+`pipeline`, `engines` turn it into a callable, and `calls` keeps the programs of one function.
 """

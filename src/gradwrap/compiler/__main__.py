@@ -1,6 +1,6 @@
-"""`python -m gradwrap.compiler file.py:function argument ...` prints a function's source.
+"""`python -m gradwrap.compiler file.py:function argument ...` prints the compiled source.
 
-Each argument is an expression in Python, in which `np`, `gw` and the names of the file are known:
+Each argument is a Python expression, which may use `np`, `gw` and the names of the file:
 
     python -m gradwrap.compiler model.py:gradient "np.ones(5)" "{'w': np.eye(5)}"
 """
@@ -20,7 +20,7 @@ from gradwrap.compiler.calls.function import compile as compile_
 
 
 def main(given: list[str] | None = None) -> int:
-    """Print the source; with `--explain`, what was compiled."""
+    """Print the source, and with `--explain` a report of the compilation."""
     parser = argparse.ArgumentParser(prog="python -m gradwrap.compiler", description=__doc__)
     parser.add_argument("function", help="file.py:function")
     parser.add_argument("arguments", nargs="*", help="expressions in Python")

@@ -1,7 +1,7 @@
 """Drop-in for `import dask.array as da`: Dask's own, whose functions take tracked values.
 
-Dask's functions do not ask their arguments who they are, and refuse a tracked array. Here, one that
-is given a tracked value does what NumPy's function of that name does for gradwrap, and builds
+Dask's functions do not ask their arguments who they are, and refuse a tracked array. Here, a
+function with a tracked argument acts as NumPy's function of that name does for gradwrap, and builds
 Dask's graph; given anything else, it is Dask's own. `map_blocks` and `map_overlap` differentiate
 the function that they apply, block by block on the workers::
 
@@ -25,7 +25,7 @@ from typing import Any
 from gradwrap.errors import MissingToolError as _MissingToolError
 
 try:
-    _dask_array: Any = _import_module("dask.array")  # da is what this module is imported as
+    _dask_array: Any = _import_module("dask.array")  # this module is imported as `da`
 except ModuleNotFoundError as _error:
     raise _MissingToolError(
         "gradwrap.dask.array is dask.array with tracked values, and Dask is not installed. "

@@ -1,4 +1,4 @@
-"""The backend of Dask, whose arrays are in chunks, computed later, some of unknown shape.
+"""The backend of Dask, whose lazy arrays are divided into chunks, some of unknown shape.
 
 The tape stays with the caller, chunks stay with the workers: all that is here builds more of
 Dask's task graph, and computes nothing.
@@ -33,7 +33,7 @@ else:
 
 
 class DaskBackend(Backend):
-    """Dask: scatter-add chunk by chunk, shapes that may be unknown, functions that it lacks."""
+    """Dask: scatter-add by chunks, shapes that may be unknown, functions that Dask lacks."""
 
     promotes: frozenset[str] = frozenset({"numpy"})
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
@@ -52,7 +52,7 @@ class DaskBackend(Backend):
         return [one if stays else next(plain) for one, stays in zip(found, stay, strict=True)]
 
     def native(self, path: str) -> Callable[..., Any] | None:
-        """SciPy's ufuncs of one result are applied to each chunk; its others would compute."""
+        """Return a function of Dask, or a SciPy ufunc with one result, applied to each chunk."""
         found = super().native(path)
         if path.startswith("special."):
             return found if isinstance(found, np.ufunc) and found.nout == 1 else None
@@ -77,7 +77,7 @@ class DaskBackend(Backend):
         return super().meta(array, level, like)
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return True  # code written for NumPy's views sees what it expects to see
+        return True  # as code written for NumPy's views expects
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
         key, axes = forward_key(key, buffer.shape)
@@ -119,9 +119,9 @@ OWN_FUNCTIONS: dict[Any, Callable[..., Any]] = {
 
 
 class Place(str):
-    """Where an array is: the device of its chunks' library, and the chunks that it is cut in.
+    """The device of an array's chunks, and their lengths.
 
-    So what a formula makes in place of an argument is cut as that is.
+    So a formula's result gets the chunks of its argument.
     """
 
     __slots__ = ("chunks", "like")
@@ -135,7 +135,7 @@ class Place(str):
 
 
 def _in_chunks_of(cotangent: Any, meta: Any) -> Any:
-    """Return the cotangent in its argument's chunks; one that is yet to be summed up as it is."""
+    """Return the cotangent in its argument's chunks, unless it still has to be summed."""
     chunks = getattr(meta.device, "chunks", None)
     if chunks is None or cotangent.shape != tuple(map(sum, chunks)):
         return cotangent
@@ -143,7 +143,7 @@ def _in_chunks_of(cotangent: Any, meta: Any) -> Any:
 
 
 def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
-    """As the standard's; in the chunks of a place, if an array of the shape was there."""
+    """Make zeros as the standard does; in the chunks of a place if the shapes agree."""
     kind = np.float64 if dtype is None else dtype
     if isinstance(device, Place):
         options["meta"] = device.like.astype(kind)
@@ -153,7 +153,7 @@ def _zeros(shape: Any, *, dtype: Any = None, device: Any = None, **options: Any)
 
 
 def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
-    """For one chunk: the values whose place lies in it, added up."""
+    """Sum, for one chunk, the values at each place in it."""
     sums: Any = np.zeros(places.size, dtype=values.dtype)
     mine, (here,) = places.ravel(), np.nonzero(np.isin(named, places).ravel())
     order = np.argsort(mine)
@@ -163,7 +163,7 @@ def _sums_by_place(places: Any, named: Any, values: Any) -> Any:
 
 
 def _taken(places: Any, key: Any) -> Any:
-    """`places[key]`, also for several arrays of integers, which Dask's indexing refuses."""
+    """Return `places[key]`, also for several integer arrays, which Dask refuses."""
     parts = key if isinstance(key, TUPLE) else (key,)
     if len(parts) < 2 or not all(hasattr(part, "dtype") for part in parts):
         return _read(da, places, key)
@@ -184,7 +184,7 @@ def _read(xp: Any, x: Any, key: Any) -> Any:
 
 
 def _extended(xp: Any) -> ModuleType:
-    """The namespace with functions that Dask lacks, or does wrongly."""
+    """Return the namespace with functions that Dask lacks or gets wrong."""
     return module_like(
         xp,
         broadcast_shapes=np.broadcast_shapes,
@@ -201,24 +201,24 @@ def _extended(xp: Any) -> ModuleType:
 def _eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, **_: Any
 ) -> Any:
-    """As the standard's; `dask.array.eye` loses chunks where the matrix is not square."""
+    """Make an identity matrix; `dask.array.eye` loses chunks of rectangular ones."""
     columns = n_rows if n_cols is None else n_cols
     on_diagonal = da.arange(n_rows)[:, None] + k == da.arange(columns)[None, :]
     return on_diagonal.astype(np.float64 if dtype is None else dtype)
 
 
 def _cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    """As the standard's; array-api-compat takes Dask's for lower, which is upper."""
+    """Return the lower factor; array-api-compat mistakes Dask's upper factor for it."""
     return da.linalg.cholesky(x, lower=not upper)
 
 
 def _svdvals(x: Any, /) -> Any:
-    """As the standard's; array-api-compat asks Dask for full matrices, which it lacks."""
+    """Return the singular values; array-api-compat asks Dask for full matrices, which it lacks."""
     return da.linalg.svd(x, coerce_signs=False)[1]
 
 
 def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
-    """As the standard's; Dask's own asks for known lengths."""
+    """Insert an axis; Dask's own function needs known lengths."""
     axes = (axis,) if isinstance(axis, int) else axis
     ndim = x.ndim + len(axes)
     if not all(-ndim <= a < ndim for a in axes) or len({a % ndim for a in axes}) < len(axes):
@@ -228,7 +228,7 @@ def _expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Any:
 
 
 def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
-    """As the standard's; axes of length one can be put between those of unknown length."""
+    """Reshape; axes of length one may be inserted between axes of unknown length."""
     unknown = isinstance(shape, TUPLE) and any(map(math.isnan, shape))
     if not unknown:
         return x.reshape(shape).copy() if copy else x.reshape(shape)
@@ -244,12 +244,12 @@ def _reshape(x: Any, shape: Any, *, copy: bool | None = None) -> Any:
 
 
 def _take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """As the standard's; Dask does not take None for the one axis of a vector."""
+    """Take elements; for a vector, the axis may be None, which Dask refuses."""
     return da.take(x, indices, axis=0 if axis is None and x.ndim == 1 else axis)
 
 
 def _take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """As the standard's, which Dask lacks: in one chunk along the axis."""
+    """Take along an axis, rechunked to one chunk along it; Dask lacks this function."""
     axis %= x.ndim
     indices = da.asarray(indices)
     others = [
@@ -278,7 +278,7 @@ def _kept(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """Repeated along what was summed, which takes the array where its shape is not known."""
+    """Return the cotangent of a sum: repeated along the axes, with the argument for its shape."""
     return _kept(xp, g, x, axis, keepdims) * xp.ones_like(x)
 
 
@@ -297,14 +297,14 @@ def _var(  # noqa: PLR0913  a formula's parameters
 def _std(  # noqa: PLR0913  a formula's parameters
     xp: Any, g: Any, x: Any, out: Any, axis: Any, correction: float, keepdims: bool
 ) -> Any:
-    """Half of the variance's over the deviation; 0 for a constant."""
+    """Return the standard deviation's cotangent: the variance's over 2 out; 0 for a constant."""
     nothing = out == 0
     slope = xp.where(nothing, 0.0 * out, 0.5 * g / xp.where(nothing, 1.0, out))
     return _var(xp, slope, x, axis, correction, keepdims)
 
 
 def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) -> Any:
-    """1 over the number of elements along the axes, computed where it is not known; NaN over 0."""
+    """Return 1 over the number of elements along the axes, lazily if unknown; NaN over 0."""
     known = math.prod(x.shape[a] for a in as_axes(axis, x.ndim)) - correction
     if math.isnan(known):
         count = xp.sum(xp.ones_like(x), axis=axis, keepdims=keepdims) - correction
@@ -313,7 +313,7 @@ def _share(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float = 0) ->
 
 
 def _reshaped_back(xp: Any, g: Any, x: Any) -> Any:
-    """The cotangent in the argument's chunks, which reshaping may have joined."""
+    """Return the cotangent of a reshape in the argument's chunks."""
     found = xp.reshape(g, x.shape)
     are_native = isinstance(found, da.Array) and isinstance(x, da.Array)
     return found.rechunk(x.chunks) if are_native and found.chunks != x.chunks else found

@@ -49,7 +49,7 @@ def map_blocks(
     new_axis: Any = None,
     **options: Any,
 ) -> Any:
-    """Apply a function to corresponding blocks, as `dask.array.map_blocks`, and differentiably.
+    """Apply a function to corresponding blocks, as `dask.array.map_blocks`, differentiably.
 
     The function is differentiated on the workers, one block at a time: it is written in NumPy, and
     runs again for the cotangent of its arguments. Besides Dask's arrays, tracked arrays of NumPy
@@ -94,14 +94,14 @@ WORDS = ("name", "token", "dtype", "chunks", "enforce_ndim", "meta")
 
 
 def as_tuple(axes: Any) -> tuple[int, ...]:
-    """Return axes as Dask takes them: None, one, or several."""
+    """Return Dask's axes (None, one or several) as a tuple."""
     return () if axes is None else tuple(axes) if np.iterable(axes) else (axes,)
 
 
 def _without_containers(
     func: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """The arguments without containers of tracked arrays, whose leaves are given by keyword."""
+    """Replace containers of tracked arrays by their leaves, passed as keywords."""
     parts: list[tuple[Any, tuple[str, ...], Any]] = []
     leaves: dict[str, Any] = {}
     given: dict[Any, Any] = {**dict(enumerate(args)), **options}
@@ -122,7 +122,7 @@ def _without_containers(
 
 @dataclasses.dataclass(frozen=True)
 class _OfContainers:
-    """A function with containers among its arguments, as a function of their leaves by keyword."""
+    """A function that takes the leaves of containers as keywords, and rebuilds them."""
 
     function: Any
     parts: tuple[tuple[Any, tuple[str, ...], Any], ...]
@@ -147,7 +147,7 @@ class _OfContainers:
 
 
 def _outer(args: Sequence[Any]) -> Any:
-    """The argument in blocks with most axes, which are those that the output has by default."""
+    """Return the shape of the chunked argument with most axes: the output's default."""
     blocked = [one for one in args if isinstance(innermost(one), da.Array)]
     if not blocked:
         raise TypeError(
@@ -158,14 +158,14 @@ def _outer(args: Sequence[Any]) -> Any:
 
 
 def _like(func: Any, args: Sequence[Any], named: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Dask's own result of the call: for its chunks, dtype and meta, and for what it refuses."""
+    """Call Dask's own function for the result's chunks, dtype and meta, and for its errors."""
     plain = [innermost(value) for value in args]
     values = {name: innermost(value) for name, value in named.items()}
     return da.map_blocks(func, *plain, **options, **values)
 
 
 def _loops(args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any) -> Index:
-    """The index of the output: axes count from the last one, as Dask aligns arrays."""
+    """Return the output's index; axes count from the last, as Dask aligns arrays."""
     ndim = len(_outer(args))
     gone = {axis % ndim for axis in dropped}
     index = [ndim - 1 - axis for axis in range(ndim) if axis not in gone]
@@ -176,7 +176,7 @@ def _loops(args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any
 
 
 def _joined(array: Any, index: Index, whole: set[int]) -> Any:
-    """The array with one chunk along the axes that the output lacks."""
+    """Rechunk an array to one chunk along the axes that the output lacks."""
     one = {axis: -1 for axis, name in enumerate(index) if name in whole}
     return rechunk(array, one) if one else array
 
@@ -184,7 +184,7 @@ def _joined(array: Any, index: Index, whole: set[int]) -> Any:
 def _places(
     func: Any, args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any
 ) -> Any:
-    """Where each block is, in the words that the function asks for, as an array of one each."""
+    """Return each block's location, as the function's keywords, in an array of one per block."""
     words = tuple(name for name in PLACED if has_keyword(func, name))
     blocked = [innermost(one) if isinstance(innermost(one), da.Array) else None for one in args]
     return da.map_blocks(
@@ -218,7 +218,7 @@ _TELLING: dict[tuple[str, ...], Any] = {
 
 
 def order_statistics(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return NumPy's median or quantile for Dask's arrays, which are joined along the axes."""
+    """Return NumPy's median or quantile for Dask's arrays, rechunked along the axes."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -252,7 +252,7 @@ def order_statistics(function: Callable[..., Any]) -> Callable[..., Any]:
 def coarsen(
     reduction: Callable[..., Any], x: Any, axes: Any, trim_excess: bool = False, **options: Any
 ) -> Any:
-    """Reduce neighbours to one element, as `dask.array.coarsen`, and differentiably."""
+    """Reduce neighbours to one element, as `dask.array.coarsen`, differentiably."""
     like = da.coarsen(reduction, innermost(x), axes, trim_excess, **options)
     if not is_recorded(x):
         return like
@@ -271,7 +271,7 @@ def coarsen(
 
 @dataclasses.dataclass(frozen=True)
 class _Coarser:
-    """A reduction of the neighbours in a block."""
+    """A reduction of neighbouring elements in a block."""
 
     reduction: Any
     sizes: tuple[int, ...]
@@ -292,7 +292,7 @@ class _Coarser:
 
 @dataclasses.dataclass(frozen=True)
 class _Function:
-    """A function of blocks by position: the last ones go to keywords; "" is where the block is."""
+    """A function that takes blocks by position, the last ones as keywords named in `names`."""
 
     function: Any
     names: tuple[str, ...] = ()
@@ -309,7 +309,7 @@ class _Function:
 
 
 class Held:
-    """The result of a function of blocks, and the tape by which it is pulled back.
+    """The result of a function of blocks, with the tape for its backward pass.
 
     The tape stays in the process that made it, and serves once: a process to which this is sent,
     and a second pull, run the function again.
@@ -337,7 +337,7 @@ class Held:
 
 @dataclasses.dataclass(frozen=True)
 class _Recorded:
-    """A function of blocks that records what it does."""
+    """A function of blocks that records its operations."""
 
     function: Any
     places: tuple[int, ...]
@@ -376,7 +376,7 @@ class _Gradient:
 
 @dataclasses.dataclass(frozen=True)
 class _Pulled:
-    """The cotangents of some arguments of a function of blocks; the last block is the output's."""
+    """The cotangents of some arguments of a function; the last block is the output's cotangent."""
 
     function: Any
     places: tuple[int, ...]
@@ -391,7 +391,7 @@ class _Pulled:
 
 @dataclasses.dataclass(frozen=True)
 class _Part:
-    """One of several cotangents, with axes in front for the blocks that it is a sum over."""
+    """A function that selects one of several cotangents, and adds axes for the sum over blocks."""
 
     function: Any
     place: int
@@ -407,13 +407,13 @@ class _Part:
 
 
 def cotangents(blocks: Any) -> Any:
-    """Return the cotangents of one block, of which `_Part` takes one; its name is that of tasks."""
+    """Return the cotangents of one block unchanged; Dask names the tasks after this function."""
     return blocks
 
 
 @dataclasses.dataclass(frozen=True)
 class _Input:
-    """An argument: tracked, or a constant; in blocks along an index, or the same for all blocks."""
+    """An argument: tracked or constant, and chunked along an index or shared by all blocks."""
 
     is_tracked: bool
     constant: Any
@@ -421,7 +421,7 @@ class _Input:
 
 
 class _Call:
-    """A function of blocks, its arguments, and the blocks of its output along the index `loops`.
+    """A function of blocks, its arguments, and the output's blocks along the index `loops`.
 
     Each name in the index of an argument is in `loops`, or has one block.
     """
@@ -443,11 +443,11 @@ class _Call:
         self.meta = meta
 
     def places(self) -> list[int]:
-        """The positions of the tracked arguments."""
+        """Return the positions of the tracked arguments."""
         return [place for place, one in enumerate(self.inputs) if one.is_tracked]
 
     def run(self, arrays: Sequence[Any]) -> Any:
-        """Return Dask's array of the results for Dask's arrays in the place of tracked ones."""
+        """Return the results as a Dask array, given Dask arrays for the tracked arguments."""
         used = {name for one in self.inputs for name in one.index or ()}
         sizes = dict(zip(self.loops, self.chunks, strict=True))
         rest = iter(arrays)
@@ -471,12 +471,12 @@ class _Call:
         )
 
     def recorded(self, arrays: Sequence[Any]) -> Any:
-        """Return Dask's array of the `Held` of each block, for Dask's arrays."""
+        """Return a Dask array of the `Held` of each block."""
         held = _Recorded(self.function, tuple(self.places()))
         return self._of_objects(held, self.inputs, arrays)
 
     def results(self, held: Any) -> Any:
-        """Return Dask's array of the results that are held."""
+        """Return a Dask array of the results in `held`."""
         inputs = (_Input(True, None, self.loops),)
         call = _Call(_Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta)
         return call.run([held])
@@ -486,7 +486,7 @@ class _Call:
         return _Call(function, inputs, self.loops, self.chunks, object, nothing).run(arrays)
 
     def pulled(self, arrays: Sequence[Any], held: Any, g: Any) -> list[Any]:
-        """Return the cotangents of the tracked arguments, from what was held."""
+        """Return the cotangents of the tracked arguments from the tapes in `held`."""
         inputs = (_Input(True, None, self.loops),) * 2
         joint = self._of_objects(_Gradient(self.function), inputs, [held, g])
         found: list[Any] = []
@@ -498,7 +498,7 @@ class _Call:
         return found
 
     def pulled_anew(self, arrays: Sequence[Any], g: Any) -> list[Any]:
-        """Return the cotangents of the tracked arguments, as operations of tracked arrays."""
+        """Return the cotangents of the tracked arguments by operations that are recorded."""
         inputs = (*self.inputs, _Input(True, None, self.loops))
         found: list[Any] = []
         for place, array in zip(self.places(), arrays, strict=True):
@@ -530,7 +530,7 @@ class _Call:
 
 @dataclasses.dataclass(frozen=True)
 class _Axes:
-    """The blocks of a cotangent before it is summed: over `lead` axes, which come first."""
+    """The blocks of a cotangent before its sum over the first `lead` axes."""
 
     lead: int
     index: Index
@@ -565,7 +565,7 @@ def _backward(call: _Call, residuals: Any, g: Any) -> tuple[Any]:
 
 
 class _Opaque:
-    """An array of objects, which is no array to a tape."""
+    """A wrapper that hides an array of objects from the tape."""
 
     def __init__(self, array: Any) -> None:
         self.array = array

@@ -1,4 +1,4 @@
-"""The functions of `dask.array`, for `gradwrap.dask.array`: with tracked values, those of NumPy."""
+"""The functions of `dask.array` for `gradwrap.dask.array`; tracked values go to NumPy's."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ REMEDIES: dict[str, str] = {
 
 
 class DropIn:
-    """The functions of `dask.array` for tracked values, each of which is made at first use."""
+    """The functions of `dask.array` for tracked values, each made at its first use."""
 
     def __init__(self) -> None:
         self._found: dict[str, Any] = {}
 
     def find(self, name: str) -> Any:
-        """Return what stands for an object of `dask.array`."""
+        """Return the version of a `dask.array` object for tracked values."""
         if name.startswith("__") and not hasattr(da, name):
             raise AttributeError(f"module 'gradwrap.dask.array' has no attribute {name!r}")
         found = self._found.get(name)
@@ -114,7 +114,7 @@ def _function(known: Callable[..., Any], path: str, counterpart: Callable[..., A
 
 
 def _check_words(path: str, counterpart: Callable[..., Any], kwargs: dict[str, Any]) -> None:
-    """Refuse the options that Dask's function has beyond NumPy's, except those for its tasks."""
+    """Refuse options that NumPy's function lacks, except Dask's options for tasks."""
     try:
         parameters = inspect.signature(counterpart).parameters
     except (TypeError, ValueError):

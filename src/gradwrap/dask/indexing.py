@@ -1,4 +1,4 @@
-"""Indexing by several arrays, in NumPy's meaning; and the views of Dask's arrays by blocks."""
+"""Indexing by several arrays, with NumPy's meaning, and views of Dask's arrays by blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ else:
 
 
 def as_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return axes as numbers from 0 on; None stands for all of them."""
+    """Return axes as non-negative numbers; None stands for all axes."""
     return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
 
 
@@ -30,12 +30,12 @@ def _is_array(part: Any) -> bool:
 
 
 def points(x: Any, key: tuple[Any, ...]) -> Any:
-    """Return `x[key]` for several arrays of integers, as NumPy does, of an array of Dask.
+    """Return `x[key]` for several integer arrays, as NumPy does, from a Dask array.
 
     Arrays that form an open mesh are taken axis by axis, others by Dask's `vindex`.
     """
     if any(part is None or isinstance(part, da.Array) for part in key):
-        return x[key]  # by Dask, which says what it refuses
+        return x[key]  # Dask raises its own errors
     whole = (slice(None),) * (x.ndim - len(key) + any(part is Ellipsis for part in key))
     at = next((i for i, part in enumerate(key) if part is Ellipsis), len(key))
     parts = (*key[:at], *whole, *key[at + 1 :])
@@ -57,13 +57,13 @@ def points(x: Any, key: tuple[Any, ...]) -> Any:
 
 
 def _are_mesh(arrays: list[Any]) -> bool:
-    """Tell if each array has its elements along an axis of its own, as those of `np.ix_`."""
+    """Tell if each array varies along its own axis only, as the arrays of `np.ix_` do."""
     ndim = len(arrays)
     return all(a.ndim == ndim and a.size == a.shape[place] for place, a in enumerate(arrays))
 
 
 class Points:
-    """The attribute `vindex` of an array: its parts at points, whose axes come first."""
+    """The attribute `vindex` of an array: its elements at points, whose axes come first."""
 
     def __init__(self, array: Any) -> None:
         self._array = array

@@ -1,4 +1,4 @@
-"""The functions of `dask.array.linalg` that differ from NumPy's, for tracked matrices.
+"""The functions of `dask.array.linalg` that differ from NumPy's, on tracked matrices.
 
 Each works on the factors by chunks, as Dask does: a tall matrix in chunks of rows stays in them.
 """
@@ -27,7 +27,7 @@ untyped: Any = np
 
 
 def _where_tracked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that is Dask's own of that name for arguments that are not tracked."""
+    """Return a function that calls Dask's own function if nothing is tracked."""
     known: Any = getattr(native, function.__name__)
 
     def called(*args: Any, **options: Any) -> Any:
@@ -75,7 +75,7 @@ def _itself(a: Any) -> Any:
 
 
 def _with_signs(u: Any, v: Any) -> Any:
-    """The vectors with the signs that Dask gives them: no row of `v` has a negative sum."""
+    """Return the vectors with Dask's signs: no row of `v` has a negative sum."""
     signs = 2.0 * (v.sum(axis=1) >= 0) - 1.0
     return u * signs, v * signs[:, None]
 
@@ -160,7 +160,7 @@ def _factors_forward(a: Any) -> Any:
 
 
 def _factors_backward(residuals: Any, g: Any) -> Any:
-    """The cotangent of L and U through dL = L tril(L⁻¹ dA U⁻¹, -1), dU = triu(L⁻¹ dA U⁻¹) U."""
+    """Return A's cotangent: dL = L tril(L⁻¹ dA U⁻¹, -1), dU = triu(L⁻¹ dA U⁻¹) U."""
     p, lower, upper = residuals
     _, of_lower, of_upper = g
     inside = np.tril(lower.T.conj() @ of_lower, -1) + np.triu(of_upper @ upper.T.conj())

@@ -1,4 +1,4 @@
-"""Operations that move elements between chunks: each is linear, and its transpose is another."""
+"""Linear operations that move elements between chunks, each with its transpose."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ else:
 
 
 def plain(values: Any) -> list[Any]:
-    """Return the values without wrappers, which track nothing."""
+    """Return the values without wrappers."""
     return list(map(native, values))
 
 
 def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
-    """Apply a linear function of Dask's arrays to an array that may be tracked."""
+    """Apply a linear function of Dask's arrays, recorded if the array is tracked."""
     return _linear(forward, transpose, x) if is_recorded(x) else forward(*plain([x]))
 
 
@@ -46,7 +46,7 @@ _linear.defvjp(_forward, _backward)
 
 
 def in_chunks(x: Any, chunks: Any) -> Any:
-    """Return the array in these chunks, itself if it has them, or a length is unknown."""
+    """Return the array in these chunks; itself if it has them, or if a length is unknown."""
     data = innermost(x)
     if (
         not isinstance(data, da.Array)
@@ -62,9 +62,9 @@ def _some_unknown(*chunks: Any) -> bool:
 
 
 def rechunk(x: Any, *args: Any, **options: Any) -> Any:
-    """Give the array other chunks, as `dask.array.rechunk`; the gradient has those it had.
+    """Give the array other chunks, as `dask.array.rechunk`; the gradient keeps the old chunks.
 
-    What `vmap` maps over has more axes than are seen here, and stays in its chunks.
+    A batch of `vmap` has more axes than are seen here, and stays in its chunks.
     """
     if is_mapped(x):
         return x
@@ -73,12 +73,12 @@ def rechunk(x: Any, *args: Any, **options: Any) -> Any:
 
 
 def persist(x: Any, **options: Any) -> Any:
-    """Compute the array on the workers and keep it there, as its method `persist`."""
+    """Compute the array and keep it on the workers, as the method `persist` does."""
     return linear(lambda a: a.persist(**options), lambda g: g, x)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """Add elements at the ends of the axes, as `dask.array.pad`; others stay in their chunks."""
+    """Pad the axes, as `dask.array.pad`; the old elements stay in their chunks."""
     if not is_recorded([array, options]):
         return da.pad(*plain([array]), pad_width, mode, **plain_options(options))
     widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
@@ -109,12 +109,12 @@ REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
 
 def plain_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without wrappers, which track nothing."""
+    """Return the options without wrappers."""
     return dict(zip(options, plain(options.values()), strict=True))
 
 
 def _repeated(array: Any, axis: int, before: int, after: int, mode: str) -> Any:
-    """Repeat elements at the ends of an axis: slices of the array, one after the other."""
+    """Pad an axis with repeated elements, by joining slices of the array."""
     untyped: Any = np
     places: list[int] = untyped.pad(np.arange(array.shape[axis]), (before, after), mode).tolist()
     parts: list[Any] = []

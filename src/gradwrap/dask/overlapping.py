@@ -1,9 +1,9 @@
-"""`map_overlap` with a derivative: stencils, whose blocks see the edges of their neighbours.
+"""`map_overlap` with a derivative: stencils on blocks with the edges of their neighbours.
 
 It is three steps, as in Dask: `overlap` adds the edges, `map_blocks` applies the function, and
-`trim_internal` cuts off what belongs to the neighbours. Their transposes, in reverse order: fill up
-with zeros, pull back block by block, and give the edges back to the blocks that they came from. An
-edge that the boundary condition has made goes to the elements that it was made of.
+`trim_internal` cuts off the neighbours' elements. Their transposes, in reverse order: fill up with
+zeros, pull back block by block, and give the edges back to the blocks that they came from. An edge
+that the boundary condition has made goes to the elements that it was made of.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def overlap(x: Any, depth: Any, boundary: Any, *, allow_rechunk: bool = True) ->
 
 
 def _changed(chunks: Any, depths: Depth, kinds: Boundary, sign: int) -> Any:
-    """The lengths of chunks with the edges of their neighbours, or without them."""
+    """Return the lengths of chunks after adding (or removing) the neighbours' edges."""
     return tuple(
         tuple(
             length + sign * sum(_edges(depths.get(axis, 0), kinds.get(axis, "none"), at, len(own)))
@@ -60,7 +60,7 @@ def _changed(chunks: Any, depths: Depth, kinds: Boundary, sign: int) -> Any:
 
 
 def _edges(depth: Any, kind: Any, place: int, count: int) -> tuple[int, int]:
-    """How much a block has before and after it: nothing at the ends without a boundary."""
+    """Return the width before and after a block: 0 at ends without a boundary."""
     before, after = sides(depth)
     is_none = _is(kind, "none")
     return (
@@ -70,7 +70,7 @@ def _edges(depth: Any, kind: Any, place: int, count: int) -> tuple[int, int]:
 
 
 def _wide_enough(x: Any, depths: Depth) -> Any:
-    """The array in chunks that are no shorter than the edges that their neighbours need."""
+    """Rechunk the array so that no chunk is narrower than the edges that neighbours need."""
     sizes = [max(sides(depths[axis])) for axis in range(x.ndim)]
     chunks: Any = innermost(x).chunks
     wide = tuple(
@@ -80,12 +80,12 @@ def _wide_enough(x: Any, depths: Depth) -> Any:
 
 
 def sides(depth: int | tuple[int, int]) -> tuple[int, int]:
-    """Return how much is added before and after a block."""
+    """Return the widths before and after a block."""
     return depth if isinstance(depth, tuple) else (depth, depth)
 
 
 def _given_back(g: Any, depths: Depth, kinds: Boundary, chunks: Any) -> Any:
-    """The transpose of `overlap`: each block gets its edges back from its neighbours."""
+    """Transpose `overlap`: return to each block the cotangents of its edges."""
     swapped: Depth = {}
     for axis, depth in depths.items():
         before, after = sides(depth)
@@ -103,7 +103,7 @@ def _is(kind: Any, name: str) -> bool:
 def _folded(
     block: Any, *, depths: Depth, kinds: Boundary, numblocks: tuple[int, ...], block_id: Any = None
 ) -> Any:
-    """Add up what a block and its neighbours have got for its elements."""
+    """Add the cotangents of a block's elements from the block and its neighbours."""
     edges = [
         _Edges(depths[axis], kinds[axis], place, count)
         for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True))
@@ -133,7 +133,7 @@ class _Edges:
 
 
 def _folded_from(block: Any, axis: int, edges: Sequence[_Edges]) -> Any:
-    """Fold the axes from this one on: the block itself, to which thin parts are added."""
+    """Fold the axes from `axis` on: add the thin parts of the neighbours to the block."""
     if axis == len(edges):
         return block.copy()
     own = edges[axis]
@@ -182,7 +182,7 @@ def trim_internal(x: Any, axes: Any, boundary: Any = None) -> Any:
 def _filled(
     block: Any, *, axes: Depth, kinds: Boundary, numblocks: tuple[int, ...], block_id: Any = None
 ) -> Any:
-    """The transpose of trimming: zeros where the edges were."""
+    """Transpose trimming: pad with zeros where the edges were."""
     widths = [
         _edges(axes.get(axis, 0), kinds.get(axis, "none"), place, count)
         for axis, (place, count) in enumerate(zip(block_id, numblocks, strict=True))
@@ -252,14 +252,14 @@ def _check(args: Sequence[Any]) -> None:
 
 
 def _for_each(args: Sequence[Any], given: Any, coerced: Callable[[int, Any], Any]) -> list[Any]:
-    """The depths or boundaries of each array, as dictionaries by axis."""
+    """Return the depths or boundaries of each array as dictionaries by axis."""
     several: Any = given
     each: Any = several if type(given) is list else [given] * len(args)
     return [coerced(array.ndim, one) for array, one in zip(args, each, strict=True)]
 
 
 def _aligned(args: Sequence[Any]) -> list[Any]:
-    """The arrays in common chunks, axes counted from the last one."""
+    """Return the arrays in common chunks, axes counted from the last."""
     pairs = [part for a in args for part in (innermost(a), tuple(range(a.ndim))[::-1])]
     unified: Any = da.core.unify_chunks(*pairs, warn=False)[1]
     return [

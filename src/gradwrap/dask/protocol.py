@@ -1,4 +1,4 @@
-"""The attributes and methods that Dask's arrays have beyond NumPy's, for tracked ones."""
+"""Attributes and methods of Dask's arrays beyond NumPy's, for tracked arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REDUCTIONS = (
 
 
 def class_attributes() -> dict[str, Any]:
-    """Return the attributes of the class of variables of Dask's arrays."""
+    """Return the attributes of the variable class for Dask's arrays."""
     return {
         "compute_chunk_sizes": _compute_chunk_sizes,
         **{name: property(functools.partial(_layout, name)) for name in LAYOUT},
@@ -60,7 +60,7 @@ def _method(name: str, module: str) -> Callable[..., Any]:
 
 
 def _compute_chunk_sizes(self: Any) -> Any:
-    """Compute the lengths of chunks that are unknown, and note them, as the method of Dask's."""
+    """Compute and store the unknown lengths of chunks, as Dask's own method does."""
     innermost(self).compute_chunk_sizes()
     return self
 
@@ -75,7 +75,7 @@ def _reduction(name: str) -> Callable[..., Any]:
 
 
 def splitting(split_every: Any) -> contextlib.AbstractContextManager[Any]:
-    """Let reductions join so many chunks at a time while their graphs are built."""
+    """Set how many chunks reductions join at a time, in a `with` block."""
     if split_every is None:
         return contextlib.nullcontext()
     found: contextlib.AbstractContextManager[Any] = import_module("dask").config.set(

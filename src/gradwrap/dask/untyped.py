@@ -1,4 +1,4 @@
-"""`tuple` and the like to `isinstance`, for which type checkers take the parts for Any."""
+"""Container types for `isinstance`; type checkers then treat the items as Any."""
 
 from typing import Any, Final
 

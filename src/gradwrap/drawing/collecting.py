@@ -1,8 +1,8 @@
 """Description of recorded nodes by boxes and arrows.
 
-A node knows the nodes of its tracked arguments and what it saves. So an argument that is not
-tracked can be shown where it, or its shape, was saved; and one that was detached can be told from
-a constant where it is the very array that another part of the graph has saved too, or a copy of it.
+A node knows the nodes of its tracked arguments and its saved values. So an argument that is not
+tracked can be shown where it, or its shape, was saved; and one that was detached can be told from a
+constant where it is the very array that another part of the graph has saved too, or a copy of it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def collect(outputs: Any, names: Any) -> Graph:
 
 
 def _tracked(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return those leaves of a tree, with their paths, that have a node."""
+    """Return the leaves of a tree that have a node, with their paths."""
     return [pair for pair in pairs if isinstance(pair[1], AnyWrapper) and pair[1]._node is not None]
 
 
@@ -158,7 +158,7 @@ class _Collector:
                 self._untracked(original(native(value)), native(value), self.boxes[node])
 
     def _untracked(self, key: Any, value: Any, target: Box) -> None:
-        """Show an array that is not tracked: it was detached, or is a constant."""
+        """Draw an untracked array, as a detached array or a constant."""
         label = _shape(value.shape)
         if key not in self.others:
             source, name = self.origin.get(key), self.names.get(key)
@@ -177,7 +177,7 @@ class _Collector:
 
 
 def _reached(roots: set[Any]) -> list[Any]:
-    """Return all nodes that lead to these, in the order of execution."""
+    """Return all nodes that lead to these nodes, in the order of execution."""
     found: set[Any] = set()
     stack = list(roots)
     while stack:
@@ -189,7 +189,7 @@ def _reached(roots: set[Any]) -> list[Any]:
 
 
 def is_longer_than(most: int, root: Any) -> bool:
-    """Tell if a graph has more than so many nodes, without a walk over all of a large one."""
+    """Tell if a graph has more than `most` nodes, without walking through a large graph."""
     found: set[Any] = set()
     stack = [root]
     while stack and len(found) <= most:
@@ -210,12 +210,12 @@ def _parents(node: Any) -> list[Any]:
 
 
 def _selects(node: Any) -> bool:
-    """Tell whether a node only hands on one output of several."""
+    """Tell whether a node only passes on one output of several."""
     return isinstance(node, Node) and node.op.name == "output" and node.op.parts
 
 
 def _saved_values(node: Any) -> Iterator[_Saved]:
-    """Return what a node's formulas saved."""
+    """Return the values that a node's formulas saved."""
     edges = _edges(node)
     edges = [(parent, f, tuple(map(_unguarded, saved)), i) for parent, f, saved, i in edges]
     rule: Any = node.op.rule if edges else None
@@ -246,7 +246,7 @@ def _unguarded(value: Any) -> Any:
 
 
 def _unseen(node: Node) -> list[str]:
-    """The arguments that could have been tracked, are not, and are not saved either."""
+    """Return the differentiable arguments that are neither tracked nor saved."""
     rule: Any = node.op.rule
     if rule is None or rule.is_joint:
         return []
@@ -257,14 +257,14 @@ def _unseen(node: Node) -> list[str]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a static argument is worth a line: short, and not just switched off."""
+    """Tell whether a static argument is worth a line: short, and neither None nor False."""
     parts = value if isinstance(value, TUPLE) else (value,)
     is_plain = value is not None and value is not False
     return is_plain and all(isinstance(v, INDICES) for v in parts) and len(repr(value)) <= LONGEST
 
 
 def _index(key: Any) -> str:
-    """An index as it is written: `2:4, 0`."""
+    """Write an index as in code: `2:4, 0`."""
     if isinstance(key, TUPLE):
         return ", ".join(_index(part) for part in key)
     if isinstance(key, SLICE):

@@ -1,4 +1,4 @@
-"""Folding of large graphs: repetitions are shown once, and what is still too much, in groups.
+"""Folding of large graphs: repetitions are drawn once, and the rest in groups.
 
 A group is a run of operations that follow each other in the order of execution. So arrows between
 groups never go round in a circle, whatever is grouped.
@@ -27,7 +27,7 @@ ALWAYS = 200
 
 
 def folded(graph: Graph, fold: int | bool) -> Graph:
-    """Return the graph itself if it is small, or one that says the same with fewer boxes."""
+    """Return a small graph unchanged, or a large graph with fewer boxes."""
     if fold is False or (fold is not True and len(graph.boxes) <= fold):
         return graph
     limit = ALWAYS if fold is True else max(int(fold), 1)
@@ -43,18 +43,18 @@ def _operations(graph: Graph) -> list[Box]:
 
 
 def _bare(box: Box) -> str:
-    """The operation's name without what the user calls its result."""
+    """Return the operation's name without the user's name for the result."""
     return box.name.rpartition(" = ")[2]
 
 
 def _shown(names: Sequence[str]) -> tuple[str, ...]:
-    """The first of these names, and how many more there are."""
+    """Return the first of these names, and the number of the others."""
     more = len(names) - SHOWN_OPERATIONS
     return (*names[:SHOWN_OPERATIONS], *([f"… {more} more"] if more > 0 else []))
 
 
 def _grouped(members: Sequence[Box], above: Sequence[str], below: Sequence[str]) -> dict[Box, Box]:
-    """Return the box for a run of operations, by each of them; its text has their number."""
+    """Map each operation of a run to the box that replaces the run."""
     size = sum(box.size for box in members)
     text = (*above, f"{size} operations", *below)
     return dict.fromkeys(members, Box(GROUP, text[0], text[1:], all_saved(members), size))
@@ -64,7 +64,7 @@ def _grouped(members: Sequence[Box], above: Sequence[str], below: Sequence[str])
 
 
 class _Repetitions:
-    """The search for patterns of operations that are repeated, arguments included."""
+    """A search for repeated patterns of operations, arguments included."""
 
     def __init__(self, graph: Graph) -> None:
         self.operations = _operations(graph)
@@ -74,7 +74,7 @@ class _Repetitions:
             self.incoming[arrow.target].append(arrow)
 
     def found(self) -> dict[Box, Box]:
-        """Return the boxes for the runs in which a pattern is repeated, by each operation there.
+        """Map each operation of a repeated pattern to the box for the whole run.
 
         The shortest patterns come first, so that a loop in a loop shows as one.
         """
@@ -102,7 +102,7 @@ class _Repetitions:
         return new
 
     def _likely_periods(self) -> tuple[_Integers, _Integers]:
-        """For each operation, how long a pattern that is repeated from there may be; 0 for none.
+        """Return for each operation the possible length of a repeated pattern; 0 for none.
 
         The shortest, and that of the longest run. Only names and the number of arguments are
         compared here, for all operations at once.
@@ -143,7 +143,7 @@ class _Repetitions:
         return max(last - start, 0) // period + 1
 
     def _correspond(self, a: Arrow, b: Arrow, start: int, period: int, *, first: bool) -> bool:
-        """Tell whether arguments of two repetitions play the same part."""
+        """Tell whether two arguments play the same part in two repetitions."""
         if a.label != b.label:
             return False
         if a.source is b.source:
@@ -162,7 +162,7 @@ class _Repetitions:
 
 
 def _in_groups(graph: Graph, limit: int) -> dict[Box, Box]:
-    """Equal shares of all operations, in the order of execution, and the box for each."""
+    """Divide all operations into equal groups, in the order of execution, with a box for each."""
     operations = _operations(graph)
     length = -(-len(operations) // max(limit // GROUPS_PER_LIMIT, 1))
     new: dict[Box, Box] = {}
@@ -178,7 +178,7 @@ def _in_groups(graph: Graph, limit: int) -> dict[Box, Box]:
 
 
 def _collapsed(graph: Graph, new: dict[Box, Box]) -> Graph:
-    """The graph with each run as one box, and the arrays that only one run uses as one too."""
+    """Draw each run as one box, and merge the arrays that only one run uses."""
     new = new | _merged_arrays(graph, new)
     boxes = list(dict.fromkeys(new.get(box, box) for box in graph.boxes))
     boxes.sort(key=lambda box: (box.kind in OPERATIONS) + 2 * (box.kind == OUTPUT))
@@ -192,7 +192,7 @@ def _collapsed(graph: Graph, new: dict[Box, Box]) -> Graph:
 
 
 def _merged_arrays(graph: Graph, new: dict[Box, Box]) -> dict[Box, Box]:
-    """One box for the arrays of one kind and shape that go into one run and nowhere else."""
+    """Merge alike arrays that only one run uses to one box."""
     users: dict[Box, set[Box]] = {}
     sources: dict[Box, set[Box]] = {}
     for arrow in graph.arrows:

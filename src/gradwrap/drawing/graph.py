@@ -1,4 +1,4 @@
-"""A plain description of a picture: boxes, and arrows in the direction of the data."""
+"""A plain description of a picture: boxes, and arrows along the flow of data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Box:
 
     @property
     def text(self) -> tuple[str, ...]:
-        """All lines, the first of which is the name."""
+        """All lines, starting with the name."""
         saved = (f"saves {in_bytes(sum(self.saved.values()))}",) if self.saved else ()
         return (self.name, *self.lines, *saved)
 
@@ -72,7 +72,7 @@ class Graph(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The numbers of everything, and the bytes of the arrays that the graph keeps alive."""
+        """A title with the numbers of boxes, and the bytes that the graph keeps alive."""
         operations = sum(box.size for box in self.boxes if box.kind in OPERATIONS)
         leaves = sum(box.size for box in self.boxes if box.kind is LEAF)
         counted = f"{operations} operation{'' if operations == 1 else 's'}"
@@ -81,7 +81,7 @@ class Graph(NamedTuple):
 
 
 def all_saved(boxes: Iterable[Box]) -> dict[int, int]:
-    """The sizes of the arrays that any of the boxes keeps; each array counts once."""
+    """Return the sizes of the arrays that boxes keep, counting each array once."""
     saved: dict[int, int] = {}
     for box in boxes:
         saved |= box.saved
@@ -89,7 +89,7 @@ def all_saved(boxes: Iterable[Box]) -> dict[int, int]:
 
 
 def in_bytes(size: int) -> str:
-    """A size in bytes for people: 24 B, 1.5 kB, 3.2 MB."""
+    """Write a size in bytes for people: 24 B, 1.5 kB, 3.2 MB."""
     power = next((power for power in range(3) if size < 1000 ** (power + 1)), 3)
     value = size / 1000**power
     digits = 0 if power == 0 or value >= 99.5 else 1

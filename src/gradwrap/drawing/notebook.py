@@ -1,4 +1,4 @@
-"""A variable in a notebook: its value, what it is, where it comes from, and a small graph."""
+"""A variable in a notebook: its value, description, origin, and a small graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _origin(variable: Any) -> str:
 
 
 def _picture(variable: Any) -> str:
-    """Return the graph as SVG; nothing where there is none, or it is large, or Graphviz lacks."""
+    """Return the graph as SVG; "" without a graph, for a large one, or without Graphviz."""
     node = variable._node
     if node is None or variable.is_leaf or is_longer_than(MOST_NODES, node):
         return ""

@@ -33,7 +33,7 @@ class Drawing:
         return to_dot(self._graph)
 
     def svg(self) -> str:
-        """The picture as SVG.
+        """Return the picture as SVG.
 
         Raises
         ------
@@ -43,7 +43,7 @@ class Drawing:
         return self._rendered("svg").decode()
 
     def png(self) -> bytes:
-        """The picture as PNG; errors as for `svg`."""
+        """Return the picture as PNG; errors are those of `svg`."""
         return self._rendered("png")
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -97,7 +97,7 @@ class Drawing:
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, str]:
-        """The forms in which a notebook may show it: SVG if there is Graphviz, and Mermaid."""
+        """Return the forms for a notebook: Mermaid, and SVG if Graphviz is installed."""
         bundle = {"text/plain": repr(self), "text/vnd.mermaid": self.mermaid}
         with contextlib.suppress(MissingToolError):
             bundle["image/svg+xml"] = self.svg()

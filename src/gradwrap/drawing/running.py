@@ -1,4 +1,4 @@
-"""The call of a function, recorded to be drawn."""
+"""Calls of functions, recorded for drawing."""
 
 from __future__ import annotations
 

@@ -68,12 +68,12 @@ def _dot_style(kind: Kind) -> str:
 
 
 def _six_digits(color: str) -> str:
-    """A colour as Graphviz takes it, which does not know `#777`."""
+    """Write a colour with six digits, since Graphviz does not know `#777`."""
     return "#" + "".join(2 * digit for digit in color[1:]) if len(color) == 4 else color
 
 
 def _in_dot(text: str) -> str:
-    """A string of DOT."""
+    """Write a string in DOT."""
     coded = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     # Graphviz reads HTML entities in labels
     return f'"{coded.replace("&", "&amp;")}"'

@@ -1,4 +1,4 @@
-"""Minimisation and fitting over containers of arrays, with the derivatives supplied.
+"""Minimisation and fitting over containers of arrays, with derivatives computed here.
 
 `minimize` and `least_squares` are SciPy's, and need it; `sgd`, `adam` and `rmsprop` are plain loops
 over the arrays of any library. It is imported when it is asked for.

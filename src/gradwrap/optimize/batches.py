@@ -30,7 +30,7 @@ def minibatches(
     data
         Arrays of any library with as many rows, or containers of such arrays.
     size
-        The number of rows of a batch. The last batch of an epoch has what is left.
+        The number of rows of a batch. The last batch of an epoch has the remaining rows.
     epochs
         How often all rows are used; None for endless batches.
     shuffle
@@ -70,7 +70,7 @@ def minibatches(
 
 
 def _count(data: tuple[Any, ...]) -> int:
-    """The number of rows that all arrays have."""
+    """Return the number of rows, which all arrays share."""
     counts: dict[str, int] = {}
     for path, leaf in flatten_with_paths(data, "data")[0]:
         if not is_array(leaf) or not leaf.shape:
@@ -109,7 +109,7 @@ def _batches(  # noqa: PLR0913  the options of minibatches
 
 
 def _rows_of(part: Any, rows: Any) -> Any:
-    """Some rows of the arrays of a container."""
+    """Return some rows of the arrays of a container."""
 
     def taken(array: Any) -> Any:
         backend = backend_of(array)

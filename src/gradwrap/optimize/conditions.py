@@ -1,4 +1,4 @@
-"""Bounds and constraints in the form of the caller's container, and as SciPy takes them."""
+"""Bounds and constraints in the form of the caller's container, converted for SciPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(problem: Problem, bounds: Any, *, ends_first: bool = False) -> Any:
-    """Return SciPy's bounds of the vector; None where there are none.
+    """Return SciPy's bounds of the vector, or None.
 
     For each array there is a pair of its bounds, or None; or SciPy's bounds, or a list of pairs,
     one for each element. `ends_first` says that two sequences on their own are the lower and the
@@ -53,7 +53,7 @@ def bounds_of(problem: Problem, bounds: Any, *, ends_first: bool = False) -> Any
 
 
 def _as_pair(problem: Problem, bounds: Any, ends_first: bool) -> Any:
-    """Read the bounds of one array as SciPy does, and refuse what has two meanings."""
+    """Read the bounds of one array as SciPy does, and refuse ambiguous bounds."""
     if not isinstance(bounds, SEQUENCE) or len(bounds) != 2:
         return bounds
     if ends_first:
@@ -68,7 +68,7 @@ def _as_pair(problem: Problem, bounds: Any, ends_first: bool) -> Any:
 
 
 def _is_pair(bounds: Any) -> bool:
-    """Tell if bounds are a lower and an upper one, and no container of such."""
+    """Tell if bounds are a lower and an upper bound, rather than a container of bounds."""
     return isinstance(bounds, TUPLE) and len(bounds) == 2 and all(map(_is_end, bounds))
 
 
@@ -77,7 +77,7 @@ def _is_end(value: Any) -> bool:
 
 
 def _ends(pair: Any, shape: tuple[int, ...], size: int) -> tuple[Any, Any]:
-    """The lower and the upper bounds of an array."""
+    """Return the lower and the upper bounds of an array."""
     if pair is None:
         pair = (None, None)
     if _is_pair(pair):
@@ -143,7 +143,7 @@ def _constraint(problem: Problem, given: Any, with_hessian: bool) -> Any:
 def _derivatives(
     problem: Problem, fun: Any, args: tuple[Any, ...]
 ) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any, Any], Any]]:
-    """The value, the Jacobian, and the Hessian of a sum with weights, of the vector."""
+    """Return functions of the vector: the value, the Jacobian, and the weighted Hessian."""
     operator: Any = import_module("scipy.sparse.linalg").LinearOperator
     of_vector = problem.of_vector(fun, args)
 

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Descent(Generic[T]):
-    """The state of a descent, which `adam`, `sgd` and `rmsprop` return, and pass to a callback.
+    """The state of a descent: the result of `adam`, `sgd` and `rmsprop`, and for callbacks.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def adam(  # noqa: PLR0913  the options of a descent
 
 
 def _square(gradient: Any) -> Any:
-    """The square of each element's length."""
+    """Return the squared absolute value of each element."""
     backend = backend_of(gradient)
     if backend.dtype_kind(gradient.dtype)[1]:
         return backend.xp.real(backend.xp.conj(gradient) * gradient)
@@ -267,7 +267,7 @@ def _descend(  # noqa: PLR0913  the options of a descent
     callback: Callable[..., Any] | None,
     progress: bool | None,
 ) -> Descent[Any]:
-    """Take steps from `x0`: `step` gives an array after one, from the array and its gradient."""
+    """Descend from `x0`; `step` computes an array's next value from it and its gradient."""
     x = map_leaves(_own, as_start(x0))
     leaves, treedef = flatten(x)
     places = [i for i, leaf in enumerate(leaves) if treedef.is_lone or not passes_through(leaf)]
@@ -301,7 +301,7 @@ def _descend(  # noqa: PLR0913  the options of a descent
 
 
 def _kept(name: str, step: int, treedef: TreeDef, memories: list[Memory]) -> dict[str, Any]:
-    """The state after a step: each part of the memories as a container like `x`."""
+    """Return the state after a step, with each part of the memories as a container like `x`."""
     parts = dict.fromkeys(part for memory in memories for part in memory)
     return {
         "method": name,
@@ -313,7 +313,7 @@ def _kept(name: str, step: int, treedef: TreeDef, memories: list[Memory]) -> dic
 def _remembered(
     name: str, state: Mapping[str, Any] | None, treedef: TreeDef, count: int
 ) -> tuple[int, list[Memory]]:
-    """The number of steps before, and the memory of each leaf."""
+    """Return the number of earlier steps, and the memory of each leaf."""
     memories: list[Memory] = [{} for _ in range(count)]
     if state is None:
         return 0, memories
@@ -336,7 +336,7 @@ def _remembered(
 
 
 def _compute(leaves: list[Any], memories: list[Memory]) -> None:
-    """Compute lazy arrays after a step, so that the next one does not start from before it."""
+    """Compute lazy arrays after a step, so that their graphs do not grow."""
     held: list[Any] = [*leaves, *(value for memory in memories for value in memory.values())]
     found = iter(computed(held, held))
     leaves[:] = [next(found) for _ in leaves]
@@ -345,14 +345,14 @@ def _compute(leaves: list[Any], memories: list[Memory]) -> None:
 
 
 def _own(leaf: Any) -> Any:
-    """A number as one of NumPy's, and an array in a buffer of its own."""
+    """Convert a number to a NumPy scalar, and copy an array."""
     if isinstance(leaf, (float, complex)):
         return default_scalar(leaf)
     return backend_of(leaf).copy(leaf) if hasattr(leaf, "__setitem__") and is_array(leaf) else leaf
 
 
 def _like(moved: Any, leaf: Any) -> Any:
-    """An array after a step, of the dtype and kind that it had before."""
+    """Convert an array after a step to its former dtype and kind."""
     backend = backend_of(leaf)
     if moved.dtype != leaf.dtype:
         moved = backend.xp.astype(moved, leaf.dtype)
@@ -362,7 +362,7 @@ def _like(moved: Any, leaf: Any) -> Any:
 
 
 def _batches(steps: int | None, batches: Iterable[Any] | None) -> Iterator[tuple[Any, ...]]:
-    """The arguments of each step."""
+    """Return the arguments of each step."""
     if steps is not None and steps < 0:
         raise ValueError(f"steps={steps}. Fix: give a number of steps.")
     if batches is None:
@@ -372,12 +372,12 @@ def _batches(steps: int | None, batches: Iterable[Any] | None) -> Iterator[tuple
 
 
 def _is_arguments(batch: Any) -> bool:
-    """Tell if a batch is several arguments: a tuple, or a list of arrays as data loaders give."""
+    """Tell if a batch holds several arguments: a tuple, or a list of arrays."""
     return isinstance(batch, TUPLE) or (isinstance(batch, LIST) and all(map(is_array, batch)))
 
 
 def _rate(learning_rate: Rate) -> Callable[[int], float]:
-    """The learning rate as a function of the number of the step."""
+    """Return the learning rate as a function of the step's number."""
     if callable(learning_rate):
         given = learning_rate
         return lambda step: float(given(step))
@@ -394,7 +394,7 @@ def _check_fractions(**options: float) -> None:
 
 
 def _described(state: Descent[Any]) -> str:
-    """The text of a line of progress."""
+    """Return the text of a progress line."""
     parts = [to_host(part) for part in flatten(state.jac)[0] if is_array(part)]
     length = np.sqrt(sum(float(np.sum(np.abs(part) ** 2)) for part in parts))
     return f"value {float(to_host(state.fun)):.6g}, |gradient| {length:.2e}"

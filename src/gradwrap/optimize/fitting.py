@@ -183,7 +183,7 @@ class _Residuals:
         return matrix
 
     def returned(self, vector: Any) -> Any:
-        """Return residuals in the form of what the function returns."""
+        """Return residuals in the form of the function's result."""
         assert self.out is not None
         return self.out.tree(self.problem.in_library(vector))
 
@@ -194,7 +194,7 @@ def _described(residuals: Any, matrix: Any) -> str:
 
 
 def _blocks(matrix: Any, out: Raveling, problem: Problem) -> Any:
-    """The Jacobian in the structure of the residuals, each array in that of the container."""
+    """Split the Jacobian into blocks, in the structures of the residuals and the container."""
     rows: list[Any] = [None] * len(out.originals)
     first = 0
     for row, height, shape in zip(out.places, out.sizes, out.shapes, strict=True):

@@ -68,8 +68,8 @@ def minimize(  # noqa: PLR0913  SciPy's arguments
         A pair `(lower, upper)` for all elements, or a container with a pair for each array of `x0`,
         or for each part of `x0`. Each bound is a number, an array of the shape, or None. None in
         place of a pair stands for no bounds. SciPy's `Bounds`, and a list with a pair for each
-        element, mean what they mean in SciPy. Two arrays for a vector of two elements can be read
-        in both ways, and are refused.
+        element, mean the same as in SciPy. Two arrays for a vector of two elements can be read in
+        both ways, and are refused.
     constraints
         A constraint, or a list of them: dictionaries with `"type"` and `"fun"`, or SciPy's
         `NonlinearConstraint`. Their functions take the container and return arrays or containers of
@@ -225,7 +225,7 @@ class Objective:
 
 
 class _Watch:
-    """SciPy's callback: it shows the progress, and calls the caller's callback."""
+    """SciPy's callback, which shows the progress and calls the caller's callback."""
 
     def __init__(
         self, objective: Objective, callback: Callable[..., Any] | None, line: Progress

@@ -1,4 +1,4 @@
-"""A function of a container as SciPy takes it: a function of a vector of float64."""
+"""A function of a container, converted for SciPy to a function of a float64 vector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def optimizers(name: str) -> Any:
-    """Return SciPy's optimisers, with derivatives of what they return."""
+    """Return `gradwrap.scipy.optimize`, whose results have derivatives, or raise without SciPy."""
     try:
         from gradwrap.scipy import optimize
     except ModuleNotFoundError as error:
@@ -33,13 +33,13 @@ def optimizers(name: str) -> Any:
 
 
 def double(value: Any) -> Any:
-    """Return an array of any library as NumPy's, of float64; an untracked wrapper as it is."""
+    """Convert an array of any library to a NumPy array of float64; an untracked wrapper stays."""
     found = to_host(value)
     return found if isinstance(found, AnyWrapper) else found.astype(np.float64)
 
 
 def computed(values: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
-    """Return values that are at hand: those of a lazy library are computed, all at once.
+    """Compute the values of lazy arrays, all at once; return other values unchanged.
 
     Each stays in its library if that of `likes` is of it, and is a plain array otherwise.
     """
@@ -58,7 +58,7 @@ def computed(values: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
 
 
 def as_start(x0: Any) -> Any:
-    """Return the start with which an optimiser is called: arrays that are not tracked.
+    """Return the start of an optimisation, with untracked arrays.
 
     Numbers and arrays of integers become floats, on their own and in containers. A list of numbers
     is one array, as SciPy takes it.
@@ -73,7 +73,7 @@ WHOLE: tuple[type[Any], ...] = (int, np.integer)
 
 
 def _as_float(leaf: Any) -> Any:
-    """Return an integer, or an array of integers, as one of float64; all else as it is."""
+    """Convert integers and integer arrays to float64; other values are unchanged."""
     if isinstance(leaf, WHOLE):
         return leaf if isinstance(leaf, bool) else float(leaf)
     if is_array(leaf):
@@ -105,7 +105,7 @@ class Problem:
         self.vector: Any = double(self.raveling.flat)
 
     def in_library(self, vector: Any) -> Any:
-        """Return SciPy's vector as one of the container's library."""
+        """Convert SciPy's vector to the container's library."""
         if isinstance(vector, AnyWrapper):
             return vector
         vector = np.asarray(vector, dtype=np.float64)
@@ -113,11 +113,11 @@ class Problem:
         return vector if backend.name == "numpy" else backend.asarray(vector, self.raveling.flat)
 
     def tree(self, vector: Any) -> Any:
-        """Return the container of a vector, with arrays of their libraries and dtypes."""
+        """Return the container of a vector, with its arrays' libraries and dtypes."""
         return self.raveling.tree(self.in_library(vector))
 
     def owned(self, vector: Any, *, is_gradient: bool = False) -> Any:
-        """Return the container of a vector, in arrays of its own."""
+        """Return the container of a vector, in new arrays."""
         own = vector if isinstance(vector, AnyWrapper) else np.array(vector)
         return self.raveling.tree(self.in_library(own), is_gradient=is_gradient)
 
@@ -126,7 +126,7 @@ class Problem:
         return double(self.raveling.ravelled(tree))
 
     def of_vector(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
-        """Return a function of the container as one of a vector of its library, to such a one."""
+        """Convert a function of the container to a function between vectors."""
 
         def called(vector: Any) -> Any:
             return Raveling(fun(self.raveling.tree(vector), *args), "the result").flat
@@ -134,7 +134,7 @@ class Problem:
         return called
 
     def product_of(self, linear: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return a linear function of a vector of the library as one of SciPy's."""
+        """Convert a linear function of the library's vectors to one of SciPy's."""
         return lambda vector: double(linear(self.in_library(np.ravel(vector))))
 
     def result(self, found: Any, gradients: Sequence[str]) -> Any:
@@ -148,7 +148,7 @@ class Problem:
         return found
 
     def spread(self, given: Any, what: str, is_leaf: Callable[[Any], bool]) -> list[Any]:
-        """Return what is given for each array of the container, as a prefix of it.
+        """Return the given option for each array of the container.
 
         Raises
         ------
@@ -167,5 +167,5 @@ class Problem:
 
 
 def as_args(args: Any) -> tuple[Any, ...]:
-    """Return more arguments of a function as a tuple; one that is no tuple stands for itself."""
+    """Return extra arguments as a tuple; a single argument may be given without one."""
     return args if isinstance(args, TUPLE) else (args,)

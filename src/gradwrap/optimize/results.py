@@ -1,4 +1,4 @@
-"""What SciPy's optimisers return and call back, in the form of the caller's container."""
+"""Results and callbacks of SciPy's optimisers, in the form of the caller's container."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OptimizeResult(Protocol[T]):
 
 
 def caller(callback: Callable[..., Any] | None) -> Callable[[Any], Any]:
-    """Return a function of a result that calls the caller's as SciPy would.
+    """Make a function of a result that calls the caller's callback as SciPy would.
 
     That is with the whole result if its one parameter is named `intermediate_result`, otherwise
     with `x`.

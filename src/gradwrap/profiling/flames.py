@@ -21,7 +21,7 @@ FORWARD, BACKWARD, CODE = "#7fb3d5", "#e59866", "#d7dbdd"
 
 
 class Bar:
-    """A line of code, or an operation: its time, and the bars of what it called."""
+    """A line of code or an operation, with its time and the bars of its calls."""
 
     def __init__(self, label: str, colour: str = CODE) -> None:
         self.label = label
@@ -30,17 +30,17 @@ class Bar:
         self.inner: dict[str, Bar] = {}
 
     def under(self, label: str, colour: str) -> Bar:
-        """Return the bar of a call inside of this one."""
+        """Return the bar of a call made by this bar's code."""
         return self.inner.setdefault(label, Bar(label, colour))
 
     @property
     def depth(self) -> int:
-        """The number of bars above each other."""
+        """The number of bars stacked on each other."""
         return 1 + max((bar.depth for bar in self.inner.values()), default=0)
 
 
 def collected(events: Iterable[Event], wall: float) -> Bar:
-    """Return the bars of all events, in one for the whole time."""
+    """Return the bars of all events, under one bar for the whole time."""
     root = Bar("all")
     root.time = wall
     for event in events:

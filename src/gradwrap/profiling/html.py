@@ -42,7 +42,7 @@ def page(
 
 
 def memory_graph(moments: Sequence[Moment], wall: float) -> str:
-    """Return the bytes over time as SVG: all that are alive, and before them those saved."""
+    """Return the bytes over time as SVG: saved bytes drawn over all bytes in use."""
     top = max(moment.alive for moment in moments) or 1
     thinned = moments[:: max(1, len(moments) // POINTS)]
 

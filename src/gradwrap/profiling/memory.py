@@ -1,4 +1,4 @@
-"""The account of the arrays that operations have made: which are alive, which are saved."""
+"""An account of the arrays that operations made: which are alive, and which are saved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Moment(NamedTuple):
-    """The bytes at one time."""
+    """The numbers of bytes at one time."""
 
     time: float
     """In seconds since the profile began."""
@@ -26,7 +26,7 @@ class Moment(NamedTuple):
 
 
 class Account:
-    """The arrays that operations have made, by the identity of their buffers."""
+    """The arrays that operations made, identified by their buffers."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -59,7 +59,7 @@ class Account:
         return total
 
     def save(self, arrays: Iterable[Any]) -> int:
-        """Note that arrays are saved for backward; return the bytes of those that were not yet."""
+        """Note that arrays are saved for backward; return the bytes that were not saved before."""
         before = self._bytes_saved
         for array in arrays:
             key = id(buffer_of(array))
@@ -72,11 +72,11 @@ class Account:
 
     @property
     def alive(self) -> int:
-        """The bytes that are alive."""
+        """The number of bytes in use."""
         return self._bytes
 
     def reach(self, alive: int) -> None:
-        """Note that so many bytes were alive a moment ago, and that some are freed again."""
+        """Note a short peak of `alive` bytes, some of which are freed again."""
         if alive > self._bytes:
             self._note(alive)
             self._note()
@@ -118,5 +118,5 @@ def buffers_of(values: Iterable[Any]) -> frozenset[int]:
 
 
 def saved_in(edges: list[Any], step: int) -> list[Any]:
-    """Return the arrays that the edges of a node keep, which lie one after the other."""
+    """Return the arrays that the edges of a node keep, from the edges' flat list."""
     return [array for at in range(2, len(edges), step) for array in arrays_in(edges[at])]

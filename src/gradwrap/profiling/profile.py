@@ -1,4 +1,4 @@
-"""`profile`, the context manager, and `Profile`, what it gives."""
+"""`profile`, the context manager, and `Profile`, its result."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class profile:  # noqa: N801  a context manager
 
 @contextmanager
 def _tracing() -> Generator[None]:
-    """Trace Python's memory, unless somebody does so already."""
+    """Trace Python's memory, unless tracing is on already."""
     is_tracing = tracemalloc.is_tracing()
     if not is_tracing:
         tracemalloc.start()
@@ -112,7 +112,7 @@ class _Telling(Watching):
 
 
 class _Visiting(Watching):
-    """Let passes visit each node by a function that can be observed."""
+    """Make passes visit each node by a function that can be observed."""
 
     _state = (inspecting.get, inspecting.set, Wanted())
 
@@ -121,7 +121,7 @@ class _Visiting(Watching):
 
 
 class Profile:
-    """What a profile has recorded, up to now or to the end of its `with` block."""
+    """The record of a profile, up to now or to the end of its `with` block."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -157,7 +157,7 @@ class Profile:
         return max(moment.saved for moment in self.memory())
 
     def memory(self) -> list[Moment]:
-        """Return the bytes in use, and those saved for backward, at each change."""
+        """Return the bytes in use, and the bytes saved for backward, at each change."""
         return list(self._recorder.account.moments)
 
     def rows(self, by: By = "line") -> list[Row]:

@@ -1,4 +1,4 @@
-"""The recorder of a profile: it makes the calls of operations, and notes what they took."""
+"""The recorder of a profile, which calls operations and measures them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Event(NamedTuple):
-    """One call of an operation, or the visit of its node in a backward pass."""
+    """One call of an operation, or one visit of its node in a backward pass."""
 
     operation: str
     backward: bool
@@ -57,7 +57,7 @@ class _Open:
         self.operation = operation
         self.place = place
         self.backward = backward
-        self.is_whole = is_whole  # what is called inside belongs to it
+        self.is_whole = is_whole  # inner calls belong to it
         self.inside = 0.0
         self.highest = 0  # of the traced bytes
         self.to_save: list[Any] = []
@@ -85,7 +85,7 @@ class Recorder:
         self.account: Account = Account(self.clock)
 
     def start(self) -> None:
-        """Let the time begin."""
+        """Start the clock."""
         self._start = time.perf_counter()
 
     def clock(self) -> float:
@@ -93,7 +93,7 @@ class Recorder:
         return time.perf_counter() - self._start
 
     def _charge(self, seconds: float) -> None:
-        """Count time as the profile's own, which is not that of the open event."""
+        """Count time as overhead of the profile, and not of the open event."""
         self.overhead += seconds
         if self._threads.open:
             self._threads.open[-1].inside += seconds
@@ -103,7 +103,7 @@ class Recorder:
     def __call__(
         self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Call a function, and note it as an event of its own, or as a part of the open one."""
+        """Call a function, and record it as an event, or as part of the open event."""
         entered = self.clock()
         outer = self._threads.open[-1] if self._threads.open else None
         if performer.kind == "fallback":
@@ -121,7 +121,7 @@ class Recorder:
             is_whole=performer.kind == "operation",
         )
         known = buffers_of(args)
-        # what is computed again on purpose, by `checkpoint`, is no repetition
+        # recomputations by `checkpoint` are intended, and not counted as repetitions
         is_first = opened.is_whole and not opened.backward
         again = self._is_again(opened.operation, args) if is_first else False
         began, result = self._timed(opened, function, args, kwargs)
@@ -132,7 +132,7 @@ class Recorder:
         return result
 
     def _visit(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Visit a node; what it makes are the cotangents that have arrived at its arguments."""
+        """Visit a node; the new arrays are the cotangents at its arguments."""
         entered = self.clock()
         pending, _, node, g, *_ = args
         if node.op.selects:
@@ -150,7 +150,7 @@ class Recorder:
     def _timed(
         self, opened: _Open, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[float, float], Any]:
-        """Call a function; return when it began, how long it took, and its result."""
+        """Call a function; return its start time, its duration, and its result."""
         alive, traced = self.account.alive, self._traced()
         self._threads.open.append(opened)
         began = self.clock()
@@ -166,7 +166,7 @@ class Recorder:
         return (began, took), result
 
     def _traced(self) -> int:
-        """Return the bytes that are traced now, and give the highest number to those who wait."""
+        """Return the bytes traced now, and note the highest number for the open events."""
         if not self._traces:
             return 0
         now, highest = tracemalloc.get_traced_memory()
@@ -203,7 +203,7 @@ class Recorder:
         return event
 
     def told(self, bound: BoundOp, edges: list[Any]) -> Stack:
-        """Note what a node saves; return the place of its operation."""
+        """Note the arrays that a node saves; return the place of its operation."""
         entered = self.clock()
         arrays = saved_in(edges, EDGE)
         opened = self._threads.open[-1] if self._threads.open else None
@@ -222,7 +222,7 @@ class Recorder:
         return tuple(callers())[::-1]
 
     def _inside(self, place: Stack) -> Stack:
-        """A place without the calls that led to the `with` block."""
+        """Return a place without the calls that led to the `with` block."""
         depth = len(self._outer) - 1
         if depth < 0 or [code for code, _ in place[: depth + 1]] != [c for c, _ in self._outer]:
             return place
@@ -231,7 +231,7 @@ class Recorder:
     # Repetitions ----------------------------------------------------------------------------------
 
     def _is_again(self, operation: str, args: tuple[Any, ...]) -> bool:
-        """Tell if an operation has been called before with the very arguments it has now."""
+        """Tell if an operation was called before with the same arguments."""
         held: list[Any] = []
         key = (operation, *(_identity(arg, held) for arg in args))
         if not held or _UNKNOWN in key:
@@ -259,7 +259,7 @@ _SAMPLES = 4
 
 
 def _identity(arg: Any, held: list[Any]) -> Any:
-    """What tells an argument from others; the objects that have to live for that go to `held`.
+    """Return a value that identifies an argument; add the objects it relies on to `held`.
 
     A plain array is known by its identity and some of its values.
     """

@@ -1,4 +1,4 @@
-"""Tables and advice, made of the events of a profile."""
+"""Tables and advice from the events of a profile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONVERSIONS = frozenset({"astype", "asarray", "to_device"})
 
 
 class Row(NamedTuple):
-    """The sums of some events."""
+    """The sums over some events."""
 
     name: str
     """The operation or the function."""
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What is known of all of a profile."""
+    """The totals of a profile."""
 
     wall: float
     """The seconds from its begin to its end, and those of them that it took itself."""
@@ -69,7 +69,7 @@ def line_of(place: Stack) -> str:
 
 
 def function_of(place: Stack) -> str:
-    """Return the function that a place is in."""
+    """Return the innermost function of a place."""
     return place[-1][0].co_name if place else UNKNOWN
 
 
@@ -127,7 +127,7 @@ HEADER = ("", "line", "calls", "forward", "backward", "bytes", "in backward", "s
 
 
 def cells(found: Sequence[Row], limit: int, whole: Whole) -> list[tuple[str, ...]]:
-    """Return the cells of a table: rows, the rest of them, and the time outside of operations."""
+    """Return a table's cells: rows, a row for the others, and the time outside of operations."""
     shown = list(found[:limit])
     if len(found) > limit:
         rest = found[limit:]
@@ -193,7 +193,7 @@ def advice(
     repeated: Mapping[tuple[str, Stack], Sequence[Event]],
     fallbacks: Mapping[tuple[str, Stack], int],
 ) -> list[str]:
-    """Return what could be cheaper."""
+    """Return advice on reducing time and memory."""
     some = SOME * sum(event.bytes for event in events)
     found = list(_saving(events))
     for (name, place), again in repeated.items():

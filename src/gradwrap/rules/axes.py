@@ -56,7 +56,7 @@ def spread(xp: Any, reduced: Any, meta: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def at_axis(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return the key that applies one part of an index along an axis, counted from the front."""
+    """Return the key that applies an index along one axis, counted from the front."""
     return (*(slice(None),) * axis, part, Ellipsis)
 
 

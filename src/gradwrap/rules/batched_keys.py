@@ -90,7 +90,7 @@ class BatchedKey:
         return value
 
     def of_shared(self, xp: Any, result: Any) -> Any:
-        """Return what `inner` selected from an array shared by all examples, batch axis first."""
+        """Move the batch axis of a selection from a shared array to the front."""
         return xp.moveaxis(result, self.before, 0) if self.before else result
 
     def _at_front(self) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def _as_parts(xp: Any, key: Any, place: Any) -> list[Any]:
 
 
 def _spelled_out(parts: list[Any], ndim: int) -> tuple[list[Any], int]:
-    """Return the parts with slices for the last axes, and how many axes an ellipsis stands for.
+    """Return the parts, padded with slices, and the number of axes that an ellipsis stands for.
 
     An ellipsis is kept, since it separates advanced indices even if it stands for no axis.
     """

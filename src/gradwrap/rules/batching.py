@@ -1,7 +1,7 @@
 """The batching functions that rows have words for, such as `batch="axis"`.
 
 Each gets the data of a batch, the batch axis first; most of them perform the operation itself, with
-the axes moved by one. What they may be given is listed in `gradwrap.core.calls.batch`.
+the axes moved by one. Their possible arguments are listed in `gradwrap.core.calls.batch`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _position(xp: Any, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _argsort(xp: Any, op: Any, x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    """Sort the positions along one axis; those of a number are a vector, as in NumPy."""
+    """Return the sorting positions along one axis; for a number a vector, as in NumPy."""
     axis = _behind(axis, max(x.ndim - 1, 1))
     return op(x if x.ndim > 1 else x[:, None], axis, descending, stable)
 

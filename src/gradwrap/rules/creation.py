@@ -60,13 +60,13 @@ def asarray(
 
 @composite("array")
 def array(xp: Any, obj: Any, /, dtype: Any = None, *, copy: bool | None = True, **_: Any) -> Any:
-    """Do what `asarray` does, with a copy; this is NumPy's name for it."""
+    """Make an array as `asarray` does, but copy by default; the name is NumPy's."""
     return asarray(xp, obj, dtype=dtype, copy=copy)
 
 
 @composite("from_dlpack")
 def from_dlpack(xp: Any, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return a variable of this library as it is, and import the array of another by DLPack."""
+    """Return this library's variable unchanged; import another library's array by DLPack."""
     if isinstance(x, AnyWrapper):
         return asarray(xp, x, device=device, copy=copy)
     cls = xp._class  # noqa: SLF001  shared with the core

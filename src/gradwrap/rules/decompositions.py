@@ -129,21 +129,21 @@ def _diagonal_of(xp: Any, values: Any, like: Any) -> Any:
 
 
 def _of_upper(xp: Any, name: str, x: Any) -> Any:
-    """Call `eigh` or `eigvalsh` for the upper triangle, which the standard lets no one choose."""
+    """Call `eigh` or `eigvalsh` on the upper triangle, which the standard does not offer."""
     if hasattr(xp, "_class"):
         return getattr(xp, f"{name}_of_upper")(x)
     return getattr(xp.linalg, name)(x, UPLO="U")
 
 
 def _eigh_of(xp: Any, x: Any, upper: bool = False, *, again: bool = False) -> Any:
-    """Call `eigh`, or its twin if the vectors are differentiated again."""
+    """Call `eigh`, or the variant whose vectors can be differentiated again."""
     if again:
         return xp.eigh_of_values(x, upper)
     return _of_upper(xp, "eigh", x) if upper else xp.linalg.eigh(x)
 
 
 def _vectors_again(xp: Any, w: Any, v: Any) -> Any:
-    """Return the eigenvectors for a derivative of the values that is differentiated again."""
+    """Compute the eigenvectors again, recorded for the second derivative of the values."""
     check_distinct("linalg.eigh", w, w.shape[-1])
     return xp.eigh_of_values((v * xp.astype(w, v.dtype)[..., None, :]) @ adjoint(xp, v), False)[1]
 
@@ -237,12 +237,12 @@ def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...], equal: float = 0.0) -> t
 
 
 def _svd_of(xp: Any, x: Any, *, again: bool = False) -> Any:
-    """Call `svd`, or its twin if the vectors are differentiated again."""
+    """Call `svd`, or the variant whose vectors can be differentiated again."""
     return xp.svd_of_values(x) if again else xp.linalg.svd(x, full_matrices=False)
 
 
 def _pairs_again(xp: Any, u: Any, s: Any, vh: Any, n: int) -> Any:
-    """Return the singular pairs for a derivative of the values that is differentiated again."""
+    """Compute the singular pairs again, recorded for the second derivative of the values."""
     check_distinct("linalg.svd", s, n)
     k = s.shape[-1]
     values = xp.astype(s, u.dtype)[..., None, :]
@@ -330,7 +330,7 @@ def _svdvals_jvp(xp: Any, t: Any, x: Any) -> Any:
 
 
 def _on_use(name: str, at: int) -> Callable[[Any, set[int]], None]:
-    """Make the check of values, the output `at`, where they are used together with vectors."""
+    """Make the check for equal values, run when output `at` is used together with vectors."""
 
     def on_use(out: Any, used: set[int]) -> None:
         if at in used and len(used) > 1:
@@ -344,7 +344,7 @@ def _on_use(name: str, at: int) -> Callable[[Any, set[int]], None]:
 
 
 def _weighted(xp: Any, left: Any, right: Any, k: int) -> Any:
-    """Return left diag(1, ..., k, k + 1, k + 1, ...) right^H: the columns after k are one space."""
+    """Return left diag(1, ..., k, k + 1, k + 1, ...) right^H; columns after k share a weight."""
     places = xp.arange(1, left.shape[-1] + 1, device=device(left))
     weights = xp.astype(xp.minimum(places, xp.full_like(places, k + 1)), left.dtype)
     return (left * weights) @ adjoint(xp, right)

@@ -24,7 +24,7 @@ def _where_nonzero(xp: Any, value: Any, otherwise: float) -> Any:
 
 
 def _negated(xp: Any, g: Any, x2_meta: Any) -> Any:
-    """Return -g, summed first where x2 was broadcast: there is less to negate."""
+    """Return -g; if x2 was broadcast, sum first, which leaves fewer elements to negate."""
     return -g if g.shape == x2_meta.shape else -fit_cotangent(xp, g, x2_meta)
 
 
@@ -44,7 +44,7 @@ def tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:
 
 
 def tie_tangent(xp: Any, t: Any, mine: Any, other: Any, chosen: Any) -> Any:
-    """Return the part of a tangent that its argument has in an extremum of two."""
+    """Return an argument's share of the tangent of an extremum of two."""
     return where_taken(xp, _halved_at_ties(xp, t, mine, other), chosen)
 
 
@@ -115,19 +115,19 @@ def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
 
 
 def _not_infinite(xp: Any, x: Any) -> Any:
-    """Tell which numbers are finite or NaN; x is an array or one of Python's numbers."""
+    """Tell which numbers are finite or NaN; x is an array or a Python number."""
     return not math.isinf(x) if isinstance(x, (int, float)) else ~xp.isinf(x)
 
 
 def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
-    """Return x1 / out, 0 where out is 0, and the sign of x1 where that alone is infinite."""
+    """Return x1 / out: 0 where out is 0, and the sign of x1 where only x1 is infinite."""
     alone = xp.isinf(x1) & _not_infinite(xp, x2)
     special = alone | (out == 0)
     return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
 
 
 def share_of_sum(xp: Any, x1: Any, x2: Any, out: Any, base: float) -> Any:
-    """Return base**(x1 - out), and 1 where x1 alone makes up the sum, as an infinite one does."""
+    """Return base**(x1 - out), and 1 where x1 is the whole sum, as if it is infinite."""
     alone = (x1 == out) & (x2 != out)
     lack = xp.where(alone, 0.0, x1) - xp.where(alone, 0.0, out)
     return xp.exp(lack * math.log(base))

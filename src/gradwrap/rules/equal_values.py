@@ -1,4 +1,4 @@
-"""Equal eigenvalues, or singular values: where the derivative of their vectors does not exist.
+"""Equal eigenvalues or singular values, whose vectors have no derivative.
 
 The vectors V of values w that are equal may turn within the space they span. A loss that turns with
 them has no derivative. For one that does not, the formulas leave the turning out, which is exact as
@@ -40,10 +40,10 @@ def equal_pairs(xp: Any, values: Any, n: int) -> Any:
 
 
 def defined(xp: Any, values: Any, n: int, turning: Any, overlap: Any, result: Any) -> Any:
-    """Return a result, and NaN where it would be infinite: where a loss turns with equal vectors.
+    """Return a result, with NaN for equal values if the loss depends on the choice of vectors.
 
-    `turning` is its slope along the turning of each pair; up to rounding it is 0 if the loss does
-    not depend on the choice of vectors. `overlap` is of the size of what it was computed from.
+    `turning` is the slope of the loss along the turning of each pair; up to rounding it is 0 if the
+    loss does not depend on the choice of vectors. `overlap` has the size of the terms in `turning`.
     """
     if values.shape[-1] < 2:
         return result
@@ -55,7 +55,7 @@ def defined(xp: Any, values: Any, n: int, turning: Any, overlap: Any, result: An
 def check_distinct(
     name: str, values: Any, n: int, of_values: Any = None, overlap: Any = None
 ) -> None:
-    """Warn where equal values matter to a loss together with their vectors.
+    """Warn if a loss depends both on equal values and on their vectors.
 
     A value does not matter where `of_values`, its cotangent, and the column of `overlap` for its
     vector are zero. A GPU is not waited for, except under `detect_anomaly`.

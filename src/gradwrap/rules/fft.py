@@ -48,7 +48,7 @@ SAMPLES_SHIFT = ("x(5)", "x(4)", "x(3, 4)", "x(2, 3, 5), axes=(0, -1)", "x(3, 5)
 
 
 def _fitted(xp: Any, y: Any, x_meta: Any, axes: Sequence[int]) -> Any:
-    """Put zeros where x was cut, and remove what was padded."""
+    """Put zeros where x was cut, and remove its padding."""
     for axis in axes:
         missing = x_meta.shape[axis] - y.shape[axis]
         if missing < 0:
@@ -75,7 +75,7 @@ def _axes(x_meta: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> t
 
 
 def _whole(x_meta: Any, n: int | None, axis: int) -> int:
-    """Return the length of the transform; in NumPy both -1 and None stand for that of x."""
+    """Return the length of the transform; NumPy's -1 and None stand for the length of x."""
     length: int = x_meta.shape[axis] if n is None or n == -1 else n
     return length
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _matmul_left(xp: Any, g: Any, x2: Any) -> Any:
-    """Return g x2^T, where vectors are one row or one column; x1 is one if g has fewer axes."""
+    """Return g x2^T for x1's cotangent; x1 is a vector if g has fewer axes than x2."""
     is_vector = g.ndim < x2.ndim
     if x2.ndim == 1:
         return (g if is_vector else xp.expand_dims(g, axis=-1)) * x2
@@ -30,7 +30,7 @@ def _matmul_left(xp: Any, g: Any, x2: Any) -> Any:
 
 
 def _matmul_right(xp: Any, g: Any, x1: Any) -> Any:
-    """Return x1^T g, where vectors are one row or one column; x2 is one if g has fewer axes."""
+    """Return x1^T g for x2's cotangent; x2 is a vector if g has fewer axes than x1."""
     is_vector = g.ndim < x1.ndim
     if x1.ndim == 1:
         return g * x1 if is_vector else xp.expand_dims(x1, axis=-1) * xp.expand_dims(g, axis=-2)
@@ -42,7 +42,7 @@ def _matmul_right(xp: Any, g: Any, x1: Any) -> Any:
 
 
 def _cross(xp: Any, a: Any, b: Any, axis: int, meta: Any) -> Any:
-    """Return a x b with the axes of an argument, whose own first axis `axis` counts from."""
+    """Return a x b with the axes in the order of the argument's axes."""
     product = xp.linalg.cross(a, b, axis=axis)
     ndim = len(meta.shape)
     return product if axis < 0 or product.ndim == ndim else xp.moveaxis(product, axis, axis - ndim)
@@ -94,7 +94,7 @@ def _einsum(
 
 
 def contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> Any:
-    """Return an einsum: where it is one large product of matrices, by `matmul`."""
+    """Compute an einsum; a single large matrix product is done by `matmul`."""
     if not is_large_product(inputs, output, arrays):
         return xp.einsum(",".join(inputs) + "->" + output, *arrays)
     lengths = _lengths(inputs, arrays)
@@ -119,7 +119,7 @@ def contracted(xp: Any, inputs: Sequence[str], output: str, arrays: Sequence[Any
 
 
 def is_large_product(inputs: Sequence[str], output: str, arrays: Sequence[Any]) -> bool:
-    """Tell if an einsum is one product of two stacks of matrices, and large."""
+    """Tell if an einsum is a single large product of two stacks of matrices."""
     if len(arrays) != 2 or any(len(set(letters)) < len(letters) for letters in inputs):
         return False
     lengths = _lengths(inputs, arrays)

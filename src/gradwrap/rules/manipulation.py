@@ -280,7 +280,7 @@ def broadcast_arrays(xp: Any, *arrays: Any) -> tuple[Any, ...]:
 
 
 def _whole(xp: Any, array: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array itself if it has the shape; of a number, a new array."""
+    """Return an array itself if it has the shape; for a number, make a new array."""
     if tuple(array.shape) != shape:
         return xp.broadcast_to(array, shape)
     return xp.asarray(array, copy=True) if is_scalar(array) else array

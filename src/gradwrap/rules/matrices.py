@@ -11,7 +11,7 @@ def is_complex(xp: Any, x: Any) -> bool:
 
 
 def conjugate(xp: Any, x: Any) -> Any:
-    """Return the conjugate, or a real array itself, since not every library conjugates those."""
+    """Return the conjugate, or a real array itself, which some libraries cannot conjugate."""
     return xp.conj(x) if is_complex(xp, x) else x
 
 

@@ -18,7 +18,7 @@ from gradwrap.rules.matrices import adjoint, conjugate, is_complex
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
-    """Return the cotangents, Giles 2.3.1: that of b is A^-T g, that of A minus it times out^T."""
+    """Return the cotangents, Giles 2.3.1: A^-T g for b, and minus this times out^T for A."""
     if len(x2_meta.shape) == 1:  # b is one column, even for a stack of matrices
         of_b = xp.linalg.solve(xp.matrix_transpose(x1), xp.expand_dims(g, axis=-1))
         return -(of_b * xp.expand_dims(out, axis=-2)), of_b[..., 0]

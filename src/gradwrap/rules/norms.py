@@ -13,7 +13,7 @@ from gradwrap.rules.matrices import direction, real_product, rounding
 
 
 def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, ord: Any) -> Any:
-    """Return g times the steepest direction, 0 where the norm is 0, shared at ties of inf."""
+    """Return g times the gradient of the norm, 0 at norm 0; for inf, ties share it evenly."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims)
     size = xp.abs(x)

@@ -161,7 +161,7 @@ def _take_along_axis(xp: Any, g: Any, indices: Any, axis: int, x_meta: Any) -> A
 
 
 def _namespace_of_key(xp: Any, key: Any) -> Any:
-    """Return the namespace of a key: the native one, or that of an array that vmap maps over."""
+    """Return the namespace of a key: the native one, or a batch's."""
     if isinstance(key, AnyWrapper):
         return key.__array_namespace__()
     while hasattr(xp, "_class"):
@@ -212,7 +212,7 @@ def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
 
 
 def _less(x1: Any, x2: Any) -> Any:
-    """Compare two bounds; Python's complex numbers as NumPy orders its own."""
+    """Compare two bounds; Python's complex numbers are ordered as in NumPy."""
     return np.less(x1, x2) if isinstance(x1, complex) and isinstance(x2, complex) else x1 < x2
 
 
@@ -230,7 +230,7 @@ def _below(x: Any, min: Any, max: Any) -> Any:
 
 
 def _above(x: Any, min: Any, max: Any) -> Any:
-    """Tell where the result is the upper bound, as it is if there is nothing between the bounds."""
+    """Tell where the result is the upper bound, also where the bounds coincide or cross."""
     return x > max if min is None else (x > max) | (min >= max)
 
 

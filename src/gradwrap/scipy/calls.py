@@ -17,7 +17,7 @@ import numpy as np
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -83,8 +83,8 @@ class SciPyCall:
         for parameter in self.form.parameters:
             name, value = parameter.name, given[parameter.name]
             if parameter.is_array:
-                if isinstance(value, SEQUENCE) and not parameter.is_group:
-                    value = given[name] = _joined(value)
+                if isinstance(value, SEQUENCE) and (self.row.cores or not parameter.is_group):
+                    value = given[name] = _joined(value, is_group=parameter.is_group)
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
@@ -426,8 +426,10 @@ def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in words.items() if name in wanted}
 
 
-def _joined(value: Any) -> Any:
-    """A nested list that holds variables as one variable."""
+def _joined(value: Any, *, is_group: bool = False) -> Any:
+    """Return a nested list that holds variables as one variable; of a group, each of its lists."""
+    if is_group:
+        return rebuilt(value, [_joined(a) if isinstance(a, SEQUENCE) else a for a in value])
     leaf = next((leaf for _, leaf in wrappers_in(value)), None)
     return value if leaf is None else leaf.__array_namespace__().asarray(value)
 

@@ -1,4 +1,4 @@
-"""Numerical checks of gradients and of rules, for tests."""
+"""Numerical checks of gradients and rules, for tests."""
 
 from gradwrap.testing.gradients import check_grads as check_grads
 from gradwrap.testing.numerical import GradientMismatchError as GradientMismatchError

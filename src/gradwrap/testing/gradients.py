@@ -1,4 +1,4 @@
-"""`check_grads`: a comparison of derivatives with differences of values."""
+"""`check_grads`: compare derivatives with differences of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives along random directions, by a mode and by differences of values."""
+"""Derivatives along random directions, by a mode or by differences of values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES = ("fwd", "rev")
 
 
 class GradientMismatchError(GradwrapError, AssertionError):
-    """A gradient does not agree with its numerical value.
+    """A gradient differs from its numerical value.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class GradientMismatchError(GradwrapError, AssertionError):
 
 
 class FlatFunction:
-    """A function of its floating-point arrays alone, with a list of such as its value."""
+    """A function of floating-point arrays only, which returns a list of such arrays."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ PLAIN: tuple[type[Any], ...] = (np.ndarray, np.generic, float, complex)
 
 
 def _as_array(value: Any) -> Any:
-    """Return an array of a library as it is, and a number as one of NumPy's."""
+    """Return a library's array unchanged, and a number as a NumPy array."""
     array = innermost(value)
     return np.asarray(value) if isinstance(array, (float, complex, np.generic)) else value
 
@@ -130,13 +130,13 @@ def _direction(random: np.random.Generator, like: Any) -> Any:
 
 
 def _beside(directions: list[Any], args: Sequence[Any]) -> list[Any]:
-    """Wrap directions where the arguments are wrapped: not each library's arrays take wrappers."""
+    """Wrap the directions if an argument is wrapped, so that the two can be combined."""
     is_wrapped = any(isinstance(arg, AnyWrapper) for arg in args)
     return [wrap(one) if is_wrapped else one for one in directions]
 
 
 class Sample:
-    """A function at a point, with a random direction of its arguments and one of its value."""
+    """A function at a point, with a random direction for the arguments and one for the value."""
 
     def __init__(
         self, fun: Callable[..., Any], args: Sequence[Any], random: np.random.Generator
@@ -168,7 +168,7 @@ class Sample:
         return _inner(self.pulled(), self.along)
 
     def numerical_slope(self, step: float) -> float:
-        """Return the same by differences of two steps, with an error of the fourth order."""
+        """Return this slope from differences of two steps, with fourth-order error."""
 
         def difference(step: float) -> float:
             above, below = (

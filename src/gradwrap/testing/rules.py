@@ -1,4 +1,4 @@
-"""`check_rule`: all checks of a user's rule in one call, with a table of the results."""
+"""`check_rule`: all checks of a user's rule in one call, reported as a table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HEADINGS = ("check", "found", "wanted", "relative error", "")
 
 
 class RuleMismatchError(GradientMismatchError):
-    """A rule is wrong; the message is the table of what was checked.
+    """A rule is wrong; the message is the table of all checks.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class RuleMismatchError(GradientMismatchError):
 
 @dataclass(frozen=True)
 class Row:
-    """One check: the value that was found, and the one that was wanted."""
+    """One check: the value found, and the value expected."""
 
     check: str
     found: str
@@ -188,7 +188,7 @@ def check_rule(
 
 
 def _without_formula(op: Any, count: int) -> list[int]:
-    """Return the positions of the arguments for which the rule of an operation has no formula."""
+    """Return the positions of the arguments without a formula in an operation's rule."""
     if isinstance(op, str):
         found = find_op(op)
     else:
@@ -200,7 +200,7 @@ def _without_formula(op: Any, count: int) -> list[int]:
 
 
 def _function(op: Any) -> Callable[..., Any]:
-    """Return the function that is an operation, of native arrays and of wrappers."""
+    """Return an operation as a function of native arrays and wrappers."""
     if not isinstance(op, str):
         return op  # type: ignore[no-any-return]  # any callable
     if find_op(op) is None:
@@ -279,7 +279,7 @@ class _Examination:
         return _compared(worst, 1e-6 if self.flat.is_coarse else 1e-12)
 
     def _slopes(self, mode: str, other: str = "", inside: str = "") -> Found:
-        """Compare slopes by two modes, or by one and differences; of a derivative if `inside`."""
+        """Compare slopes by two modes, or by a mode and differences; `inside` nests a mode."""
         samples, rtol = self.samples, self.rtol
         if inside:
             random, rtol = np.random.default_rng(1), 10 * rtol
@@ -288,7 +288,7 @@ class _Examination:
         return _compared([(s.slope(mode), w) for s, w in zip(samples, wanted, strict=True)], rtol)
 
     def _is_elementwise(self) -> bool:
-        """Tell whether the elements may be put in another order, and axes may be added."""
+        """Tell whether the function commutes with reordering elements and adding axes."""
         try:
             shape = np.broadcast_shapes(*(tuple(array.shape) for array in self.args))
         except ValueError:
@@ -309,7 +309,7 @@ class _Examination:
 
 
 def _kept(sample: Sample, mode: str) -> Found:
-    """Compare the dtypes of tangents or gradients with those of the values or arguments."""
+    """Compare the dtypes of tangents with the values', or of gradients with the arguments'."""
     wanted = sample.value if mode == "fwd" else sample.args
     got, expected = (
         ", ".join(dict.fromkeys(str(part.dtype) for part in parts))
@@ -331,7 +331,7 @@ def _single(array: Any) -> Any:
 
 
 def _guarded(check: str, examine: Callable[..., Found], *details: Any) -> Row:
-    """Make a row, also where what is checked raises."""
+    """Make a row of a check; an exception becomes the row's result."""
     try:
         return Row(check, *examine(*details))
     except Exception as error:  # noqa: BLE001  whatever it is, it is what was found

@@ -1,4 +1,4 @@
-"""The arguments of a call that `argnums` names, and their names in messages."""
+"""Arguments that `argnums` names in a call, and their names in messages."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 def name_of(fun: Callable[..., Any]) -> str:
-    """The name by which messages refer to a function."""
+    """Return the name of a function for messages."""
     return getattr(fun, "__name__", type(fun).__name__)
 
 
 def counted(count: int) -> str:
-    """The words for so many positional arguments."""
+    """Return the words for a number of positional arguments."""
     return f"{count} positional argument{'' if count == 1 else 's'}"
 
 
 def check_transform(name: str, fun: object, argnums: object) -> None:
-    """Refuse, when a transform is applied, what is no function, or no `argnums`."""
+    """Refuse, when a transform is applied, a non-function or an invalid `argnums`."""
     if not callable(fun):
         raise ArgnumsError(
             f"gradwrap.{name} takes a function and returns another; it got {kind_of(fun)}. "
@@ -52,7 +52,7 @@ def check_transform(name: str, fun: object, argnums: object) -> None:
 
 
 def described(fun: Callable[..., Any], place: Place) -> str:
-    """The name by which messages refer to an argument."""
+    """Return the name of an argument for messages."""
     if isinstance(place, str):
         return place
     names = _positional_names(fun)
@@ -60,14 +60,14 @@ def described(fun: Callable[..., Any], place: Place) -> str:
 
 
 def one_or_tuple(found: Sequence[Any], argnums: Argnums) -> Any:
-    """Results for the arguments: for one position the thing itself, else a tuple."""
+    """Return the single result if `argnums` is one position or name, else a tuple."""
     return found[0] if isinstance(argnums, (int, str)) else tuple(found)
 
 
 def selected(
     fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> list[Place]:
-    """The places of the arguments that `argnums` names in a call."""
+    """Return the places of the arguments that `argnums` names in a call."""
     if argnums == 0 and type(argnums) is int and args:
         return [0]
     wanted = [argnums] if isinstance(argnums, (int, str)) else argnums
@@ -138,7 +138,7 @@ def _not_argnums(argnums: object) -> ArgnumsError:
 
 
 def _positional_names(fun: Callable[..., Any]) -> list[str]:
-    """The parameters that can be passed by position."""
+    """Return the names of the parameters that can be passed by position."""
     if isinstance(fun, FunctionType) and not vars(fun):  # `inspect` takes longer than a gradient
         return list(fun.__code__.co_varnames[: fun.__code__.co_argcount])
     return [

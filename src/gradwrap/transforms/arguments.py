@@ -1,4 +1,4 @@
-"""The values that enter a differentiated function, wrapped, and those that come out of it."""
+"""Arguments of a differentiated function, which are wrapped, and its outputs, unwrapped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PASSED_THROUGH: tuple[type[Any], ...] = (Variable, *NUMBERS, str, bytes, type(No
 
 
 class Tracked:
-    """One argument under differentiation: its leaves, and how to give gradients back in its form.
+    """One argument under differentiation: its leaves, and the structure for its gradients.
 
     A flag, None, a string, and any other part of a pytree that is neither an array nor a number,
     passes through; the gradient has None in its place.
@@ -80,7 +80,7 @@ class Tracked:
         return track(original, level, hold, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
-        """The cotangent of each leaf: zeros for one that the output does not depend on."""
+        """Return the cotangent of each leaf; zeros if the output does not depend on it."""
         return [
             None
             if leaf is None
@@ -91,7 +91,7 @@ class Tracked:
         ]
 
     def restored(self, gradients: Sequence[Any]) -> Any:
-        """Gradients in the argument's structure, and each of its leaf's type."""
+        """Return gradients in the argument's structure, each of its leaf's type."""
         pairs = zip(gradients, self.originals, strict=True)
         return unflatten(
             self.treedef, [None if g is None else as_original(g, leaf) for g, leaf in pairs]
@@ -99,7 +99,7 @@ class Tracked:
 
 
 def passes_through(leaf: Any) -> bool:
-    """Tell if a leaf is no candidate for differentiation: a name, a flag, None, a function."""
+    """Tell if a leaf is not differentiated: a name, a flag, None, or a function."""
     if isinstance(leaf, NUMBERS):
         return isinstance(leaf, bool)
     return not hasattr(leaf, "dtype") and not is_array(leaf) and labels_of(leaf) is None
@@ -115,7 +115,7 @@ def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variabl
 
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:
-    """An array that can be differentiated (a number is one), and its library."""
+    """Return a leaf as an array that can be differentiated, and its library."""
     if isinstance(value, NUMBERS) and find_backend(type(value)) is None:
         if isinstance(value, bool):
             raise NonDifferentiableInputError(
@@ -147,14 +147,14 @@ def _remedy(value: Any, what: str) -> str:
 
 
 def default_scalar(value: complex) -> Any:
-    """A Python number as a NumPy scalar, which is a float (complex) too."""
+    """Return a Python number as a NumPy scalar, which is a Python float or complex too."""
     import numpy as np
 
     return np.float64(value) if isinstance(value, (int, float)) else np.complex128(value)
 
 
 def _without_axes(gradient: Any, original: Any) -> Any:
-    """An untracked gradient that is a number, as an array if the argument was one."""
+    """Convert an untracked scalar gradient to a 0-d array if the argument was an array."""
     if gradient._node is not None or not hasattr(original, "__setitem__"):
         return gradient
     value = gradient._value
@@ -164,7 +164,7 @@ def _without_axes(gradient: Any, original: Any) -> Any:
 
 
 def as_original(gradient: Any, original: Any) -> Any:
-    """A gradient of the kind its argument was: array, labelled array, array scalar, or number."""
+    """Convert a gradient to its argument's kind: array, labelled array, scalar, or number."""
     labels = labels_of(original) if labelled else None
     if labels is not None:
         found = as_original(gradient, labels.data(original))
@@ -186,7 +186,7 @@ def as_original(gradient: Any, original: Any) -> Any:
 
 
 def wrapped_untracked(tree: Any, hold: Hold = lambda _, array: array) -> Any:
-    """Wrap the arrays of a tree, not tracked; all else passes through untouched."""
+    """Wrap the arrays of a tree without tracking; other leaves are unchanged."""
     return map_leaves(lambda leaf: _wrap_leaf(leaf, hold), tree)
 
 
@@ -200,12 +200,12 @@ def _wrap_leaf(leaf: Any, hold: Hold) -> Any:
 
 
 def untracked(tree: Any) -> Any:
-    """Take off the outer wrappers that track nothing: what is below takes the shorter ways."""
+    """Take off the outer wrappers that track nothing, so that calls are shorter."""
     return map_leaves(stripped, tree)
 
 
 def unwrapped(tree: Any, level: int) -> Any:
-    """Take off the wrappers of a level, and those that track nothing."""
+    """Take off the wrappers of a level, and the wrappers that track nothing."""
 
     def is_done(layer: Any) -> bool:
         return layer._node is None or layer._node.meta.level == level
@@ -214,9 +214,9 @@ def unwrapped(tree: Any, level: int) -> Any:
 
 
 def without_inner(tree: Any, level: int) -> Any:
-    """Take off the wrappers of transforms that ended inside the one of this level.
+    """Take off the wrappers of transforms that ended inside the transform of this level.
 
-    A function may keep what an inner one computed, in a list or an array that both write to.
+    A function may keep an inner transform's values in a list or an array to which both write.
     """
 
     def peeled(leaf: Any) -> Any:

@@ -134,7 +134,7 @@ def vmap(
 
 
 class _Entering:
-    """The arguments of a mapped function, as it receives them."""
+    """The arguments of a mapped function, with their batch axes in front."""
 
     def __init__(  # noqa: PLR0913  all there is to a call
         self,
@@ -158,7 +158,7 @@ class _Entering:
         self.size = _common_size(fun, self._sizes, axis_size)
 
     def by_example(self) -> Any:
-        """The function's results where it is called for one example after the other."""
+        """Call the function for one example after the other, and stack the results."""
         leaves, treedef = flatten((self.args, self.kwargs))
         rows: list[list[Any]] = []
         structure = treedef
@@ -174,7 +174,7 @@ class _Entering:
         return unflatten(structure, [batch_of(array, self.level) for array in found])
 
     def _entered(self, place: int | str, value: Any, axis: Any) -> Any:
-        """One argument, its mapped arrays with the batch axis first."""
+        """Return one argument, its mapped arrays with the batch axis first."""
         leaves, treedef = flatten(value)
         axes = _axes_of_leaves(
             axis,
@@ -200,12 +200,12 @@ class _Entering:
 
 
 def _path(fun: Callable[..., Any], place: int | str, value: Any, index: int) -> str:
-    """The expression that reaches a leaf of an argument."""
+    """Return the expression that reaches a leaf of an argument."""
     return path_of(value, described(fun, place), index)
 
 
 def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:
-    """The results of all examples, the batch axis where it was asked for."""
+    """Return the results of all examples, with the batch axes at the requested places."""
     leaves, treedef = flatten(returned)
     name = name_of(entering.fun)
     axes = _axes_of_leaves(
@@ -239,7 +239,7 @@ def _result(name: str, leaf: Any, axis: Any, entering: _Entering) -> Any:
 
 
 def _as_array(value: Any) -> Any:
-    """A number as an array."""
+    """Convert a number to an array."""
     if is_array(value):
         return value
     import numpy as np
@@ -251,7 +251,7 @@ def _as_array(value: Any) -> Any:
 
 
 def _axes_of_arguments(fun: Callable[..., Any], in_axes: Any, count: int) -> Sequence[Any]:
-    """The entry of `in_axes` for each of so many arguments."""
+    """Return the entry of `in_axes` for each argument."""
     if not isinstance(in_axes, SEQUENCE):
         return [in_axes] * count
     axes: Sequence[Any] = in_axes
@@ -267,7 +267,7 @@ def _axes_of_arguments(fun: Callable[..., Any], in_axes: Any, count: int) -> Seq
 def _axes_of_leaves(
     axes: Any, tree: Any, count: int, what: Callable[[], str], whose: str
 ) -> Sequence[Any]:
-    """The axis of each leaf of a tree, of which `axes` is a prefix."""
+    """Return the axis of each leaf of a tree, of which `axes` is a prefix."""
     if axes is None or isinstance(axes, int):
         return [axes] * count
     try:
@@ -280,7 +280,7 @@ def _axes_of_leaves(
 
 
 def _checked_in_axis(leaf: Any, axis: Any, path: Callable[[], str]) -> int:
-    """An axis of an argument, counted from the front."""
+    """Return an axis of an argument, counted from the front."""
     if not is_array(leaf):
         raise VmapAxesError(
             f"{path()} is {class_of(leaf)}, which has no axis to map over. "
@@ -298,7 +298,7 @@ def _checked_in_axis(leaf: Any, axis: Any, path: Callable[[], str]) -> int:
 
 
 def _checked_out_axis(name: str, data: Any, axis: Any) -> int:
-    """The place of the batch axis in a result, counted from the front."""
+    """Return the place of the batch axis in a result, counted from the front."""
     rank = len(data.shape)
     if isinstance(axis, bool) or not isinstance(axis, int):
         fix = "the axis it is to have" if axis is None else "an int"
@@ -321,7 +321,7 @@ def _common_size(
     sizes: Sequence[tuple[int, Callable[[], str]]],
     axis_size: int | None,
 ) -> int:
-    """The number of examples: the length, with the path, of each axis that is mapped over."""
+    """Return the number of examples, from the lengths of the mapped axes, which must agree."""
     if axis_size is not None:
         sizes = [(axis_size, lambda: "axis_size"), *sizes]
     if not sizes:
@@ -341,7 +341,7 @@ def _common_size(
 
 
 def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
-    """All examples along the first axis of an array, each seen as one array."""
+    """Wrap an array as a batch of examples along its first axis."""
     backend = backend_of(data)
     meta = backend.meta(data, level)
     size, *shape = meta.shape
@@ -351,7 +351,7 @@ def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:
 
 
 def unit_batch(vector: Any, level: int) -> Batched[Any]:
-    """The unit vectors of the space of a vector."""
+    """Return the unit vectors of a vector's space as a batch."""
     backend = backend_of(vector)
     meta = backend.meta(vector, level)
     batch = Batch(meta, meta.shape[0], "loop", backend.ones_like(vector), is_unit=True)

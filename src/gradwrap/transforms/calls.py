@@ -1,4 +1,4 @@
-"""The parts of a call that has a derivative of its own, whoever defines that derivative.
+"""Calls with a derivative of their own: how the arguments are split and the results wrapped.
 
 Such a call belongs to the highest level among its arguments. To that level, the values of the
 levels below are data.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Split(NamedTuple):
-    """The arguments of a call, taken apart at the highest level among them."""
+    """The arguments of a call, split into nodes and data at their highest level."""
 
     level: int
     """`UNTRACKED`, where no transform tracks any."""
@@ -47,7 +47,7 @@ class Split(NamedTuple):
 
 
 def split(arguments: Sequence[Any]) -> Split:
-    """Take the arguments of a call apart."""
+    """Split the arguments of a call at their highest level."""
     values = [current_value(one) for one in arguments]
     level = max(map(level_of, values), default=UNTRACKED)
     if level == UNTRACKED:
@@ -60,12 +60,12 @@ def split(arguments: Sequence[Any]) -> Split:
 
 
 def current_value(value: Any) -> Any:
-    """A value as it is now, without the outer wrappers that track nothing."""
+    """Return a snapshot of a value without the outer wrappers that track nothing."""
     return snapshot(stripped(value))
 
 
 def output_of(value: Any, like: Sequence[Any]) -> Any:
-    """An output of a user's function: a number with a fraction is an array in its library."""
+    """Return an output of a user's function; a float or complex number becomes an array."""
     value = current_value(value)
     if type(value) in (float, complex):
         backend = next((backend_of(one) for one in like if is_array(one)), None)
@@ -74,7 +74,7 @@ def output_of(value: Any, like: Sequence[Any]) -> Any:
 
 
 def dual(out: Any, tangent: Any, level: int) -> Any:
-    """An output with its tangent at a level; None stands for zero."""
+    """Attach a tangent to an output at a level; None stands for zero."""
     if tangent is None or not is_floating(out):
         return wrapped_untracked(out)
     if isinstance(tangent, RefusedTangent):
@@ -113,14 +113,14 @@ class RefusedTangent:
 
 
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:
-    """An array with a tangent of its space."""
+    """Wrap an array with a tangent of the same space."""
     backend = backend_of(out)
     dual = wrapper_class(Dual, backend)
     return make_wrapper(dual, out, Tangent(backend.meta(out, level), tangent))
 
 
 def refuse_tracked(values: Sequence[Any], level: int, what: str, *, only: bool = False) -> None:
-    """Refuse arrays that a level, or one above it, tracks: they came from a closure."""
+    """Refuse arrays tracked at this level or above: they come from a closure."""
     if level < TAPE_LEVEL:  # the pass itself is recorded, and so are they
         return
     for value in values:
@@ -147,7 +147,7 @@ class Space:
 
 
 def spaces_of(values: Sequence[Any]) -> list[Space | None]:
-    """The spaces of values; None for one that is no array of floats."""
+    """Return the spaces of values; None for a value that is not an array of floats."""
     return [Space(one) if is_floating(one) else None for one in values]
 
 
@@ -158,7 +158,7 @@ def checked_leaves(
     where: Callable[[int | None], str],
     whose: str,
 ) -> list[Any]:
-    """The leaves of a tree of a structure, each in its space; None for zero, or without a space.
+    """Return a tree's leaves, checked against their spaces; None for zero or no space.
 
     `where` begins a message about a leaf, by its number, or about the structure.
     """
@@ -178,7 +178,7 @@ def checked_leaves(
 def _checked(
     value: Any, space: Space, where: Callable[[int | None], str], index: int, whose: str
 ) -> Any:
-    """An array of the space; its precision may be another, which is brought in line later."""
+    """Return an array checked against a space; its precision may differ, and is fixed later."""
     meta, backend = space.meta, space.backend
     if type(value) in (int, float, complex) and meta.shape == ():
         value = backend.xp.asarray(value, device=meta.device) * backend.xp.ones(

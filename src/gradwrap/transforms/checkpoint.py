@@ -1,4 +1,4 @@
-"""Memory for time: keep a function's arguments only, and run it again in backward.
+"""Less memory for more time: keep a function's arguments only, and run it again in backward.
 
 A checkpointed call is recorded like any other, and then everything recorded inside of it is
 dropped for one node. Its parents are the nodes at which the dropped graph began: those of the
@@ -143,7 +143,7 @@ def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, w
 
 
 def _ops_of(policy: Policy) -> frozenset[Op]:
-    """The operations whose results are kept."""
+    """Return the operations whose results are kept, as a policy names them."""
     if policy is None:
         return frozenset()
     if callable(policy) and not isinstance(policy, Primitive):
@@ -175,7 +175,7 @@ def _op_of(named: Any) -> Op:
 
 
 class _Static:
-    """An argument that is handed on as it is."""
+    """An argument that is passed on unchanged."""
 
     __slots__ = ("value",)
 
@@ -262,7 +262,7 @@ def _replaced(  # noqa: PLR0913  all there is to a run
     given: Given,
     kept: Kept | None,
 ) -> Any:
-    """Put one node in place of all that a function has recorded since it began."""
+    """Replace everything that a function recorded since `began` by one node."""
     leaves, treedef = flatten(out)
     roots: dict[int, dict[int, Node]] = {}
     for index, leaf in enumerate(leaves):
@@ -294,7 +294,7 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
 
 
 def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
-    """The nodes older than `began` that a graph goes back to, and leaves that live on."""
+    """Return the nodes older than `began` on which a graph depends, and leaves that live on."""
     found: dict[Node | Leaf, None] = {}
     stack: list[Node | Leaf] = list(nodes)
     seen = set(stack)
@@ -362,7 +362,7 @@ class _Rerun:
         )
 
     def run(self) -> list[Any]:
-        """The nodes of the outputs, checked to come from where they came the first time."""
+        """Run the function again; return its outputs' nodes, checked to have the same origins."""
         for owner, data in self.used:
             if owner._value is not data:
                 raise self._differs(
@@ -418,7 +418,7 @@ class _Rerun:
         return name_of(self.fun)
 
     def held_arrays(self) -> list[Any]:
-        """The arrays that are kept to run the function again."""
+        """Return the arrays that are kept to run the function again."""
         held = [getattr(leaf, "array", leaf) for leaf in flatten(self.inputs)[0]]
         if self.kept is not None:
             held += flatten([result for _, result in self.kept.results])[0]
@@ -426,7 +426,7 @@ class _Rerun:
 
 
 def _enclosed(fun: Any) -> list[Any]:
-    """The arrays around a function that it refers to by name."""
+    """Return the tracked arrays in a function's closure."""
     found: list[Any] = []
     for cell in getattr(fun, "__closure__", None) or ():
         with contextlib.suppress(ValueError):  # it is empty still
@@ -436,7 +436,7 @@ def _enclosed(fun: Any) -> list[Any]:
 
 @contextlib.contextmanager
 def _as_given(given: Given) -> Generator[None]:
-    """Let arguments hold what they held when they were given: the function may refer to them."""
+    """Give arguments their values of the first call in a `with` block, for closures too."""
     later: list[tuple[Any, Any]] = []
     for reference, then in given:
         variable = reference()
@@ -455,9 +455,9 @@ def _put(variable: Any, held: Any) -> None:
 
 
 def _below(leaf: Any, level: int) -> Any:
-    """A value without the derivatives of transforms that ended inside the one of this level."""
+    """Take off the derivatives of transforms that ended inside the transform of this level."""
     while level_of(leaf) > level:
-        if leaf._is_batched:  # what it does to the values it has to do again
+        if leaf._is_batched:  # a batch has to be mapped over again
             return make_wrapper(type_of(leaf), _below(leaf._value, level), leaf._node)
         leaf = leaf._value
     return snapshot(leaf)
@@ -472,7 +472,7 @@ def _owner(node: Node | Leaf) -> Any:
 
 
 def _pulled_back(xp: Any, g: Any, rerun: _Rerun) -> tuple[Any, ...]:  # noqa: ARG001  a formula's form
-    """The formula of every checkpoint: run it again, and go back through what that recorded."""
+    """Run a checkpoint again, and pull its cotangents back through the recording."""
     cotangents = g if len(rerun.metas) > 1 else (g,)
     # On the tape, variables arrive where backward itself is recorded. Under transforms, the
     # levels below record it.

@@ -1,8 +1,8 @@
-"""One call of a function that brings its own derivative: taken apart, recorded, put together.
+"""Calls of functions that bring their own derivative: split, recorded, and put together.
 
-The call belongs to the highest level among its arguments. The user's functions run one level
-below: on native arrays, or on the wrappers of the transforms outside, which so differentiate
-them. What they are given is flat here: arrays in, arrays out.
+The call belongs to the highest level among its arguments. The user's functions run one level below:
+on native arrays, or on the wrappers of the transforms outside, which so differentiate them. Their
+arguments are flat here: arrays in, arrays out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class CustomRule(Protocol):
-    """The derivative of one call; `inputs` are of the levels below the one that asks for it.
+    """The derivative of one call; `inputs` are of lower levels than the transform's.
 
     A rule that sets `materializes = False` is given None where no cotangent arrived, not zeros.
     """
@@ -50,18 +50,18 @@ class CustomRule(Protocol):
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """The outputs, and what pulls cotangents back to the inputs that are needed."""
+        """Return the outputs, and a function that pulls cotangents back to the needed inputs."""
         ...
 
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
     ) -> tuple[list[Any], Sequence[Any]]:
-        """The outputs and their tangents; a tangent is None where it is zero."""
+        """Return the outputs and their tangents; None stands for a zero tangent."""
         ...
 
 
 def is_differentiated(leaves: Sequence[Any]) -> bool:
-    """Tell if a transform that differentiates is among those that a call belongs to."""
+    """Tell if a transform that differentiates tracks one of the values."""
     for leaf in leaves:
         layer = leaf
         while isinstance(layer, AnyWrapper):
@@ -72,7 +72,7 @@ def is_differentiated(leaves: Sequence[Any]) -> bool:
 
 
 def hides_tracked(value: Any) -> bool:
-    """Tell if an object that is no container here holds a tracked value."""
+    """Tell if an object that is not a container here holds a tracked value."""
     if isinstance(value, (*SEQUENCE, DICT)):
         return is_derived(value)
     parts = () if isinstance(value, AnyWrapper) else getattr(value, "__dict__", {}).values()
@@ -80,7 +80,7 @@ def hides_tracked(value: Any) -> bool:
 
 
 def refuse_hidden(name: str, leaves: Sequence[Any]) -> None:
-    """Refuse tracked values in objects that are no containers here: the rule would not hold."""
+    """Refuse tracked values in objects that are not containers: the rule would miss them."""
     for leaf in filter(hides_tracked, leaves):
         raise TrackedValueError(
             f"an argument of {name}, which has a rule of its own, is {class_of(leaf)} that holds a "
@@ -91,7 +91,7 @@ def refuse_hidden(name: str, leaves: Sequence[Any]) -> None:
 
 
 def perform(rule: CustomRule, leaves: Sequence[Any]) -> list[Any]:
-    """The outputs of a call, with their derivatives at the highest level among the arguments."""
+    """Return the outputs of a call with derivatives at the arguments' highest level."""
     call = split(leaves)
     if call.wrapper._is_batched:  # the call belongs to the transform outside of the `vmap`
         whole = _BatchedRule(rule, call)
@@ -109,7 +109,7 @@ performs(perform, "call", name_of_first)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:
-    """Native arrays alone, or wrappers alone: one namespace for all of them."""
+    """Wrap all inputs if one is wrapped, so that they share a namespace."""
     for one in inputs:
         if isinstance(one, AnyWrapper):
             return [wrapped_untracked(one) for one in inputs]
@@ -127,7 +127,7 @@ def recorded(  # noqa: PLR0913  all there is to a call
     outs: Sequence[Any],
     pull: Pull,
 ) -> list[Any]:
-    """The outputs with the node that recorded the call."""
+    """Return the outputs with the node that records the call."""
     places = [place for place, out in enumerate(outs) if is_floating(out)]
     if places:
         call = _Recorded(rule, pull, level, len(outs), places)
@@ -140,7 +140,7 @@ def recorded(  # noqa: PLR0913  all there is to a call
 
 
 class _Recorded:
-    """A call as the backward pass needs it. On the tape, it may be differentiated itself."""
+    """A recorded call, as backward needs it; on the tape, it can be differentiated again."""
 
     __slots__ = ("count", "inputs", "level", "nodes", "places", "pull", "rule")
 
@@ -156,7 +156,7 @@ class _Recorded:
         self.nodes: tuple[Any, ...] = ()
 
     def again(self) -> Pull:
-        """The pull of the same call on inputs that have their places in the graph again."""
+        """Return the call's pull on inputs with their nodes, so that it is recorded."""
         inputs = [
             value if node is None else make_wrapper(variable_class(backend_of(value)), value, node)
             for value, node in zip(
@@ -182,7 +182,7 @@ def _pulled(xp: Any, g: Any, call: _Recorded) -> tuple[Any, ...]:  # noqa: ARG00
 
 
 def push_by_transposing(pull: Pull, outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    """The tangents of the outputs: a pull is linear, and its own pull is the push."""
+    """Compute the tangents of the outputs by transposing the pull, which is linear."""
     linear = record_linear(
         lambda cotangents: in_spaces_of(tangents, pull(cotangents)),
         [out if is_floating(out) else None for out in outs],
@@ -196,7 +196,7 @@ def pull_by_transposing(
     needed: Sequence[bool],
     name: str,
 ) -> tuple[list[Any], Pull]:
-    """The outputs, and the pull that follows from a push, which is recorded on fresh tangents."""
+    """Return the outputs and a pull, the transpose of a push recorded on new tangents."""
     level = new_level()
     outputs: list[Any] = []
 
@@ -214,7 +214,7 @@ def pull_by_transposing(
 
 
 class _BatchedRule:
-    """The rule of a batch, made from that of an example; the batch axis is the first.
+    """The rule of a batch, made from the rule of one example; the batch axis is the first.
 
     A transform outside of the `vmap` differentiates the whole batch. It gets the user's rule,
     whose functions are given batched arrays.
@@ -232,7 +232,7 @@ class _BatchedRule:
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """The example's reverse mode on batched arrays."""
+        """Run the example's reverse mode on batched arrays."""
         outs, pull = self.rule.reverse(self._batched(inputs, self.mapped), needed, level)
         mapped_outs = self.mapped_outs = [is_at(out, self.level) for out in outs]
 
@@ -249,7 +249,7 @@ class _BatchedRule:
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
     ) -> tuple[list[Any], Sequence[Any]]:
-        """The example's forward mode on batched arrays."""
+        """Run the example's forward mode on batched arrays."""
         outs, pushed = self.rule.forward(
             self._batched(inputs, self.mapped), self._batched(tangents, self.mapped), level
         )
@@ -265,7 +265,7 @@ class _BatchedRule:
         return [out for out, _ in found], [t for _, t in found]
 
     def wrapped(self, outs: Sequence[Any]) -> list[Any]:
-        """Outputs of the whole batch, as the function under `vmap` gets them."""
+        """Wrap outputs of the whole batch as the function under `vmap` receives them."""
         return self._batched(outs, self.mapped_outs)
 
     def _batched(self, values: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
@@ -275,13 +275,13 @@ class _BatchedRule:
         ]
 
     def _whole(self, value: Any) -> Any:
-        """With the batch axis; repeated along it, if it is the same for all examples."""
+        """Return a value with the batch axis; repeat it if all examples share it."""
         if is_at(value, self.level):
             return value._value
         return backend_of(value).xp.broadcast_to(value, (self.batch.size, *value.shape))
 
     def _summed(self, value: Any) -> Any:
-        """Of an argument that all examples share, the sum of their cotangents."""
+        """Sum the examples' cotangents of an argument that they share."""
         if not is_at(value, self.level):
             return value
         data = value._value

@@ -1,4 +1,4 @@
-"""`custom_vjp` and `custom_jvp`: functions one of whose modes their author writes."""
+"""`custom_vjp` and `custom_jvp`: functions with a user-written rule for one mode."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class custom_vjp(CustomFunction[P, R]):  # noqa: N801  JAX's name
             whatever `bwd` needs (the residuals).
         bwd
             `bwd(*nondiff_args, residuals, g)`: takes the cotangent of the value, which has its
-            structure, and returns a tuple with a cotangent for each of the other arguments, of
-            its structure, shapes and dtypes. None stands for zero. It is what `gradwrap.vjp`
-            would return: for complex arguments the conjugate of JAX's.
+            structure, and returns a tuple with a cotangent for each of the other arguments, of its
+            structure, shapes and dtypes. None stands for zero. It has the form of the result of
+            `gradwrap.vjp`: for complex arguments the conjugate of JAX's.
         """
         for function in (fwd, bwd):
             if not callable(function):
@@ -115,7 +115,7 @@ class _VjpCall(CustomCall):
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """Run fwd; bwd is the pull."""
+        """Run fwd, and return bwd as the pull."""
         outs, residuals = self._forward(inputs)
         refuse_tracked(outs, level, f"the fwd of {self.name} uses")
         out_treedef = self.out_treedef
@@ -134,7 +134,7 @@ class _VjpCall(CustomCall):
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
     ) -> tuple[list[Any], Sequence[Any]]:
-        """Forward mode: bwd, transposed."""
+        """Run fwd, and transpose bwd for the tangents."""
         outs, pull = self.reverse(inputs, [t is not None for t in tangents], level)
         return outs, push_by_transposing(pull, outs, tangents)
 
@@ -144,7 +144,7 @@ class _VjpCall(CustomCall):
         return [output_of(leaf, inputs) for leaf in leaves], residuals
 
     def _checked(self, returned: Any, spaces: Sequence[Space | None]) -> list[Any]:
-        """The cotangents as flat leaves, None where one is zero or there is none."""
+        """Return the cotangents as flat leaves; None stands for zero."""
         arguments = self.arguments
         what = f"the bwd of {self.name} returned"
         names = [arguments.function._parameter(place) for place in arguments.places]
@@ -210,8 +210,8 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         jvp
             `jvp(*nondiff_args, primals, tangents)`: takes the arguments and their tangents as two
             tuples, and returns the value and its tangent. A tangent has the structure, shapes and
-            dtypes of its primal, and None in the place of what is neither an array nor a number.
-            It must be linear in the tangents.
+            dtypes of its primal, and None for leaves that are neither arrays nor numbers. It must
+            be linear in the tangents.
         """
         if not callable(jvp):
             raise TypeError(f"{self.name}.defjvp takes a function; it got {kind_of(jvp)}.")
@@ -219,13 +219,13 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
         return jvp
 
     def defjvps(self, *jvps: AnyFunction[Any] | None) -> None:
-        """Give the function a rule for each argument; what they return is summed.
+        """Give the function a tangent rule for each argument; their results are summed.
 
         Parameters
         ----------
         jvps
-            For each argument `jvp(tangent, out, *primals)`, which returns what this tangent
-            contributes to that of `out`; None where that is zero.
+            For each argument `jvp(tangent, out, *primals)`, which returns this tangent's
+            contribution to the tangent of `out`; None where that is zero.
         """
         if self.nondiff_argnums:
             raise RuleDefinitionError(
@@ -259,7 +259,7 @@ class custom_jvp(CustomFunction[P, R]):  # noqa: N801  JAX's name
 
 
 def _sum(left: Any, right: Any) -> Any:
-    """The sum of two trees of one structure."""
+    """Add two trees of one structure."""
     leaves, treedef = flatten(left)
     others, _ = flatten(right)
     pairs = zip(leaves, others, strict=True)
@@ -284,7 +284,7 @@ class _JvpCall(CustomCall):
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """Reverse mode: the rule, transposed."""
+        """Return the outputs, and the transposed rule as the pull."""
         primals = [_wrapped(one) for one in inputs]  # one class with their tangents
 
         def forward(tangents: Sequence[Any]) -> tuple[list[Any], Sequence[Any]]:
@@ -321,7 +321,7 @@ def _wrapped(value: Any) -> Any:
 
 
 def _zero(primal: Any) -> Any:
-    """The tangent of an argument that is not differentiated."""
+    """Return the tangent of an argument that is not differentiated: zeros."""
     if is_floating(primal):
         return zeros_like(primal)
     if isinstance(primal, (int, float, complex)) and not isinstance(primal, bool):

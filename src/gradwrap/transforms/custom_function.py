@@ -1,4 +1,4 @@
-"""The base of `custom_vjp` and `custom_jvp`: it takes a call apart and puts it together."""
+"""The base class of `custom_vjp` and `custom_jvp`, which splits and reassembles a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class CustomFunction(UserFunction[P, R]):
-    """A function with a derivative of its own, which holds wherever it is differentiated."""
+    """A function with a derivative of its own, used by every transform."""
 
     __name__: str
     __wrapped__: Callable[P, R]
@@ -74,7 +74,7 @@ class CustomFunction(UserFunction[P, R]):
             return None
 
     def _positions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults included."""
+        """Return all arguments by position, defaults included."""
         if self._signature is None:
             if kwargs:
                 raise TypeError(
@@ -93,13 +93,13 @@ class CustomFunction(UserFunction[P, R]):
         return bound.args
 
     def _parameter(self, position: int) -> str:
-        """The name by which messages refer to an argument."""
+        """Return the name of an argument for messages."""
         name = described(self.fun, position)
         return f"argument {name}" if name.isdigit() else name
 
 
 class Arguments:
-    """The arguments of one call: those under differentiation as flat leaves, the others as such."""
+    """The arguments of one call: differentiated ones as flat leaves, others unchanged."""
 
     def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
         self.function: Any = function  # a CustomFunction
@@ -135,25 +135,25 @@ class Arguments:
         return map_leaves(native, value)
 
     def grouped(self, leaves: Sequence[Any]) -> list[list[Any]]:
-        """Flat leaves, those of each argument together."""
+        """Group flat leaves by argument."""
         iterator = iter(leaves)
         return [[next(iterator) for _ in range(treedef.size)] for treedef in self.treedefs]
 
     def restored(self, leaves: Sequence[Any]) -> list[Any]:
-        """The arguments under differentiation, in their structures."""
+        """Put leaves back into the structures of the differentiated arguments."""
         return [
             unflatten(treedef, group)
             for treedef, group in zip(self.treedefs, self.grouped(leaves), strict=True)
         ]
 
     def all(self, leaves: Sequence[Any]) -> list[Any]:
-        """Every argument, in the order of the signature."""
+        """Return every argument, in the order of the signature."""
         values = dict(self.static)
         values.update(zip(self.places, self.restored(leaves), strict=True))
         return [values[place] for place in range(self.count)]
 
     def path(self, index: int, leaf: int | None) -> str:
-        """The expression that reaches a leaf of an argument, or all of it."""
+        """Return the expression that reaches an argument, or one leaf of it."""
         treedef = self.treedefs[index]
         name: str = self.function._parameter(self.places[index])
         skeleton = unflatten(treedef, range(treedef.size))
@@ -161,7 +161,7 @@ class Arguments:
 
 
 class CustomCall:
-    """The derivative of one call of a custom function; the value's structure once it is known."""
+    """The derivative of one call of a custom function, and its value's structure."""
 
     def __init__(self, name: str, arguments: Arguments) -> None:
         self.name = name
@@ -169,11 +169,11 @@ class CustomCall:
         self.out_treedef: Any = None
 
     def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the structure of the function's value."""
+        """Put outputs into the structure of the function's value."""
         return unflatten(self.out_treedef, outs)
 
     def value_and(self, second: str, returned: Any, rule: str) -> tuple[list[Any], Any]:
-        """Take apart what a rule returned: the leaves of the value, and something second."""
+        """Split a rule's result: the leaves of the value, and the second item."""
         if not isinstance(returned, TUPLE) or len(returned) != 2:
             raise RuleResultError(
                 f"the {rule} of {self.name} returned {kind_of(returned)}. "

@@ -1,7 +1,7 @@
-"""Rules from outside the library: for a user's function, or any library's.
+"""Rules from outside the library: for a user's function or another library's.
 
-They are entries like the library's own. What a rule of a user returns is checked each time, what
-the library's own return is checked by its tests.
+They are entries like the library's own. The results of a user's rule are checked at each call; the
+library's own rules are checked by its tests.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def defjvp(
     backend: str | None = None,
     params: str | None = None,
 ) -> None:
-    """Give an operation a rule for forward mode: what each array argument's tangent contributes.
+    """Give an operation a rule for forward mode: a tangent formula for each array argument.
 
     An operation needs only one of the two rules. If it has just a VJP, its JVP follows by
     transposing that. If it has just a JVP, its VJP follows in the same way, so the JVP has to be
@@ -166,7 +166,7 @@ def _define(
 
 
 def _target(op: Any) -> tuple[Op, Callable[..., Any] | None]:
-    """The operation to register a rule for, and its native function if the table lacks it."""
+    """Return the operation to give a rule, and its native function if the table lacks it."""
     if isinstance(op, str):
         found = find_op(op)
         if found is None:
@@ -199,7 +199,7 @@ def _rule_of_function(  # noqa: PLR0913  what `defvjp` and `defjvp` were given
     backend: str | None,
     params: str | None,
 ) -> Rule:
-    """The rule of a function that is not in the table, with what was defined of it before."""
+    """Make the rule of a function outside the table, extending any earlier one."""
     known = target.rule_for(backend or GENERIC)
     if params is None and known is not None:
         params = " ".join(known.parameters)
@@ -230,7 +230,7 @@ def _rule_of_function(  # noqa: PLR0913  what `defvjp` and `defjvp` were given
 def _names(
     op: Any, params: str | None, rule: Rule, formulas: Sequence[FormulaFunction | None]
 ) -> tuple[str, ...]:
-    """The names that formulas have for a row's parameters: the row's, or those of any ufunc."""
+    """Return the parameter names that formulas use: the row's, or those of any ufunc."""
     if params is not None:
         names = tuple(params.replace(",", " ").split())
     elif isinstance(getattr(op, "nin", None), int):
@@ -250,7 +250,7 @@ def _replacements(
     backend: str | None,
     function: tuple[Any, str | None],
 ) -> dict[str, Rule]:
-    """New formulas for an operation of the table, on one backend or on all."""
+    """Make rules with new formulas for an operation, on one backend or on all."""
     if backend is None:
         wanted = [name for name, rule in target.rules.items() if rule.provenance != "user"]
         wanted = list(dict.fromkeys([GENERIC, *wanted]))
@@ -298,7 +298,7 @@ def _replacements(
 
 
 def _defined(rule: Rule | None, along: str) -> tuple[FormulaFunction | None, ...]:
-    """The formulas along `g` or `t` that a rule has been given, without those derived from them."""
+    """Return the formulas along `g` or `t` that a rule was given; derived formulas are None."""
     if rule is None:
         return ()
     if along == "g":
@@ -322,7 +322,7 @@ def _checked(
 def _completed(
     vjps: Sequence[FormulaFunction | None], jvps: Sequence[_CheckedJvp | None] | None, count: int
 ) -> tuple[FormulaFunction | None, ...]:
-    """A formula for each cotangent: the one that was given, or else the transpose of the JVP."""
+    """Return a formula for each cotangent: the given one, or the transposed JVP."""
     given = tuple(vjps) or (None,) * count
     if jvps is None:
         return given
@@ -378,7 +378,7 @@ def _signature(*names: str) -> inspect.Signature:
 
 
 class _CheckedJvp:
-    """A user's JVP formula, whose result is compared with the output it is to belong to."""
+    """A user's JVP formula, whose result is checked against the output."""
 
     def __init__(self, function: FormulaFunction, op: str, argument: str) -> None:
         given = tuple(inspect.signature(function).parameters)
@@ -395,7 +395,7 @@ class _CheckedJvp:
         self.__signature__: inspect.Signature = _signature("xp", "t", *self.names, *more)
 
     def __call__(self, xp: Any, t: Any, *saved: Any) -> Any:
-        """The tangent of the output, or a tuple of those of several."""
+        """Return the tangent of the output, or a tuple for several outputs."""
         values = dict(zip((*self.names, "out"), saved, strict=False))
         result = self.function(xp, t, *saved[: len(self.names)])
         check_tangent(result, values["out"], self.op, self.argument)
@@ -403,10 +403,10 @@ class _CheckedJvp:
 
 
 class _TransposedJvp:
-    """The formula of a cotangent that follows from a JVP.
+    """The cotangent formula derived by transposing a JVP.
 
     A JVP is linear in its tangent. It is recorded on a variable tangent, and the cotangent goes
-    back through that record. What it saves is what the JVP names.
+    back through that record. It saves the values that the JVP names.
     """
 
     def __init__(self, jvp: _CheckedJvp) -> None:
@@ -417,7 +417,7 @@ class _TransposedJvp:
         self.__signature__: inspect.Signature = _signature("xp", "g", *self.names)
 
     def __call__(self, xp: Any, g: Any, *saved: Any) -> Any:
-        """The cotangent of the argument."""
+        """Return the cotangent of the argument."""
         cotangents = g if isinstance(g, TUPLE) else (g,)
         values = saved[: len(self.jvp.names)]
         # The engine conjugates around the formulas of complex outputs, as a formula for reals

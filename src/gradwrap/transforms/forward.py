@@ -91,7 +91,7 @@ def jvp(
 def _entered(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], level: int
 ) -> list[Any]:
-    """The primals with their tangents, as the function receives them."""
+    """Return the primals with their tangents, as the function receives them."""
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, SEQUENCE):
             raise TangentError(
@@ -110,7 +110,7 @@ def _entered(
 
 
 def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
-    """One argument, its arrays with their tangents."""
+    """Attach the tangents to the arrays of one argument."""
     pairs, treedef = flatten_with_paths(primal, name)
     given, structure = flatten(tangent)
     if structure != treedef:
@@ -132,7 +132,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
 
 
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
-    """An array with its tangent, checked against it."""
+    """Attach a tangent to an array, after checking it."""
     if labelled:
         remember_labels(primal, level)
         tangent = without_labels(tangent)
@@ -157,7 +157,7 @@ def _is_number(value: object) -> bool:
 
 
 def _tangent_of(leaf: Any, level: int) -> Any:
-    """The tangent of an output: zeros where it does not depend on the primals."""
+    """Return the tangent of an output; zeros if it does not depend on the primals."""
     if is_at(leaf, level):
         return snapshot(leaf._node.value)
     if isinstance(leaf, (int, float, complex)) and not is_array(leaf):
@@ -170,7 +170,7 @@ def _zero_tangent(plain: Any) -> Any:
 
 
 def _as_outputs(tangents: Sequence[Any], value: Any) -> list[Any]:
-    """Tangents, each of its output's kind: array, array scalar, or number."""
+    """Convert tangents to their outputs' kinds: array, array scalar, or number."""
     outputs, _ = flatten(value)
     return [
         None if tangent is None else as_original(tangent, output)
@@ -243,7 +243,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 
 def _tangents_at(argument: Tracked, tangent: Any, primal: Any, name: str) -> list[Any]:
-    """The tangents of the leaves of an argument; None for zero."""
+    """Return the tangents of the leaves of an argument; None for zero."""
     if tangent is None:
         return [None] * len(argument.leaves)
     checked, _ = flatten(_with_tangent(primal, tangent, 0, name))

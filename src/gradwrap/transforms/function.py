@@ -1,4 +1,4 @@
-"""`Function`: an operation with a forward and a backward of the user's, as in PyTorch.
+"""`Function`: an operation with a user-written forward and backward, as in PyTorch.
 
 A call is performed once, on native arrays, and recorded at every level that tracks an argument.
 Backward runs on what the level above leaves: native arrays, or variables where its result is to
@@ -112,7 +112,7 @@ class Function:
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Keep what backward needs, where `forward` does not take `ctx`; to be overridden."""
+        """Save values for backward if `forward` does not take `ctx`; to be overridden."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -161,7 +161,7 @@ class Function:
 
     @classmethod
     def _by_position(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments of `apply` in the order of forward's parameters, up to the last one given.
+        """Return the arguments of `apply` by position, up to the last one given.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Function:
 
     @classmethod
     def _of_unknown_origin(cls, args: Sequence[Any], array: Any, where: str) -> Any:
-        """An array that forward computed, where its dependence on the arguments would matter."""
+        """Return an array computed in forward, which raises if it is differentiated."""
         parents = [a for a in args if isinstance(a, AnyWrapper) and a._node is not None]
         if not parents:
             return array
@@ -209,14 +209,14 @@ class Function:
 
 
 class _Hidden:
-    """Native arrays that pass through `apply` untouched."""
+    """Native arrays that pass through `apply` unchanged."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = tuple(values)
 
 
 class _Undifferentiable(Function):
-    """Given arrays, as if computed from others in an unknown way: to differentiate them raises."""
+    """An operation that returns given arrays; to differentiate them raises an error."""
 
     _refusal = operator.attrgetter("message")
 
@@ -285,7 +285,7 @@ def once_differentiable(backward: F) -> F:
 
 
 def _looped_gradients(name: str, run: Any, *grads: Any) -> tuple[Any, ...]:
-    """Run a backward that takes native arrays alone on mapped cotangents."""
+    """Run a backward for native arrays on one example of a batch after the other."""
     present: list[bool] = []
 
     def arrays_alone(*one: Any) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ class Call:
         )
 
     def perform(self, args: Sequence[Any]) -> list[Any]:
-        """The outputs, at the levels of the arguments."""
+        """Return the outputs, wrapped at the levels of the arguments."""
         level, wrapper, nodes, data = split(args)
         if level == UNTRACKED:
             return self._forward(args)
@@ -66,7 +66,7 @@ class Call:
         return self._recorded(level, nodes, data, outs)
 
     def _apart(self, data: Sequence[Any]) -> list[Any]:
-        """The outputs where `vmap` maps over the arguments."""
+        """Return the outputs of a batch, computed for one example after the other."""
         result = applied_by_example(self.function, data)
         self.kind = type(result) if isinstance(result, SEQUENCE) else None
         return [result] if self.kind is None else list(result)
@@ -92,7 +92,7 @@ class Call:
         return outs
 
     def _output(self, value: Any, index: int) -> Any:
-        """An output as an array, if it is one, or a number with a fraction."""
+        """Return an output as a native array; a float or complex number becomes one."""
         if isinstance(value, AnyWrapper):
             if is_recorded(value):
                 raise TrackedValueError(
@@ -108,7 +108,7 @@ class Call:
         return value
 
     def structured(self, outs: Sequence[Any]) -> Any:
-        """Outputs in the form that forward returned."""
+        """Put outputs into the form that forward returned: one, a tuple or a list."""
         if self.kind is None:
             return outs[0]
         return self.kind(*outs) if hasattr(self.kind, "_fields") else self.kind(outs)
@@ -139,7 +139,7 @@ class Call:
     def _pushed(
         self, level: int, nodes: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
     ) -> list[Any]:
-        """The outputs with their tangents, in forward mode: backward is linear in what it gets."""
+        """Return the outputs with tangents, by transposing backward, which is linear."""
         if self.function._refusal is not None:
             unknown = _UnknownTangent(self.function._refusal(self.ctx))
             return [
@@ -160,7 +160,7 @@ class Call:
 
 
 class _UnknownTangent:
-    """In the place of a tangent that is not known: whatever is done with it raises."""
+    """A stand-in for an unknown tangent; any use of it raises an error."""
 
     __slots__ = ("_message",)
 
@@ -183,7 +183,7 @@ performs(Call.perform, "call", _name_of)
 
 
 class _RecordedCall:
-    """A call as backward needs it, besides arrays."""
+    """The parts of a call that backward needs, besides arrays."""
 
     __slots__ = ("backends", "ctx", "function", "metas", "others", "output_count", "places")
 
@@ -201,7 +201,7 @@ class _RecordedCall:
         }
 
     def held_arrays(self) -> list[Any]:
-        """The arrays that forward computed and the context keeps."""
+        """Return the arrays computed by forward that the context keeps."""
         arrays: list[Any] = self.ctx._computed_arrays()
         return arrays
 
@@ -213,7 +213,7 @@ def _pulled_back(
     out: Any,
     call: _RecordedCall,
 ) -> tuple[Any, ...]:
-    """The formula of every custom function: call backward, and check what it returns."""
+    """Call the backward of a custom function, and check its result."""
     several = len(call.places) > 1
     grads: list[Any] = [None] * call.output_count
     outs: list[Any] = [None] * call.output_count
@@ -233,7 +233,7 @@ def _pulled_back(
 
 
 def _of_own_library(arg: Any) -> Any:
-    """Undo that the engine takes all arguments for arrays of the first output's library."""
+    """Wrap an argument for its own library; the engine assumes the first output's."""
     if not isinstance(arg, AnyWrapper) or arg._value is None:
         return arg
     own = wrapper_class(type_of(arg)._kind, backend_of(arg._value))
@@ -241,7 +241,7 @@ def _of_own_library(arg: Any) -> Any:
 
 
 def _checked(call: _RecordedCall, results: list[Any], graph: Any) -> list[Any]:
-    """The gradients, one for each argument, each of its argument's shape and dtype."""
+    """Return the gradients, each checked against its argument's shape and dtype."""
     name = call.function.__name__
     expected = len(call.metas)
     given = len(results)
@@ -293,7 +293,7 @@ def _array_of(value: Any, meta: Meta, backend: Backend, name: str, index: int) -
 
 
 def _in_mode(gradient: Any, meta: Meta, graph: Any) -> Any:
-    """A variable where the backward pass is recorded, and no tracked one where it is not."""
+    """Wrap a gradient if backward is recorded, and unwrap it if not."""
     if isinstance(gradient, AnyWrapper):
         if graph is None and meta.level == TAPE_LEVEL:
             return native(gradient)
@@ -320,7 +320,7 @@ def _op(function: Any, backend: Backend, materializes: bool) -> OpaqueOp:
 
 
 def _skeleton(arg: Any) -> Any:
-    """The places of an argument in the graphs of all levels, without its array."""
+    """Copy the wrappers of an argument with their nodes, without the array."""
     if not isinstance(arg, AnyWrapper):
         return None
     return make_wrapper(type_of(arg), _skeleton(arg._value), arg._node)
@@ -333,7 +333,7 @@ def _native_argument(arg: Any) -> Any:
 
 
 def _distinct(args: list[Any]) -> list[Any]:
-    """Let no two arguments be one object, so that each that is kept is known for what it is."""
+    """Copy an argument that is given twice, so that saved arguments are told apart by identity."""
     seen: set[int] = set()
     for index, arg in enumerate(args):
         if is_array(arg):
@@ -352,7 +352,7 @@ def _distinct(args: list[Any]) -> list[Any]:
 
 
 def holds_batch(values: Any) -> bool:
-    """Tell if an array that `vmap` maps over is somewhere in values."""
+    """Tell if nested values contain an array that `vmap` maps over."""
     return next(batched_parts(values), None) is not None
 
 
@@ -374,7 +374,7 @@ def _looped(function: type[Any], run: Any, *args: Any) -> Any:
 def _recorded_by_example(
     function: type[Any], level: int, parents: tuple[Any, ...], data: Sequence[Any], outs: list[Any]
 ) -> list[Any]:
-    """Record a call whose arguments below this level are mapped over."""
+    """Record a call whose arguments are mapped over below this level."""
     places = [i for i, out in enumerate(outs) if is_floating(out)]
     if not places:
         return outs
@@ -401,7 +401,7 @@ def _pulled_by_example(  # noqa: PLR0913  a formula's form
 def _gradients(
     function: type[Any], flags: Sequence[bool], places: Sequence[int], *values: Any
 ) -> tuple[Any, ...]:
-    """The gradients of one example: forward again, and backward."""
+    """Compute the gradients of one example: run forward again, then backward."""
     grads, data = values[: len(places)], values[len(places) :]
 
     def of_tracked(*tracked: Any) -> list[Any]:

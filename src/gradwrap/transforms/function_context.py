@@ -28,7 +28,7 @@ else:
 
 
 class Input:
-    """Stands for an argument of forward."""
+    """A stand-in for an argument of forward."""
 
     __slots__ = ("index",)
 
@@ -37,13 +37,13 @@ class Input:
 
 
 class Output(Input):
-    """Stands for an output of forward."""
+    """A stand-in for an output of forward."""
 
     __slots__ = ()
 
 
 class Computed:
-    """Holds an array that forward computed: how it depends on the arguments is not known."""
+    """An array that forward computed, whose dependence on the arguments is unknown."""
 
     __slots__ = ("_kept",)
 
@@ -54,17 +54,17 @@ class Computed:
 
     @property
     def array(self) -> Any:
-        """The array; unpacked, if it was saved under `saved_tensors_hooks`."""
+        """Return the array, unpacked if it was saved under `saved_tensors_hooks`."""
         return restored_tree("a Function", self._kept)
 
     def held_arrays(self) -> list[Any]:
-        """The array, unless it is packed."""
+        """Return the array, unless it is packed."""
         held = getattr(self._kept, "held_arrays", None)
         return [self._kept] if held is None else list(held())
 
 
 class _Settling:
-    """Puts stand-ins for what forward kept, and notes which arguments and outputs that was."""
+    """A replacement of kept arrays by stand-ins, which notes the arguments and outputs used."""
 
     def __init__(self, args: Sequence[Any], outs: Sequence[Any], marked: Sequence[Any]) -> None:
         self.inputs: set[int] = set()
@@ -173,7 +173,7 @@ class FunctionCtx(Generic[A]):
 
     @property
     def saved_tensors(self) -> tuple[A, ...]:
-        """The arrays that forward gave to `save_for_backward`."""
+        """Return the arrays that forward gave to `save_for_backward`."""
         return self._saved
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
@@ -192,7 +192,7 @@ class FunctionCtx(Generic[A]):
         )
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for an output that has no cotangent.
+        """Choose whether backward gets zeros or None for an output without a cotangent.
 
         Zeros by default; None after `set_materialize_grads(False)`.
         """
@@ -204,7 +204,7 @@ class FunctionCtx(Generic[A]):
         return any(output is marked for marked in self._marked)
 
     def _settle(self, args: Sequence[Any], outs: Sequence[Any]) -> tuple[set[int], set[int], bool]:
-        """Replace arguments and outputs by what stands for them; tell which ones are used.
+        """Replace kept arguments and outputs by stand-ins; return which of them are used.
 
         The third result says whether there is an array of floats of another origin.
         """
@@ -223,7 +223,7 @@ class FunctionCtx(Generic[A]):
         needs_input_grad: tuple[bool, ...],
         computed: Callable[[Any, str], Any] | None = None,
     ) -> FunctionCtx:
-        """The context with the arguments and outputs of one level."""
+        """Return the context with the arguments and outputs of one level."""
         again = FunctionCtx(needs_input_grad)
         again._args, again._outs, again._origin = args, outs, self
 
@@ -248,14 +248,14 @@ class FunctionCtx(Generic[A]):
         return again
 
     def _native(self) -> FunctionCtx:
-        """The context with native arrays alone."""
+        """Return the context with native arrays only."""
         args = [native(arg) for arg in self._args]
         outs = [native(out) for out in self._outs]
         native_ctx: FunctionCtx = self._origin._at(args, outs, self.needs_input_grad)
         return native_ctx
 
     def _computed_arrays(self) -> list[Any]:
-        """The arrays of floats that forward computed, wherever they are kept."""
+        """Return the arrays of floats that forward computed, wherever they are kept."""
         found: list[Any] = []
 
         def collect(leaf: Any) -> Any:
@@ -268,7 +268,7 @@ class FunctionCtx(Generic[A]):
         return found
 
     def _tracked(self) -> list[Variable[Any]]:
-        """The arguments that are tracked by a transform outside of this backward."""
+        """Return the arguments that a transform outside of this backward tracks."""
         return [a for a in self._args if isinstance(a, AnyWrapper) and a._node is not None]
 
 

@@ -1,10 +1,10 @@
-"""Implicit differentiation: of a root, a fixed point, the solution of a linear system.
+"""Implicit differentiation of roots, fixed points, and solutions of linear systems.
 
 The solver runs once and is not differentiated. Where `f(x)` is zero, and `A` is the derivative of
-`f` at `x`, what `f` has closed over moves the root by `dx = -A^-1 df` (the implicit function
-theorem). So `f(x)` is recorded, and `x` is made from it by an operation whose derivative is
-`-A^-1`. Each level that tracks `f(x)` gets its own such operation, from the lowest up, so that it
-is differentiated in its turn by those outside of it.
+`f` at `x`, a change `df` through the closure of `f` moves the root by `dx = -A^-1 df` (the implicit
+function theorem). So `f(x)` is recorded, and `x` is made from it by an operation whose derivative
+is `-A^-1`. Each level that tracks `f(x)` gets its own such operation, from the lowest up, so that
+it is differentiated in its turn by those outside of it.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def fixed_point(
 
 
 def _relative(step: Any, at: Any) -> float:
-    """The largest change of an element, of all examples of a batch."""
+    """Return the largest relative change of any element, in any example of a batch."""
     step, at = (to_host(innermost(one)) for one in (step, at))
     return float(np.max(np.abs(step) / (1.0 + np.abs(at)), initial=0.0))
 
@@ -251,7 +251,7 @@ def custom_linear_solve(
 
 
 def _minus(value: Any, other: Any, what: str, whose: str = "x") -> Any:
-    """The difference of two trees of one structure."""
+    """Subtract two trees of one structure."""
     left, treedef = flatten(value)
     right, wanted = flatten(other)
     if treedef != wanted:
@@ -273,7 +273,7 @@ def _solved(  # noqa: PLR0913  the two functions above
     """Find a root of `f` by `solve(given, like)`, and attach its derivative at each level."""
 
     def quietly(x: Any) -> Any:
-        """The function as the solver calls it: native arrays in and out, where it can be."""
+        """Call the function as the solver does, with native arrays where possible."""
         return map_leaves(_without_silent, given(wrapped_untracked(x)))
 
     with no_grad():
@@ -294,7 +294,7 @@ def _solved(  # noqa: PLR0913  the two functions above
 
 
 def _dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
-    """The solution `x` of `linear(x) = y`, one call of `linear` for each of its elements."""
+    """Solve `linear(x) = y` for `x`, by one call of `linear` for each element."""
     parts, treedef = flatten(y)
     backend = backend_of(parts[0])
     xp = backend.xp
@@ -325,7 +325,7 @@ def _dense_solve(linear: Callable[[Any], Any], y: Any) -> Any:
 
 
 class _Problem:
-    """An equation `f(x) = 0`, and how to solve with its derivative and with the adjoint of that."""
+    """An equation `f(x) = 0`, and the solvers for its derivative and the adjoint."""
 
     def __init__(
         self,
@@ -341,29 +341,29 @@ class _Problem:
         self.silenced: int = silent_up_to()
 
     def residual(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves of `f(x)`, of the structure and spaces of `x`."""
+        """Return the leaves of `f(x)`, of the structure and spaces of `x`."""
         return self.checked(
             self.f(wrapped_untracked(self.tree(leaves))), leaves, "the function returned"
         )
 
     def tree(self, leaves: Sequence[Any]) -> Any:
-        """Leaves in the structure of the solution."""
+        """Put leaves into the structure of the solution."""
         return unflatten(self.treedef, leaves)
 
     def checked(
         self, tree: Any, like: Sequence[Any], what: str, whose: str = "the solution"
     ) -> list[Any]:
-        """The leaves of a tree, each in the space of one of `like`; None where one is no array."""
+        """Return a tree's leaves, checked against the spaces of `like`; None for non-arrays."""
         where = f"{self.name}: {what}"
         return checked_leaves(tree, self.treedef, spaces_of(like), lambda _: where, whose)
 
     def solve(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
-        """Solve with the derivative, as an operation that is differentiated implicitly."""
+        """Solve with the derivative, as an operation differentiated implicitly."""
         forward, transpose = self.solvers
         return flatten(custom_linear_solve(linear, self.tree(right), forward, transpose))[0]
 
     def solve_transposed(self, linear: Linear, right: Sequence[Any]) -> list[Any]:
-        """Solve with the adjoint of the derivative, as such an operation too."""
+        """Solve with the adjoint of the derivative, also differentiated implicitly."""
         forward, transpose = self.solvers
         if transpose is None:
             raise NoRuleError(
@@ -376,7 +376,7 @@ class _Problem:
 def _attached(
     problem: _Problem, leaves: Sequence[Any], residual: Sequence[Any], level: int
 ) -> list[Any]:
-    """The solution with its derivative at a level; `leaves` have those of the levels below."""
+    """Attach the derivative at a level to the solution; `leaves` have the lower levels'."""
     tracked = [_at(leaf, level) for leaf in residual]
     if any(isinstance(leaf, Dual) for leaf in tracked):
         return _pushed(problem, leaves, level)
@@ -387,7 +387,7 @@ def _attached(
 
 
 def _pushed(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
-    """A dx = -df, where df is the tangent of f(x) for an x that does not move."""
+    """Solve A dx = -df for the tangent dx, where df is the tangent of f at a fixed x."""
     moved = _tangents(problem.residual(leaves), leaves, level)
 
     def linear(tree: Any) -> Any:
@@ -413,7 +413,7 @@ def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[An
 
 
 def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
-    """Record f at an x that this level tracks too: the way back to it is the adjoint of A."""
+    """Record f at a tracked x, whose pull is the adjoint of A."""
     points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
     xs = [
         make_wrapper(variable_class(backend_of(x)), x, p)
@@ -435,7 +435,7 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
 
 
 class _Rule:
-    """The solution as an operation on the residual."""
+    """The solution as an operation on the residual, for the tape."""
 
     def __init__(self, problem: _Problem, leaves: Sequence[Any], adjoint: Linear) -> None:
         self.name = problem.name
@@ -444,13 +444,13 @@ class _Rule:
         self.adjoint = adjoint
 
     def pull(self, cotangents: Sequence[Any]) -> list[Any]:
-        """The cotangent of the residual: minus the solution with the adjoint."""
+        """Return the cotangent of the residual: minus the adjoint's solution."""
         return [-part for part in self.problem.solve_transposed(self.adjoint, cotangents)]
 
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """On the tape, once more, on a solution that is tracked: its derivative is recorded."""
+        """Record the call once more with a tracked solution, for higher derivatives."""
         nodes = tuple(one._node if isinstance(one, AnyWrapper) else None for one in inputs)
         again = recorded(self, TAPE_LEVEL, nodes, inputs, self.leaves, self.pull)
         _, back = vjp(self.problem.f, self.problem.tree(again))
@@ -463,7 +463,7 @@ class _Rule:
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
     ) -> tuple[list[Any], Sequence[Any]]:
-        """Not asked for: `attached` sees to forward mode."""
+        """Raise an error: forward mode goes through `_attached`."""
         raise NotImplementedError
 
 
@@ -471,7 +471,7 @@ class _Rule:
 
 
 def _levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
-    """The levels that track any of the values, and whether one does from outside of a `vmap`."""
+    """Return the levels that track the values, and whether one is outside of a `vmap`."""
     found: set[int] = set()
     is_outside = False
     for value in values:
@@ -486,12 +486,12 @@ def _levels_of(values: Sequence[Any]) -> tuple[set[int], bool]:
 
 
 def _without_silent(leaf: Any) -> Any:
-    """Take off the wrappers that track nothing, or nothing in this mode."""
+    """Take off the wrappers that have no effect in the present mode."""
     return snapshot(strip(leaf, lambda layer: not has_effect(layer)))
 
 
 def _at(value: Any, level: int) -> Any:
-    """The wrapper of a level, without those of the levels above; None if there is none."""
+    """Return the wrapper of a level without the wrappers above it, or None."""
     value = strip(value, lambda layer: layer._node is None or level_of(layer) > level)
     return snapshot(value) if is_at(value, level) else None
 
@@ -507,7 +507,7 @@ def _at(value: Any, level: int) -> Any:
 
 
 def _stepped(problem: _Problem, leaves: Sequence[Any], order: int) -> list[Any]:
-    """The solution, of the values it has, with its derivatives up to an order."""
+    """Return the solution with its derivatives up to an order, by Newton steps."""
     found = list(leaves)
     reached = 0
     while reached < order:

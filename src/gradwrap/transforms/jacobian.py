@@ -253,7 +253,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 def _options(
     argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: int | None
 ) -> dict[str, Any]:
-    """The options that all Jacobians have, by name."""
+    """Return the options that all Jacobians have, by name."""
     flags = {"has_aux": has_aux, "holomorphic": holomorphic}
     return {"argnums": argnums, "chunk_size": chunk_size, **flags}
 

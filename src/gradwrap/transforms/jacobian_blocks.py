@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 def by_rows(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
-    """For each output, the blocks of all leaves of the arguments: one batched backward pass."""
+    """Return for each output the blocks of all leaves, by one batched backward pass."""
     for out in outputs:
         check_output(recording.name, out, holomorphic)
     leaves = leaves_of(recording)
@@ -77,7 +77,7 @@ def by_rows(
 
 
 def _whole(parts: list[Any], holomorphic: bool) -> Any:
-    """All rows, from those in stretches."""
+    """Join the stretches of rows; conjugate them for a holomorphic function."""
     whole = joined(parts)
     return backend_of(whole).xp.conj(whole) if holomorphic else whole
 
@@ -85,7 +85,7 @@ def _whole(parts: list[Any], holomorphic: bool) -> Any:
 def _rows_of_one(
     recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool, chunk_size: Any
 ) -> list[Any]:
-    """The blocks of the one output there is, by the cheapest way."""
+    """Return the blocks of a single output, in the cheapest way."""
     shape = tuple(output._value.shape)
     if not shape:  # its Jacobian is its gradient
         gradient = recording.arrived([output], [ones_of(output)], keep=False)
@@ -122,7 +122,7 @@ def _rows_of_one(
 
 
 def check_output(name: str, out: Any, holomorphic: bool) -> None:
-    """Refuse an output that has no Jacobian by rows: no array, or complex."""
+    """Refuse an output without a Jacobian by rows: not an array, or complex."""
     check_is_array(name, out)
     if backend_of(out).dtype_kind(out.dtype)[1] and not holomorphic:
         raise NonScalarOutputError(
@@ -133,7 +133,7 @@ def check_output(name: str, out: Any, holomorphic: bool) -> None:
 
 
 def leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
-    """The leaves of the arguments, None where nothing is differentiated, and their arrays."""
+    """Return the arguments' leaves (None if not differentiated), and their arrays."""
     return [
         (leaf, None if leaf is None else array_of(original))
         for tracked in recording.tracked
@@ -150,7 +150,7 @@ def leaves_of(recording: Recording) -> list[tuple[Any, Any]]:
 
 
 class _DiagonalStart:
-    """Where the rows are no longer diagonal: a node, and the factors or rows that arrive there."""
+    """The node where rows stop being diagonal, with the factors or rows that arrive there."""
 
     def __init__(self, node: Any, factors: Any, rows: Any) -> None:
         self.node = node
@@ -158,14 +158,14 @@ class _DiagonalStart:
         self.rows = rows
 
     def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
-        """The cotangents of the leaves for a stretch of the rows, as one batch of this level."""
+        """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
         rows = batch_of(self._some_rows(first, last), level)
         found = backward_pass([(self.node, rows)], retain_graph=keep)
         leaf_hooks(found)
         return found
 
     def rows_at(self, leaf: Any, first: int, last: int) -> Any:
-        """The rows, where they have come to this leaf already, and nobody looks at them."""
+        """Return the rows if they have already reached this leaf, and it has no hooks."""
         is_there = self.rows is not None and self.node is leaf and leaf.hooks is None
         return self._some_rows(first, last) if is_there else None
 
@@ -184,7 +184,7 @@ class _DiagonalStart:
 
 
 def _diagonal_start(output: Any) -> _DiagonalStart:
-    """Go back from an output through the elementwise functions of one argument it ends in."""
+    """Go back from an output through its last elementwise functions of one argument."""
     node: Any = output._node
     factors = output._backend.ones_like(output._value)
     while type(node) is Node and _keeps_diagonal(
@@ -197,7 +197,7 @@ def _diagonal_start(output: Any) -> _DiagonalStart:
 
 
 def _keeps_diagonal(node: Any) -> bool:
-    """Tell if an operation works on each element of one argument by itself."""
+    """Tell if an operation acts on each element of one argument separately."""
     rule = getattr(node.op, "rule", None)
     return (
         rule is not None
@@ -211,12 +211,12 @@ def _keeps_diagonal(node: Any) -> bool:
 
 
 def _is_unobserved(op: Any) -> bool:
-    """Tell if nobody would miss a visit of the nodes of this binding."""
+    """Tell if no hook or inspection would miss a visit of this binding's nodes."""
     return (op.guards or not op.special) and op.hooks is None and inspecting.get() is None
 
 
 def _saved(node: Any) -> tuple[Any, ...]:
-    """What the one formula of a node saved; whoever overwrote an array of it is told so."""
+    """Return the values that a node's formula saved, after checking the guarded arrays."""
     saved = node.saved
     if node.op.guards:
         saved, _ = unguarded(node.op.name, node, next_sequence_number())
@@ -232,7 +232,7 @@ def _pulled(node: Any, factors: Any) -> Any:
 
 
 def _rows_of_product(node: Any, factors: Any) -> Any:
-    """The rows that leave the product of a matrix and the vector that is differentiated."""
+    """Return the rows behind a matrix-vector product, or None for another node."""
     if node.op.name not in ("matmul", "linalg.matmul") or node.more or node.index != 1:
         return None
     if not _is_unobserved(node.op):
@@ -251,7 +251,7 @@ def _rows_of_product(node: Any, factors: Any) -> Any:
 def chosen_untracked(
     fun: Callable[..., Any], argnums: Argnums, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments, those to differentiate without wrappers that track nothing.
+    """Return the arguments; those to differentiate lose wrappers that track nothing.
 
     The others are the function's own: it may ask them for a variable's methods, or write to them.
     """
@@ -269,7 +269,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     holomorphic: bool,
     chunk_size: int | None,
 ) -> Any:
-    """The Jacobian of one call, in the structure of the output, and `aux`."""
+    """Return the Jacobian of one call in the output's structure, and `aux`."""
     args, kwargs = chosen_untracked(fun, argnums, args, kwargs)
     places = list(dict.fromkeys(selected(fun, argnums, args, kwargs)))
     given: dict[int | str, Any] = dict[int | str, Any](enumerate(args)) | dict(kwargs.items())
@@ -320,7 +320,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
 
 
 def differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: str) -> Any:
-    """A leaf of an argument as an array; None for one that passes through."""
+    """Return a leaf as an array, or None if it is not differentiated."""
     if passes_through(leaf):
         return None
     array, backend = differentiable(leaf, f"argument {path}")
@@ -338,7 +338,7 @@ def _blocks_of(
     chunk_size: int | None,
     push: Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> list[list[Any]]:
-    """For each output its blocks; `push` gives the outputs and their tangents for a basis."""
+    """Return each output's blocks; `push` returns the outputs and their tangents."""
     outputs: Sequence[Any] = ()
     chunks: list[list[Any]] = []
     for first, last in one_by_one(chunks_of(space.total, chunk_size)):
@@ -354,7 +354,7 @@ def _blocks_of(
 
 
 def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
-    """The blocks of one output for all arrays of a space, from tangents in stretches."""
+    """Return the blocks of one output for all arrays, from its tangents."""
     if parts[0] is None:
         return [None if a is None else zero_block(out, a) for a in space.arrays]
     rank = len(out.shape)
@@ -369,7 +369,7 @@ def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
 def by_columns(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
-    """For each output, the blocks of all leaves, from one pass through the linearisation."""
+    """Return for each output the blocks of all leaves, by pushing through the linearisation."""
     for out in outputs:
         check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in leaves_of(recording)])
@@ -381,7 +381,7 @@ def by_columns(
 def by_fewer(
     recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
 ) -> list[list[Any]]:
-    """The blocks by rows or by columns, whichever are fewer."""
+    """Return the blocks by rows or by columns, whichever are fewer."""
     inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf, _ in leaves_of(recording))
     rows = sum(size_of(out.shape) for out in outputs if recording.is_tracked(out))
     blocks = by_rows if rows <= inputs else by_columns

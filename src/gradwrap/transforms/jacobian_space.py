@@ -35,7 +35,7 @@ class FlatAxis:
         self.level: int = new_level()
 
     def basis(self, first: int, last: int) -> list[Any]:
-        """The unit vectors from one number to another: for each array its part of all of them."""
+        """Return the unit vectors `first` to `last` as batches, one part for each array."""
         count = last - first
         level = self.level
         parts: list[Any] = []
@@ -56,7 +56,7 @@ class FlatAxis:
         return parts
 
     def split(self, xp: Any, whole: Any, index: int, axis: int) -> Any:
-        """The stretch of an axis that belongs to one of the arrays, in its shape."""
+        """Return the part of an axis that belongs to one array, in its shape."""
         own = self.shapes[index]
         assert own is not None
         shape = whole.shape
@@ -68,7 +68,7 @@ class FlatAxis:
 
 
 def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
-    """The result of a batched pass, batch axis first; zeros, or one value for all, spread out."""
+    """Return a batched pass's result, batch axis first; repeat a value that all rows share."""
     if is_at(found, level) and found._is_batched:
         return found._value
     xp = backend_of(like).xp
@@ -78,12 +78,12 @@ def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
 
 
 def joined(parts: list[Any]) -> Any:
-    """Stretches of rows put together."""
+    """Join stretches of rows."""
     return parts[0] if len(parts) == 1 else backend_of(parts[0]).xp.concat(parts, axis=0)
 
 
 def zero_block(out: Any, original: Any) -> Any:
-    """The block of an output that does not depend on an argument."""
+    """Return the block of zeros of an output that does not depend on an argument."""
     backend = backend_of(original)
     meta = backend.meta(original, 0)
     shape = (*tuple(getattr(out, "shape", ())), *meta.shape)
@@ -93,7 +93,7 @@ def zero_block(out: Any, original: Any) -> Any:
 def as_asked(
     blocks: Sequence[Sequence[Any]], treedefs: Sequence[TreeDef], argnums: Argnums
 ) -> list[Any]:
-    """For each output its blocks, in the structures of the arguments."""
+    """Return each output's blocks in the structures of the arguments."""
     owned = [
         None if one is None else unwrapped(one, UNTRACKED) for block in blocks for one in block
     ]
@@ -109,7 +109,7 @@ def as_asked(
 
 
 def arrays_among(outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
-    """The outputs without None in containers, as a gradient has for what is not differentiated."""
+    """Return the outputs, except for None in containers."""
     return [out for out in outputs if treedef.is_lone or out is not None]
 
 
@@ -120,12 +120,12 @@ def with_none(outputs: Sequence[Any], found: Sequence[Any]) -> list[Any]:
 
 
 def array_of(original: Any) -> Any:
-    """An argument as the array that stands for it."""
+    """Return an argument as an array."""
     return original if is_array(original) else default_scalar(original)
 
 
 def check_is_array(name: str, out: Any) -> None:
-    """Refuse an output that is no array."""
+    """Refuse an output that is not an array."""
     if not is_array(out):
         raise NotAnArrayError(
             f"a Jacobian needs a function that returns arrays; {name} returned a "

@@ -20,7 +20,7 @@ def apply_where(
     *,
     safe: float | tuple[float, ...] = 0.5,
 ) -> Any:
-    """Return `where(condition, f(*args), fill)`, but call `f` only with the values that are taken.
+    """Return `where(condition, f(*args), fill)`; evaluate `f` only where the condition holds.
 
     Outside of the condition, `f` is evaluated at `safe` instead (the "double where"). So the values
     and all derivatives are right even if `f` or its derivative is not finite there.
@@ -76,7 +76,7 @@ def apply_where(
 
 
 def _namespace(values: tuple[Any, ...]) -> Any:
-    """The namespace of the values: the wrapped one, if any of them is a variable."""
+    """Return the namespace of the values: the wrapped one if a value is a variable."""
     arrays = [value for value in values if hasattr(value, "dtype")]
     if not arrays:
         raise NotAnArrayError(
@@ -86,5 +86,5 @@ def _namespace(values: tuple[Any, ...]) -> Any:
 
 
 def _number(xp: Any, value: Any, like: Any) -> Any:
-    """A number as an array of the dtype and device of another."""
+    """Convert a number to an array of the dtype and device of another."""
     return xp.zeros_like(like) + value

@@ -1,4 +1,4 @@
-"""A function that has no batching, on one example after the other, where it is differentiated.
+"""Functions without batching, applied to one example after the other and differentiated.
 
 Under `vmap` alone, a loop over the examples performs it. Inside `vmap(grad(f))`, its arguments
 belong to `grad`, and are batches to it. So the call is recorded as one, whose value and whose
@@ -52,7 +52,7 @@ def _on_each(function: Callable[..., list[Any]], name: str, leaves: Sequence[Any
 
 
 def _replaced(whole: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> list[Any]:
-    """Return a list with other values at some places."""
+    """Return a list with new values at some places."""
     found = dict(zip(places, values, strict=True))
     return [found.get(place, value) for place, value in enumerate(whole)]
 
@@ -67,7 +67,7 @@ class _Examples:
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """Return the outputs, and what pulls the cotangents of each example back."""
+        """Return the outputs, and a function that pulls each example's cotangents back."""
         outs = _on_each(self.function, self.name, inputs)
         kept = [place for place, out in enumerate(outs) if is_floating(out)]
         moved = [place for place, is_needed in enumerate(needed) if is_needed]
@@ -102,7 +102,7 @@ class _Examples:
     def _of(
         self, xs: Sequence[Any], moved: Sequence[int], kept: Sequence[int]
     ) -> Callable[..., list[Any]]:
-        """Return the function of some arguments alone, to those outputs that have a derivative."""
+        """Return the function of the moved arguments and the differentiable outputs only."""
 
         def function(*primals: Any) -> list[Any]:
             outs = self.function(*_replaced(xs, moved, primals))

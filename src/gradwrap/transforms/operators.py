@@ -1,4 +1,4 @@
-"""Derivatives without their matrices: as SciPy's linear operators, and diagonals alone."""
+"""Derivatives without full matrices: SciPy linear operators, and diagonals of Hessians."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class _Products:
 
 
 def _like(array: Any, like: Any) -> Any:
-    """An array of NumPy's as one of another library, of the dtype of its vector."""
+    """Convert a NumPy array to the library, dtype and device of another array."""
     backend = backend_of(like)
     found = backend.asarray(array, like) if backend.name != "numpy" else np.asarray(array)
     return backend.xp.astype(found, like.dtype)
@@ -196,7 +196,7 @@ def hessian_diagonal(
 def _diagonal(
     gradient: Callable[[Any], Any], value: Any, name: str, argnums: Argnums, chunk_size: int | None
 ) -> Any:
-    """The diagonal of the Jacobian of a gradient, in the structure of the argument."""
+    """Return the diagonal of a gradient's Jacobian, in the structure of the argument."""
     pairs, treedef = flatten_with_paths(value, name)
     leaves = [
         None
@@ -226,7 +226,7 @@ def _diagonal(
 
 
 def _part(found: Any, leaf: Any, level: int, rows: slice, columns: slice) -> Any:
-    """A stretch of the diagonal, from a batch of rows."""
+    """Return a stretch of the diagonal from a batch of rows."""
     known = diagonal_of(found)
     if known is not None:
         return known[columns]
@@ -237,6 +237,6 @@ def _part(found: Any, leaf: Any, level: int, rows: slice, columns: slice) -> Any
 
 
 def _shaped(parts: list[Any], leaf: Any) -> Any:
-    """A diagonal in the shape of its array."""
+    """Reshape a diagonal to the shape of its array."""
     whole = joined(parts) if parts else zeros_like(leaf)
     return backend_of(whole).xp.reshape(whole, leaf.shape)

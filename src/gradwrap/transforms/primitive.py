@@ -1,4 +1,4 @@
-"""Users' functions in wrappers; `primitive`: one that is one operation to the recorder."""
+"""Wrappers of user functions, and `primitive`, which records a function as one operation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class UserFunction(Generic[P, R]):
-    """A user's function in a wrapper that is called, named, and bound to instances as it is."""
+    """A wrapper of a user's function with its name, which also binds to instances."""
 
     def __init__(self, fun: Callable[P, R]) -> None:
         functools.update_wrapper(self, fun)
@@ -48,7 +48,7 @@ class UserFunction(Generic[P, R]):
 
 
 class Signature:
-    """A function's parameters as the table writes them; defaults stand in a scope, by value."""
+    """A function's parameters in the table's form; defaults are kept by value in a scope."""
 
     names: list[str]
     text: str
@@ -69,7 +69,7 @@ class Signature:
             self.names, self.text = self._inspected(function, given)
 
     def check_words(self, name: str, count: int, along: str) -> None:
-        """Refuse array parameters whose names mean something else to a formula along `g` or `t`."""
+        """Refuse array parameters whose names have another meaning in formulas."""
         reserved = ("xp", along, "out")
         if any(parameter in reserved for parameter in self.names[:count]):
             renamed = [f"{p}_" if p in reserved else p for p in self.names]
@@ -112,14 +112,14 @@ class Signature:
 
 
 class Primitive(UserFunction[P, R]):
-    """A function of native arrays that is one operation to the recorder."""
+    """A function of native arrays that is recorded as one operation."""
 
     def __init__(self, fun: Callable[P, R]) -> None:
         super().__init__(fun)
         self.op: Op = Op(name_of(fun))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function: with native arrays, whatever wraps them."""
+        """Call the function with native arrays, and record the call."""
         cls = _variable_class_in([*args, *kwargs.values()])
         if cls is None:
             return self.fun(*args, **kwargs)
@@ -142,7 +142,7 @@ class Primitive(UserFunction[P, R]):
 
 
 def _variable_class_in(values: Sequence[Any]) -> Any:
-    """The class of the first variable among values and in lists of them."""
+    """Return the class of the first variable among values and lists of values."""
     return next((type(v) for v in _variables(values)), None)
 
 
@@ -176,7 +176,7 @@ def primitive(fun: Callable[P, R]) -> Callable[P, R]:
 def call_native(
     function: Callable[..., Any], name: str, xp: Any, /, *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a user's function, and see to it that arrays come out."""
+    """Call a user's function, and convert its results to arrays."""
     out = function(*args, **kwargs)
     if isinstance(out, SEQUENCE):
         parts = [_as_array(xp, part, name) for part in out]

@@ -1,4 +1,4 @@
-"""Containers of arrays as one vector, and back."""
+"""Containers of arrays, joined into one vector and split again."""
 
 from __future__ import annotations
 
@@ -74,23 +74,23 @@ class Raveling:
         return backend_of(like).asarray(leaf, like)
 
     def _joined(self, values: list[Any]) -> Any:
-        """One vector of arrays, in a buffer of its own."""
+        """Join arrays into one vector, in a buffer of its own."""
         xp = namespace_of(values)
         return xp.concat(
             [cast_to(xp, xp.reshape(value, (-1,)), self.dtype) for value in values], axis=0
         )
 
     def ravelled(self, tree: Any) -> Any:
-        """The vector of another container of the same structure and shapes."""
+        """Return the vector of another container of the same structure and shapes."""
         leaves, treedef = flatten(tree)
         if treedef != self.treedef:
             raise PytreeError(f"the structure is {treedef}, not {self.treedef}.")
         return self._joined([self._as_array(leaves[i], "", self.flat) for i in self.places])
 
     def tree(self, flat: Any, *, is_gradient: bool = False) -> Any:
-        """The container whose arrays are the parts of a vector, of their shapes and dtypes.
+        """Return the container of a vector's parts, in their shapes and dtypes.
 
-        What is no part of it stays as it was, or is None in a gradient.
+        Leaves that are not in the vector stay unchanged, or are None in a gradient.
         """
         shape = tuple(flat.shape) if is_array(flat) else None
         if shape != (self.size,):
@@ -112,12 +112,12 @@ class Raveling:
 
 
 def to_host(value: Any) -> Any:
-    """Return an array of any library as one of NumPy's; an untracked wrapper as it is.
+    """Return an array of any library as a NumPy array; an untracked wrapper unchanged.
 
     Raises
     ------
     TrackedValueError
-        The value is tracked: NumPy's arrays, and what SciPy makes of them, cannot hold it.
+        The value is tracked: NumPy's arrays, and SciPy's copies of them, cannot hold it.
     """
     if isinstance(value, AnyWrapper):
         if is_recorded(value):
@@ -133,7 +133,7 @@ def to_host(value: Any) -> Any:
 
 
 def ravel_pytree(tree: T) -> tuple[Any, Callable[[Any], T]]:
-    """Join the arrays of a container into one vector; return it, and the way back.
+    """Join the arrays of a container into one vector; return it and the inverse function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A function's run on wrapped arguments, and the way back through what it recorded."""
+"""Runs of a function on wrapped arguments, and backward passes through the recording."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """A function's run on wrapped arguments: its outputs, and the arguments they were made from."""
+    """One run of a function on wrapped arguments: its outputs and its tracked arguments."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Recording:
         self.out: Any = without_inner(run(fun, entered, named), self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
-        """An argument with the content that it has now, whatever its owner writes to it."""
+        """Protect an argument against later writes by its owner, and return it."""
         kept = backend.kept(array, self.level, not self._lasting)
         if kept is array:
             return array
@@ -88,17 +88,17 @@ class Recording:
         return kept
 
     def _check_arguments(self) -> None:
-        """Refuse to go back if an argument was overwritten since the function was called."""
+        """Raise if an argument was overwritten since the function was called."""
         reader = next_sequence_number()
         for one in self._guarded:
             one.checked(self.name, reader)
 
     def unwrapped(self, tree: Any) -> Any:
-        """A result of the function, as the caller of the transform gets it."""
+        """Unwrap a result of the function for the caller of the transform."""
         return unwrapped(tree, self.level)
 
     def handed_out(self, tree: Any) -> Any:
-        """The same in buffers of the caller's own, where what was recorded is still needed."""
+        """Unwrap a result, and copy it if the recording still needs its buffer."""
 
         def own(leaf: Any) -> Any:
             result = self.unwrapped(leaf)
@@ -106,17 +106,17 @@ class Recording:
             if not is_shared or isinstance(result, AnyWrapper):
                 return result
             if not hasattr(type_of(result), "__setitem__"):
-                return result  # a number of NumPy, which nobody can write to
+                return result  # a NumPy scalar, which cannot be written to
             return backend_of(result).copy(result)
 
         return map_leaves(own, tree)
 
     def is_tracked(self, value: Any) -> bool:
-        """Tell if a value was computed from the arguments under differentiation."""
+        """Tell if a value depends on the arguments under differentiation."""
         return is_at(value, self.level)
 
     def linear_map(self, outputs: Sequence[Any]) -> LinearMap:
-        """The derivative of outputs with respect to the leaves of the tracked arguments."""
+        """Return the derivative of outputs with respect to the arguments' leaves."""
         if self._guarded:
             self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
@@ -125,7 +125,7 @@ class Recording:
     def arrived(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = True
     ) -> dict[Any, Any]:
-        """Carry cotangents of outputs back to the leaves of the tracked arguments."""
+        """Pull cotangents of outputs back to the leaves of the tracked arguments."""
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
@@ -141,7 +141,7 @@ class Recording:
     def pull(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False
     ) -> list[Any]:
-        """The gradients of the tracked arguments, each in its argument's form."""
+        """Return the gradients of the tracked arguments, each in its argument's form."""
         arrived = self.arrived(outputs, cotangents, keep=keep)
         gradients = [g for tracked in self.tracked for g in tracked.gradients(arrived)]
         own_buffers(gradients, cotangents)
@@ -153,7 +153,7 @@ class Recording:
 
 
 def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
-    """Take apart what a function returned."""
+    """Split a function's result into the output and `aux`."""
     if not has_aux:
         return returned, None
     if not isinstance(returned, TUPLE) or len(returned) != 2:
@@ -167,7 +167,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def without_labels(value: Any) -> Any:
-    """The array that a labelled one holds; anything else as it is."""
+    """Return the array of a labelled value; other values unchanged."""
     kind = type_of(value)
     if kind in registered and hasattr(kind, "dtype"):
         return flatten(value)[0][0]
@@ -178,12 +178,12 @@ def without_labels(value: Any) -> Any:
 
 
 def ones_of(out: Any) -> Any:
-    """A cotangent of ones for an output."""
+    """Return a cotangent of ones for an output."""
     return out._backend.ones_like(out._value)
 
 
 def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
-    """The cotangent that the gradient of a scalar starts from; None for a constant."""
+    """Return the initial cotangent of a scalar's gradient; None for a constant."""
     is_tracked = recording.is_tracked(out)
     if not is_tracked or out.shape != () or holomorphic or out._node.meta.is_complex:
         _check_scalar(recording, out, holomorphic)
@@ -191,7 +191,7 @@ def scalar_seed(recording: Recording, out: Any, holomorphic: bool) -> Any:
 
 
 def elementwise_seed(recording: Recording, out: Any) -> Any:
-    """The cotangent of ones for an output of an elementwise function; None for a constant."""
+    """Return the cotangent of ones for an elementwise function; None for a constant."""
     if not is_array(out) and not _is_number(out):
         raise NotAnArrayError(
             "elementwise_grad needs a function that returns arrays; "
@@ -207,7 +207,7 @@ def elementwise_seed(recording: Recording, out: Any) -> Any:
 
 
 def checked_cotangents(cotangent: Any, outputs: Sequence[Any], treedef: TreeDef) -> list[Any]:
-    """The leaves of a cotangent, each of the shape and dtype of its output."""
+    """Return a cotangent's leaves, checked against the shape and dtype of the outputs."""
     pairs, given = flatten_with_paths(cotangent, "cotangent")
     if given != treedef:
         raise BackwardError(

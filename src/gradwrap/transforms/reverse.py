@@ -125,7 +125,7 @@ def value_and_grad(
 def _differentiated(
     recording: Recording, argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> tuple[Any, Any, Any]:
-    """The output, what came with it, and the gradient."""
+    """Return the output, `aux`, and the gradient."""
     out, aux = out_and_aux(recording.name, recording.out, has_aux)
     scalar = without_labels(out)
     seed = scalar_seed(recording, scalar, holomorphic)

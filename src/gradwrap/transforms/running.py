@@ -1,4 +1,4 @@
-"""The edge of a transform: where the user's function is called on tracked arguments."""
+"""Entry of a transform: the call of the user's function on tracked arguments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WRAPPERS = ("Variable", "Dual", "Batched")
 
 
 def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a function under a transform, and let no error of Python or NumPy leave it bare."""
+    """Call a function under a transform, and explain errors that Python or NumPy raise."""
     try:
         with differentiating():
             return fun(*args, **kwargs)
@@ -76,7 +76,7 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
 
 
 def _note_package(error: GradwrapError) -> None:
-    """Say in which line of an installed package an error was raised, unless it says so itself."""
+    """Add the line of an installed package that raised an error, unless it is named."""
     caller = caller_of(error)
     if caller is not None and caller.package and str(caller) not in str(error):
         note = f"It was raised {caller}."
@@ -85,7 +85,7 @@ def _note_package(error: GradwrapError) -> None:
 
 
 def _overlooked(error: BaseException | None) -> GradwrapError | None:
-    """Return the refusal that C code has overlooked, so that a later call raised a SystemError."""
+    """Return the gradwrap error that C code ignored until a later call raised a SystemError."""
     while isinstance(error, SystemError):
         error = error.__cause__
         if isinstance(error, GradwrapError):
@@ -94,7 +94,7 @@ def _overlooked(error: BaseException | None) -> GradwrapError | None:
 
 
 def _note_tracked(error: Exception) -> None:
-    """Say of a ValueError of an installed package that it ran on tracked values."""
+    """Add to an installed package's ValueError that it ran on tracked values."""
     caller = caller_of(error)
     if type(error) is ValueError and caller is not None and caller.package:
         error.add_note(
@@ -104,9 +104,9 @@ def _note_tracked(error: Exception) -> None:
 
 
 def _explained(fun: Callable[..., Any], error: Exception) -> GradwrapError | None:
-    """Return the error that stands for one of Python or NumPy; None if it says enough.
+    """Return a gradwrap error that explains one of Python or NumPy, or None.
 
-    What has a class of its own is part of what the function does, and is left as it is.
+    An error of a class of its own is part of the function's behaviour, and is left alone.
     """
     kind, text = type(error), str(error)
     is_attribute = kind is AttributeError and any(f"'{name}' object" in text for name in WRAPPERS)

@@ -1,7 +1,7 @@
-"""Sparse Jacobians: many columns, or rows, in one pass, where no two of them share a nonzero.
+"""Sparse Jacobians: columns or rows that share no nonzero are computed in one pass.
 
 Columns without a common row can be added up: one pass along their sum gives all of them, and each
-row says to which it belongs. So the columns are coloured, such that those of one colour have no
+row says to which it belongs. So the columns are coloured, such that columns of one colour have no
 common row, and there is one pass for each colour (Curtis, Powell and Reid, "On the estimation of
 sparse Jacobian matrices", 1974). Rows are coloured likewise for reverse mode.
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Pattern:
-    """Where a matrix may differ from zero, and the colours of its rows or columns."""
+    """The sparsity pattern of a matrix, and the colours of its rows or columns."""
 
     def __init__(self, sparsity: Any, mode: Mode) -> None:
         try:
@@ -75,14 +75,14 @@ class Pattern:
         self.count: int = count
 
     def seeds(self) -> NDArray[np.float64]:
-        """Return a direction for each colour, and one of random numbers."""
+        """Return a direction for each colour, and a random one for the check."""
         made = np.zeros((self.count + 1, self.colours.size))
         made[self.colours, np.arange(self.colours.size)] = 1.0
         made[-1] = np.random.default_rng(0).uniform(0.5, 1.5, self.colours.size)
         return made
 
     def matrix(self, passes: Any, directions: Any, name: str) -> Any:
-        """Return the Jacobian of what the passes along the directions gave, checked by the last."""
+        """Assemble the Jacobian from the passes' results; check it along the last direction."""
         own, across = self.rows, self.indices
         if self.mode == "columns":
             own, across = across, own
@@ -103,7 +103,7 @@ class Pattern:
 
 
 def coloured(starts: Any, indices: Any, others: int) -> tuple[Ints, int]:
-    """Return a colour for each line such that no two of a colour have a common index; their number.
+    """Colour the lines so that lines of one colour share no index; return colours and their number.
 
     Each line in turn gets the first colour that none of its indices has met.
     """
@@ -123,7 +123,7 @@ def coloured(starts: Any, indices: Any, others: int) -> tuple[Ints, int]:
 
 
 def check_options(argnums: Argnums, holomorphic: bool) -> None:
-    """Refuse what a sparse Jacobian cannot have."""
+    """Refuse options that a sparse Jacobian does not support."""
     if not isinstance(argnums, (int, str)):
         raise ArgnumsError(
             f"argnums={argnums!r} with sparsity, which is the pattern of one matrix. Fix: give one "
@@ -138,7 +138,7 @@ def check_options(argnums: Argnums, holomorphic: bool) -> None:
 def sparse_matrix(
     recording: Recording, outputs: Sequence[Any], pattern: Pattern, chunk_size: int | None
 ) -> Any:
-    """The Jacobian of outputs with respect to the one argument of a recording."""
+    """Return the Jacobian of outputs with respect to a recording's one argument."""
     for out in outputs:
         check_output(recording.name, out, holomorphic=False)
     arguments = [original for _, original in leaves_of(recording)]
@@ -167,7 +167,7 @@ def _size(arrays: Sequence[Any]) -> int:
 
 
 def _passes(linear: LinearMap, seeds: Any, sources: Sequence[Any], targets: Sequence[Any]) -> Any:
-    """One batched pass through a linear map: what it makes of each of the seeds, in a row."""
+    """Pass all seeds through a linear map as one batch; return the results as rows."""
     level = new_level()
     starts: list[Any] = []
     first = 0

@@ -1,4 +1,4 @@
-"""The stretches in which a Jacobian is computed, and the line that shows how many are done."""
+"""Stretches in which a Jacobian is computed, and the line that shows their progress."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _shown: ContextVar[str] = ContextVar("shown", default="")
 def with_line(
     fun: Callable[..., Any], transform: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Return the transform of a function, which shows a line while its stretches are computed."""
+    """Return the transform of a function, with a line that shows its progress."""
     name = f"{getattr(transform, 'func', transform).__name__} of {name_of(fun)}"
-    jacobian_of = transform(_under(fun, ""))  # what the function computes itself shows none
+    jacobian_of = transform(_under(fun, ""))  # nested computations show no line
     return _under(jacobian_of, name)
 
 
 def _under(fun: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """Return a function that runs while `_shown` has a value."""
+    """Return a function that runs with `what` as the text of the progress line."""
 
     @functools.wraps(fun)
     def running(*args: Any, **kwargs: Any) -> Any:
@@ -45,7 +45,7 @@ def _under(fun: Callable[..., Any], what: str) -> Callable[..., Any]:
 
 
 def chunks_of(total: int, chunk_size: int | None) -> Stretches:
-    """The stretches of so many rows, each from one number to another."""
+    """Split rows into stretches, each a pair of first and last number."""
     if chunk_size is None:
         if not _shown.get():
             return [(0, total)]
@@ -58,7 +58,7 @@ def chunks_of(total: int, chunk_size: int | None) -> Stretches:
 
 
 def one_by_one(stretches: Stretches) -> Iterator[tuple[int, int]]:
-    """Yield stretches, and show how many are done; what is computed meanwhile shows nothing."""
+    """Yield stretches, and show how many are done; nested computations show nothing."""
     what = _shown.get()
     if not what:
         yield from stretches

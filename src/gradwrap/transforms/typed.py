@@ -1,6 +1,6 @@
 """Decorators that give the transforms the types that `gradwrap.typing` declares for them.
 
-To a type checker the function becomes one of the protocols there; at run time it is what it was.
+To a type checker the function becomes one of the protocols there; at run time it is unchanged.
 """
 
 from __future__ import annotations

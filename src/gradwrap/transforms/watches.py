@@ -1,4 +1,4 @@
-"""Context managers: checks and modes of the backward pass, other forms of what it needs."""
+"""Context managers for checks and modes of the backward pass, and for packing saved arrays."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
 
 
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
-    """Make a zero cotangent times an infinite or undefined derivative zero, instead of NaN.
+    """Make a zero cotangent times an infinite or undefined derivative zero instead of NaN.
 
     This is a context manager, for the current thread or task, around the backward pass. In
     elementwise operations, a cotangent that is exactly zero gives a zero, whatever the derivative

@@ -1,4 +1,4 @@
-"""The backend of CuPy, whose arrays are on a GPU, for which the host must not wait."""
+"""The backend of CuPy, whose arrays are on a GPU; the host never waits for the device."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class CupyBackend(Backend):
             return array.copy(order=order or "K")
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
-        """Copy a small array; a large one is shared, since the host would wait to compare it."""
+        """Copy a small array; share a large one, since comparing it later would block the host."""
         if not self.is_array(array) or array.nbytes > COPIED:
             return array
         return copied(self.copy(array), array)
 
     def owns_buffer(self, array: Any) -> bool:
-        """A view refers to its base; who shares memory otherwise refers to the pointer."""
+        """Tell if nothing else refers to the array's memory pointer, as views and others would."""
         if self.has_several_devices or type(array) is not cupy.ndarray or array.base is not None:
             return False
         return sys.getrefcount(array.data) == _OWN_BUFFER
@@ -145,7 +145,7 @@ class CupyBackend(Backend):
 
 
 def _on_device(key: Any) -> Any:
-    """A key whose lists, and NumPy's arrays, are arrays of CuPy."""
+    """Convert the lists and NumPy arrays in a key to CuPy arrays."""
     if isinstance(key, TUPLE):
         return tuple(_on_device(part) for part in key)
     return cupy.asarray(key) if isinstance(key, (list, np.ndarray)) else key
@@ -156,7 +156,7 @@ def _is_mask(key: Any) -> bool:
 
 
 def _spread(mask: Any, values: Any, like: Any) -> Any:
-    """Zeros with `values` where a mask of the first axes is true, whose count nobody asks for."""
+    """Return zeros with `values` where a mask is true, without counting the mask on the host."""
     shape = mask.shape + (1,) * (like.ndim - mask.ndim)
     if not values.shape[0]:
         return cupy.zeros_like(like)
@@ -172,7 +172,7 @@ def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:
 
 
 def _write(array: Any, key: Any, value: Any) -> Any:
-    """`array` with a value at `key`."""
+    """Write a value at `key` in place, and return the array."""
     if type(array) is cupy.ndarray and _is_mask(key) and not getattr(value, "ndim", 0):
         mask = key.reshape(key.shape + (1,) * (array.ndim - key.ndim))
         cupy.copyto(array, value, where=mask, casting="unsafe")
@@ -182,7 +182,7 @@ def _write(array: Any, key: Any, value: Any) -> Any:
 
 
 def _to_device(xp: Any, x: Any, device: Any, *, stream: Any = None) -> Any:
-    """As array_api_compat's, with streams that wait for each other."""
+    """Move an array to a device, as array-api-compat does; the streams wait for each other."""
     if isinstance(x, cupy.ndarray) and stream is None and not isinstance(device, str):
         return moved(x, device)
     return to_device(x, device, stream=stream)

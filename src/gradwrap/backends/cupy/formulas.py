@@ -1,9 +1,9 @@
-"""Formulas of the table as C code, for one kernel each.
+"""Formulas of the table, translated to C code for one kernel each.
 
-A formula runs once, on symbols in place of the arrays and of `xp`. Each operation becomes a line
-of C in the type `T` of the arrays; Python's numbers become `T` too, so that nothing is computed in
+A formula runs once, on symbols in place of the arrays and of `xp`. Each operation becomes a line of
+C in the type `T` of the arrays; Python's numbers become `T` too, so that nothing is computed in
 double precision for arrays of single precision. A formula that branches on a value, or calls a
-function without a line of C, stays as it is.
+function without a line of C, is not translated.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Untraceable(Exception):  # noqa: N818  it ends a trace, and is no error
-    """The formula does what has no line of C."""
+    """The formula contains an operation that has no C code."""
 
 
 class _Kind:
-    """A kind of argument: an array, or a number that is known when the kernel is called."""
+    """A kind of argument: an array, or a number whose value is known at the call."""
 
 
 ARRAY, NUMBER = _Kind(), _Kind()
@@ -34,14 +34,14 @@ DTYPE = object()
 
 
 class Traced(NamedTuple):
-    """A formula as C."""
+    """A formula translated to C."""
 
     lines: Sequence[str]
     result: str
 
     @property
     def operations(self) -> int:
-        """The number of kernels that the formula would be otherwise."""
+        """The number of kernels that the formula would launch without fusion."""
         return len(self.lines)
 
     def code(self, out: str) -> str:
@@ -50,7 +50,7 @@ class Traced(NamedTuple):
 
 
 class _Trace:
-    """The lines so far; the same operation on the same values is one line."""
+    """The lines of C so far; repeating an operation on the same values adds no line."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -59,7 +59,7 @@ class _Trace:
     def perform(
         self, code: str, values: Sequence[Any], takes: str = "T", gives: str = "T"
     ) -> _Symbol:
-        """Write the line of an operation on values of the C type `takes`."""
+        """Write the line of an operation on values of C type `takes`, and return its result."""
         code = code.format(*(self.text(value, takes) for value in values))
         known = self._known.get((gives, code))
         if known is None:
@@ -95,7 +95,7 @@ def _operator(name: str, takes: str = "T", gives: str = "T", *, swapped: bool = 
 
 
 class _Symbol:
-    """A value of a formula that runs on symbols: a number or a truth value for each element."""
+    """A symbolic value in a traced formula: a number or a truth value for each element."""
 
     __slots__ = ("ctype", "name", "trace")
     __hash__ = None  # type: ignore[assignment]  # equality is an operation
@@ -135,7 +135,7 @@ class _Symbol:
 
 
 class _Array(_Symbol):
-    """A symbol that a formula takes for an array: it has a dtype."""
+    """A symbolic array: unlike other symbols, it has a dtype."""
 
     __slots__ = ()
 
@@ -145,7 +145,7 @@ class _Array(_Symbol):
 
 
 class _Namespace:
-    """The standard's functions, of symbols."""
+    """The standard's functions on symbols."""
 
     def __init__(self, trace: _Trace) -> None:
         self._trace = trace
@@ -213,5 +213,5 @@ def trace(formula: Callable[..., Any], saved: Sequence[Any], names: Sequence[str
     try:
         result = formula(_Namespace(tracing), g, *arguments)
         return Traced(tracing.lines, tracing.text(result))
-    except (AttributeError, TypeError) as error:  # it asks for what a symbol does not have
+    except (AttributeError, TypeError) as error:  # it uses an attribute that symbols lack
         raise Untraceable(str(error)) from error

@@ -1,4 +1,4 @@
-"""The functions of the `cupy` module, for `gradwrap.cupy`: with tracked values, those of NumPy."""
+"""The functions of the `cupy` module for `gradwrap.cupy`; tracked values go to NumPy's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OTHER_NAMES = {"row_stack": "vstack"}
 
 
 class DropIn:
-    """The functions of `cupy` for tracked values, each of which is made at first use."""
+    """The functions of `cupy` for tracked values, each made at its first use."""
 
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
@@ -64,7 +64,7 @@ class DropIn:
 
 
 def _standing_for(known: Any, counterparts: ModuleType, name: str) -> Any:
-    """Return a function that takes tracked values in place of CuPy's; other objects unchanged."""
+    """Return a version of CuPy's function for tracked values; other objects unchanged."""
     if isinstance(known, cupy.ufunc):
         return Ufunc(known)
     if isinstance(known, (type, ModuleType)) or not callable(known):
@@ -96,7 +96,7 @@ def _function(known: Callable[..., Any], counterpart: Callable[..., Any] | None)
 
 
 def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell whether an argument may be written to, which must then stay a variable."""
+    """Tell whether a call may write to an argument, which then must remain a variable."""
     return isinstance(kwargs.get("out"), AnyWrapper) or any(
         isinstance(a, AnyWrapper) for a in args[2:]
     )
@@ -117,7 +117,7 @@ def as_numpys(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call in the order, and under the names, of NumPy's function."""
+    """Return a call's arguments in the order and with the names of NumPy's function."""
     theirs, ours = _parameters(known), _parameters(counterpart)
     if theirs is None or ours is None:
         return args, kwargs
@@ -162,7 +162,7 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter] | 
 
 
 def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
-    """The array on the host; refused while tracked."""
+    """Copy an array to the host; refuse a tracked array."""
     if is_recorded(a):
         raise TrackedValueError(
             "cupy.asnumpy would take a tracked value out of the graph, and drop its gradient. "
@@ -172,7 +172,7 @@ def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _array_module(module: ModuleType, *args: Any) -> Any:
-    """The drop-in where CuPy's arrays are, tracked or not; NumPy otherwise."""
+    """Return the drop-in if an argument is an array of CuPy, tracked or not; else NumPy."""
     if any(isinstance(a, AnyWrapper) and a._backend.name == "cupy" for a in args):
         return module
     found = cupy.get_array_module(*args)
@@ -183,7 +183,7 @@ METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 
 
 class Ufunc:
-    """A ufunc of CuPy; with tracked values it does, methods included, what NumPy's does."""
+    """A ufunc of CuPy; with tracked values, it and its methods act as NumPy's ufunc."""
 
     def __init__(self, known: Any) -> None:
         self._known = known

@@ -1,4 +1,4 @@
-"""Kernels for formulas of elementwise rows: one in place of several small operations.
+"""Kernels for elementwise formulas: one kernel replaces several small operations.
 
 A kernel is made of the formula itself, when it is first called on arrays of one real dtype. For
 other arguments (complex numbers, half precision, variables) the formula of the table runs.
@@ -33,7 +33,7 @@ COTANGENT, RESULT = "g_in", "g_out"
 
 
 def fused(rule: Rule) -> Rule:
-    """The rule with its chains of operations fused; the rule itself where there are none."""
+    """Return the rule with fused chains of operations, or the rule itself if it has none."""
     if rule.checked or not rule.kind.is_elementwise:
         return rule
     formulas = tuple(
@@ -70,7 +70,7 @@ def _traced(function: Callable[..., Any], kinds: tuple[Any, ...]) -> Traced:
 
 
 def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula that launches its kernel where it can."""
+    """Make a formula that launches its kernel where possible."""
     kernels = _Kernels(name, function)
 
     def launch(xp: Any, g: Any, *saved: Any) -> Any:
@@ -104,7 +104,7 @@ def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Kernels(dict[tuple[Any, ...], Any]):
-    """The kernels of a formula by the kinds of its arguments; None where there is none."""
+    """Map the kinds of a formula's arguments to its kernel, or to None."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class _Kernels(dict[tuple[Any, ...], Any]):
     def for_numbers(
         self, kinds: tuple[Any, ...], saved: tuple[Any, ...]
     ) -> tuple[Any, tuple[Any, ...]]:
-        """A kernel with the numbers in it, if all are common, and the arguments that are left."""
+        """Return a kernel with common numbers built in, and the remaining arguments."""
         if self[kinds] is None:
             kinds = tuple(
                 value if kind is NUMBER and value in COMMON_NUMBERS else kind
@@ -133,7 +133,7 @@ class _Kernels(dict[tuple[Any, ...], Any]):
 
 
 def _kernel(name: str, function: Callable[..., Any], kinds: tuple[Any, ...]) -> Any:
-    """The kernel for arguments of these kinds; None where there is none."""
+    """Make the kernel for arguments of these kinds, or return None."""
     try:
         traced = _traced(function, kinds)
     except Untraceable:

@@ -1,4 +1,4 @@
-"""The namespace of CuPy's arrays, with functions that neither wait nor lose the device.
+"""The namespace of CuPy's arrays, with functions that neither wait nor change the device.
 
 array_api_compat's `clip`, `pinv` and `sign` write by masks, and CuPy counts a mask's elements on
 the host; its creation functions take a device and do not look at it; CuPy's `solve` does not
@@ -30,7 +30,7 @@ CREATION_LIKE = ("empty_like", "full_like", "ones_like", "zeros_like")
 
 
 def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
-    """The namespace with what is different."""
+    """Return the namespace with CuPy's own functions replaced where they differ."""
     made = module_like(xp)
     linalg = module_like(xp.linalg, pinv=_pinv, solve=_solve)
     fft = module_like(xp.fft, fftfreq=_placed(xp.fft.fftfreq), rfftfreq=_placed(xp.fft.rfftfreq))
@@ -51,12 +51,12 @@ def extended(xp: Any, *, has_several_devices: bool) -> ModuleType:
 
 
 def _on(device: Any) -> Any:
-    """The context of a device; none of the current one."""
+    """Return the context of a device; for None, of no device."""
     return nullcontext() if device is None else cupy.cuda.Device(device)
 
 
 def _placed(make: Callable[..., Any], *, like: bool = False) -> Callable[..., Any]:
-    """A creation function that makes its array on the device of its argument, or of an array."""
+    """Make a creation function that allocates on the device asked for, or on its array's."""
 
     @functools.wraps(make)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
@@ -71,7 +71,7 @@ def _placed(make: Callable[..., Any], *, like: bool = False) -> Callable[..., An
 def _asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Any:
-    """As the standard's: an array stays on its device if no other is named."""
+    """Convert to an array as the standard does; an array stays on its device by default."""
     if device is None and isinstance(obj, cupy.ndarray):
         device = obj.data.device_id
     with _on(device):
@@ -84,7 +84,7 @@ def _asarray(
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """As the standard's, in the dtype of x: two launches, no mask."""
+    """Clip as the standard does, in the dtype of x: two launches, no mask."""
     low, high = _bound(min, x, below=True), _bound(max, x, below=False)
     out = x if low is None else cupy.maximum(x, low)
     out = out if high is None else cupy.minimum(out, high)
@@ -92,7 +92,7 @@ def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 
 def _bound(bound: Any, x: Any, *, below: bool) -> Any:
-    """A bound in the dtype of x; None where a number bounds nothing there."""
+    """Return a bound in the dtype of x; None for a number beyond the dtype's range."""
     if bound is None or isinstance(bound, cupy.ndarray):
         return bound if bound is None else bound.astype(x.dtype, copy=False)
     if x.dtype.kind in "iu":
@@ -103,7 +103,7 @@ def _bound(bound: Any, x: Any, *, below: bool) -> Any:
 
 
 def _sign(x: Any, /) -> Any:
-    """As the standard's: x/|x| of complex numbers, NaN of NaN."""
+    """Compute the sign as the standard does: x/|x| for complex numbers, NaN for NaN."""
     if x.dtype.kind == "c":
         size = cupy.abs(x)
         return cupy.where(size == 0, x.dtype.type(0), x / cupy.where(size == 0, 1, size))
@@ -113,7 +113,7 @@ def _sign(x: Any, /) -> Any:
 
 
 def _solve(x1: Any, x2: Any, /) -> Any:
-    """As the standard's: CuPy's does not broadcast stacks of matrices."""
+    """Solve as the standard does: CuPy's own `solve` does not broadcast stacks of matrices."""
     if x2.ndim > 1 and x1.shape[:-2] != x2.shape[:-2]:
         stack = cupy.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
         x1 = cupy.broadcast_to(x1, stack + x1.shape[-2:])
@@ -122,7 +122,7 @@ def _solve(x1: Any, x2: Any, /) -> Any:
 
 
 def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """As the standard's."""
+    """Compute the pseudoinverse as the standard does."""
     if not x.size:
         return cupy.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype)
     if rtol is None:

@@ -1,8 +1,9 @@
 """CuPy's protocol: how unmodified `cupy.exp(x)`, `kernel(x)`, `cupy.nanmax(x)` reach an operation.
 
-CuPy looks for two methods on what it is given, before it touches the device: one for ufuncs and
-`ElementwiseKernel`, one for its own reductions. Neither is documented; tests pin what is relied on
-here. What CuPy does with an object that it does not know is in docs/cupy.md, call by call.
+CuPy looks for two methods of an argument before it touches the device: one for ufuncs and
+`ElementwiseKernel`, one for its own reductions. Neither is documented; tests pin the behaviour on
+which this module relies. How CuPy treats an object of unknown type is in docs/cupy.md, call by
+call.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def class_attributes() -> dict[str, Any]:
 
 
 def _array(self: Any, dtype: Any = None, copy: Any = None) -> Any:
-    """NumPy's conversion, which CuPy tries last on what it does not know: always refused."""
+    """Refuse NumPy's conversion, which CuPy tries last for objects of unknown types."""
     if is_recorded(self):
         raise TrackedValueError(
             "Converting to a plain array (cupy.asarray, a store into a cupy.ndarray, a function of "
@@ -54,7 +55,7 @@ def _array(self: Any, dtype: Any = None, copy: Any = None) -> Any:
 
 
 def _position(name: str) -> Any:
-    """CuPy's signature, which has a dtype where NumPy's has none."""
+    """Make a method with CuPy's signature, which has a dtype, unlike NumPy's."""
     function = getattr(np, name)
 
     def position(
@@ -98,7 +99,7 @@ def elementwise_kernel(self: Any, kernel: Any, *args: Any, **kwargs: Any) -> Any
 
 
 def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords, with outputs that were given by position among them."""
+    """Return the keywords, with positional outputs added as `out`."""
     outputs: tuple[Any, ...] = args[kernel.nin :]
     if not outputs:
         return kwargs
@@ -108,7 +109,7 @@ def _with_outputs(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _as_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a kernel without a counterpart in NumPy, which may have a rule of its own."""
+    """Call a kernel without a NumPy counterpart, by its own rule if it has one."""
     try:
         return _recorded_kernel(cls, kernel, args, kwargs)
     except (BatchedValueError, NoRuleError):
@@ -148,7 +149,7 @@ DEFAULTS = {"dtype": None, "casting": None}
 
 
 def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
-    """Answer a reduction of CuPy's own; `axis` and so on are as its functions have them."""
+    """Answer a call of one of CuPy's reductions; options follow CuPy's functions."""
     cls = type_of(self)
     name = kernel.name.removeprefix("cupy_").removesuffix("_with_dtype")
     if name.removesuffix("_complex") == "_norm_ord2":
@@ -173,7 +174,7 @@ def reduction_kernel(self: Any, kernel: Any, axis: Any, dtype: Any, out: Any, ke
 
 
 def _counterparts() -> dict[Any, Any]:
-    """NumPy's function of the same name, for each ufunc of CuPy that has one."""
+    """Map each ufunc of CuPy to NumPy's function of the same name."""
     found: dict[Any, Any] = {}
     for name in dir(cupy):
         kernel, function = getattr(cupy, name), getattr(np, name, None)
@@ -183,7 +184,7 @@ def _counterparts() -> dict[Any, Any]:
 
 
 def _register() -> None:
-    """Let every ufunc of CuPy find its operation at once."""
+    """Register the operation of every ufunc of CuPy."""
     for op in list(ops()):
         function = ufunc_of(op)
         kernel = None if function is None else getattr(cupy, function.__name__, None)

@@ -32,7 +32,7 @@ DEFAULT = 0
 
 
 def device_count() -> int:
-    """Count the devices; there is none without a driver."""
+    """Count the devices; without a driver there are 0."""
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:
@@ -40,7 +40,7 @@ def device_count() -> int:
 
 
 class Place(NamedTuple):
-    """A stream of a device."""
+    """A device and one of its streams."""
 
     device: int
     stream: Any
@@ -50,12 +50,12 @@ class Place(NamedTuple):
 
 
 def here() -> Place:
-    """The current stream of the current device."""
+    """Return the current device and its current stream."""
     return Place(cupy.cuda.Device().id, cupy.cuda.get_current_stream())
 
 
 class Streams:
-    """The places of all that is recorded on CuPy's arrays.
+    """The devices and streams on which operations on CuPy's arrays were recorded.
 
     As long as all of it ran on one device, on its default stream, nodes are as for any library.
     """
@@ -77,7 +77,7 @@ class Streams:
         op: Any,
         more: tuple[Any, ...] | None = None,
     ) -> Node:
-        """A node that knows its place, where that is not the usual one."""
+        """Make a node, which notes its place unless that is the usual one."""
         if not self._in_use:
             if self._is_usual(_device_of(meta) if self._has_several_devices else 0):
                 return make_node(Node, parent, formula, saved, index, meta, op, more)
@@ -93,7 +93,7 @@ class Streams:
         return device == self._home and cupy.cuda.get_current_stream(device).ptr == DEFAULT
 
     def placement(self) -> Journey | None:
-        """Return the journey of a backward pass that starts now; None where it needs none."""
+        """Return the journey of a backward pass that starts now, or None if it needs none."""
         if self._has_none or (not self._in_use and self._is_usual(cupy.cuda.Device().id)):
             return None
         home = Place(self._home or 0, cupy.cuda.Stream.null)
@@ -105,7 +105,7 @@ def _device_of(meta: Any) -> int:
 
 
 class Journey:
-    """One backward pass, from stream to stream."""
+    """One backward pass across streams."""
 
     def __init__(self, usual: Place, *, has_several_devices: bool) -> None:
         self._has_several_devices = has_several_devices
@@ -120,7 +120,7 @@ class Journey:
     def visit(self, node: Node) -> None:
         if isinstance(node, PlacedNode):
             self._go(node.place)
-        elif not node.op.selects:  # what selects an output launches nothing
+        elif not node.op.selects:  # selecting an output launches nothing
             self._go(self._usual)
 
     def arrive(self, node: Node | Leaf) -> None:
@@ -160,7 +160,7 @@ class Journey:
 
 
 def _recorded(stream: Any) -> Any:
-    """An event at the end of what a stream has to do; its device is the current one."""
+    """Record an event at the end of a stream's queue; its device must be the current one."""
     event = cupy.cuda.Event(disable_timing=True)
     event.record(stream)
     return event
@@ -170,7 +170,7 @@ def _recorded(stream: Any) -> Any:
 
 
 def on_own_device(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function that runs on the device of its arrays, whichever is the current one."""
+    """Wrap a function so that it runs on the device of its arrays."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -198,7 +198,7 @@ def _arrays(values: Any) -> Iterator[Any]:
 
 
 def moved(array: Any, device: Any) -> Any:
-    """An array on another device, where it is read when it has been computed."""
+    """Copy an array to another device; the copy waits until the array has been computed."""
     target = cupy.cuda.Device(device)
     if target.id == array.data.device_id:
         return array

@@ -35,13 +35,13 @@ class JaxBackend(Backend):
         return isinstance(value, jax.Array)
 
     def copy(self, array: Any, order: str | None = None) -> Any:
-        return array  # nobody can write to it
+        return array  # it cannot be written to
 
     def may_be_view(self, array: Any, source: Any) -> bool:
-        return True  # code written for NumPy's views sees what it expects to see
+        return True  # as code written for NumPy's views expects
 
     def scatter_add(self, buffer: Any, key: Any, values: Any) -> Any:
-        """Add at a key: at integers and slices alone by padding, which XLA fuses with the sum."""
+        """Add at a key; for integers and slices by padding, which XLA fuses with the sum."""
         parts = key if isinstance(key, TUPLE) else (key,)
         if not all(type(part) is int or isinstance(part, SLICE) for part in parts):
             return buffer.at[key].add(values)
@@ -63,7 +63,7 @@ class JaxBackend(Backend):
 
 
 def _as_slice(part: Any, length: int) -> Any:
-    """Return the slice that selects what a part of a key does."""
+    """Return the slice that selects the same as a part of a key."""
     return slice(part % length, part % length + 1) if type(part) is int else part
 
 

@@ -141,7 +141,7 @@ on small arrays."""
 
 
 class NumPyBackend(Backend):
-    """NumPy: its own scatter-add, sums in place, buffers known by their references."""
+    """NumPy: its own scatter-add, sums in place, and owners of buffers counted by references."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
 
@@ -149,10 +149,10 @@ class NumPyBackend(Backend):
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))
 
     def for_formulas(self, xp: Any) -> Any:
-        """The namespace without the Python around what NumPy has in C.
+        """Return a namespace that calls NumPy's C functions without Python wrappers around them.
 
-        Of these functions, array_api_compat's and NumPy's own do nothing but call what stands
-        here; on small arrays that call costs as much as the work.
+        The versions of array_api_compat and NumPy only call the functions used here; on small
+        arrays that call costs as much as the work.
         """
         direct = super().for_formulas(xp)
         direct.__dict__.update(

@@ -1,4 +1,4 @@
-"""NumPy's arrays as operations save them: copied if they are small, compared later if not.
+"""How operations save NumPy's arrays: small ones are copied, large ones compared later.
 
 Up to `COPIED` bytes, each operation saves a copy. Up to `SHARED`, operations share one copy while
 the array does not change: comparing memory takes less time than the operation. Above that, the
@@ -34,12 +34,12 @@ _contents: dict[Any, weakref.ref[Words]] = {}
 
 
 def kept(array: Any, level: int, briefly: bool = False) -> Any:
-    """Return an array with the content that it has now, or `Guarded`."""
+    """Return a copy of an array, or a `Guarded` that notices later writes."""
     notes = notes_wanted()
     if notes is not None:
         notes.append((level, digest_of(np.asarray(array))))
     if not isinstance(array, NDARRAY):
-        return array  # a number, which nobody can write to
+        return array  # a number, which cannot be written to
     size = array.nbytes
     if size <= COPIED or array.dtype.hasobject:
         return _copy(array)
@@ -53,7 +53,7 @@ def kept(array: Any, level: int, briefly: bool = False) -> Any:
 
 
 def is_constant(array: Any) -> bool:
-    """Tell if nobody can write to a buffer: it is read-only, and no view of one that is not."""
+    """Tell if nobody can write to a buffer: the array and its bases are all read-only."""
     while isinstance(array, NDARRAY):
         if array.flags.writeable:
             return False
@@ -62,7 +62,7 @@ def is_constant(array: Any) -> bool:
 
 
 def _shared_copy(array: Any) -> Any:
-    """A copy of an array: the last one that was made, if the array has not changed since."""
+    """Return the last copy of an array if the array is unchanged, or a new copy."""
     if not _is_in_one_piece(array):
         return _copy(array)
     known = _copies.get(id(array))
@@ -80,7 +80,7 @@ def _shared_copy(array: Any) -> Any:
 
 
 def _copy(array: Any) -> Any:
-    """A copy that is noted as by `copied`, without another call."""
+    """Copy an array, and note the copy as `copied` does, without another call."""
     copy = np.array(array)
     if copy.strides != array.strides:
         copy = copied_as_it_lies(array)
@@ -91,7 +91,7 @@ def _copy(array: Any) -> Any:
 
 
 def _content(array: Any, level: int) -> Content:
-    """The content of a large array: the one that is known at this level, if it seems the same."""
+    """Return the content of a large array: the record at this level if it seems unchanged."""
     found = _contents.get((level, id(array)))
     content = None if found is None else found()
     if content is None or content.array is not array:  # a view may be another object each time
@@ -121,7 +121,7 @@ def _place(array: Any) -> tuple[int, int]:
 
 
 class Words(Content):
-    """The content of a contiguous buffer, with a sample of it, at which each use looks."""
+    """The content of a contiguous buffer, with a sample that is compared at each use."""
 
     __slots__ = ("_sample", "_sampled")
 
@@ -139,7 +139,7 @@ LINES, LINE = 16, 128
 
 
 def _sampled(array: Any) -> Any:
-    """A sample of a contiguous buffer: pieces of it, each as long as a line of the cache."""
+    """Return a sample of a contiguous buffer: pieces as long as a cache line."""
     data = _bytes_of(array)
     step = data.nbytes // LINES
     return data[: LINES * step].reshape(LINES, step)[:, :LINE]
@@ -154,10 +154,10 @@ ROW = 8 * COLUMNS
 
 
 def digest_of(array: Any) -> tuple[int, int]:
-    """Return numbers that tell one content of an array from another.
+    """Return two numbers that identify the content of an array.
 
     The words of 8 bytes are taken as rows of 1021. In four blocks of an odd number of rows, the
-    columns are added up, as fast as memory is read. The sums, and what is left over, go through
+    columns are added up, as fast as memory is read. The sums and the remaining words go through
     CRC-32. A change of one word, and the same change of all words, change the sums. So does a swap
     of two, unless they lie a multiple of 1021 words apart in one block.
     """
@@ -169,7 +169,7 @@ def digest_of(array: Any) -> tuple[int, int]:
 
 
 def _bytes_of(array: Any) -> Any:
-    """The bytes of an array as they lie in memory, or of a copy where it has gaps."""
+    """Return an array's bytes as they lie in memory, or a copy's if there are gaps."""
     rows = array if array.flags.c_contiguous else array.T
     return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
@@ -178,9 +178,9 @@ def _bytes_of(array: Any) -> Any:
 
 
 def empty_in_order_of(like: Any, array: Any) -> Any:
-    """An array as another one, in the memory order of `like`, its strides included if they can.
+    """Return an empty array like `array` in the memory order, if possible the strides, of `like`.
 
-    In front of the axes of `like` it may have those of a batch.
+    It may have batch axes in front of the axes of `like`.
     """
     if array.ndim > like.ndim:
         batch = array.shape[: array.ndim - like.ndim]
@@ -199,7 +199,7 @@ def empty_in_order_of(like: Any, array: Any) -> Any:
 
 
 def lies_outside(array: Any, axes: int = 1) -> bool:
-    """Tell if no axis of an array has longer steps than the first ones, which are of batches."""
+    """Tell if the first axes, those of batches, have the longest strides."""
     steps = [abs(step) for step in array.strides]
     longest = 0
     for axis in range(array.ndim - 1, -1, -1):
@@ -211,7 +211,7 @@ def lies_outside(array: Any, axes: int = 1) -> bool:
 
 
 def copied_as_it_lies(array: Any) -> Any:
-    """A copy whose elements lie in memory as those of the array do."""
+    """Copy an array with the same memory order."""
     copy = np.array(array)
     if copy.strides == getattr(array, "strides", ()):
         return copy

@@ -29,7 +29,7 @@ def _astype(
     subok: bool = True,
     copy: bool = True,
 ) -> Any:
-    """A cast; the variable itself where that is what NumPy would give."""
+    """Cast a variable; return the variable itself where NumPy returns the array itself."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
     if not copy and dtype == x.dtype and order == "K":
@@ -60,7 +60,7 @@ def _sort(
     stable: Any = None,
     descending: Any = NoValue,
 ) -> None:
-    """In place, as the method of an array; `np.sort` gives a new one."""
+    """Sort in place, as the array's method does."""
     options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
 
@@ -78,7 +78,7 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
 
 
 def _view_as(x: Any, kind: Any) -> Any:
-    """The array as an instance of a subclass of NumPy's, which only a plain one can be."""
+    """Return the array as an instance of a NumPy subclass; refuse a tracked array."""
     if kind is np.ndarray:
         return _view(x)
     if is_recorded(x):
@@ -109,7 +109,7 @@ def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _of_data(name: str) -> Method:
-    """A method that reads the memory of the array: of one that is not tracked."""
+    """Make a method that reads the memory of an untracked array."""
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
         data = x._untracked_data(
@@ -121,7 +121,7 @@ def _of_data(name: str) -> Method:
 
 
 def _refused(name: str, reason: str, fix: str) -> Method:
-    """A method that would change the memory of the array behind the back of the graph."""
+    """Make a method that raises an error, as it would change memory without recording it."""
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
         raise InPlaceError(f"x.{name}() {reason}. Fix: {fix}.")
@@ -168,7 +168,7 @@ LISTED: frozenset[str] = NAMES | pytorch_methods.METHODS.keys()
 
 
 def find(name: str) -> Method | None:
-    """The function that stands for a method; its first argument is the variable."""
+    """Return the function that stands for a method, called with the variable first."""
     found = OWN.get(name) or UNLISTED.get(name) or pytorch_methods.method(name)
     if found is None and name in NAMES:
         found = _of_numpy(name)
@@ -177,7 +177,7 @@ def find(name: str) -> Method | None:
 
 
 def instead(name: str) -> str:
-    """Return a sentence that says what to write for a method that is missing, if that is known."""
+    """Return a sentence on what to write instead of a missing method, or ""."""
     function = None if name.startswith("_") else getattr(np, name, None)
     is_function = callable(function) and not isinstance(function, type)
     fix = pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
@@ -185,7 +185,7 @@ def instead(name: str) -> str:
 
 
 def _of_numpy(name: str) -> Method:
-    """NumPy's function of the same name."""
+    """Return NumPy's function of the same name."""
     function = getattr(np, name)
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:

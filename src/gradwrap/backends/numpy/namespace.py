@@ -1,4 +1,4 @@
-"""NumPy's namespace as the standard has it, of which most is NumPy itself.
+"""NumPy's namespace in the form of the standard; most functions are NumPy's own.
 
 To import `array_api_compat.numpy` takes nine tenths of a program's first gradient: it imports all
 that NumPy imports only when it is asked for, its tests and compilers included. So its functions
@@ -26,7 +26,7 @@ DIFFERING = frozenset(_NAMES.split())
 
 
 def namespace() -> ModuleType:
-    """Return the namespace, as a module that finds its names when they are asked for."""
+    """Return the namespace as a module that looks names up on demand."""
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # it lacks some
         return import_module(COMPAT)
     made = ModuleType(COMPAT)

@@ -37,7 +37,7 @@ WEAK: frozenset[type[Any]] = frozenset({int, float, complex})
 def call_ufunc(
     cls: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Answer for a ufunc with keywords or without a rule, and for the methods of ufuncs."""
+    """Answer a call of a ufunc with keywords, without a rule, or by one of its methods."""
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
         return NotImplemented
@@ -65,7 +65,7 @@ def call_ufunc(
 
 
 def are_plain(out: Any) -> bool:
-    """Tell if `out=` is not given, or names plain arrays, which then can hold the result."""
+    """Tell if `out=` is missing, or names only plain arrays."""
     return out is None or not any(isinstance(part, AnyWrapper) for part in targets(out))
 
 
@@ -87,7 +87,7 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
 
 
 def into(out: Any, result: Any) -> Any:
-    """Write results in place to the variables that `out=` names."""
+    """Write results into the variables that `out=` names."""
     results = result if isinstance(result, TUPLE) else (result,)
     written: list[Any] = []
     for target, part in zip(targets(out), results, strict=True):
@@ -159,9 +159,9 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
 
 
 def bind(cls: Any, function: Any) -> Callable[..., Any]:
-    """Make the call of a function in a class of wrappers: straight to its operation, if it can be.
+    """Make the call of a function for a class of wrappers, directly to its operation if possible.
 
-    What it makes returns `ELSEWHERE` for arguments that `call_function` is to answer for.
+    The call returns `ELSEWHERE` for arguments that `call_function` has to handle.
     """
     call = _bound(cls, function)
     if function not in GIVE_ARRAYS or not (cls._is_batched or cls._backend.depth):
@@ -171,7 +171,7 @@ def bind(cls: Any, function: Any) -> Callable[..., Any]:
     def marked(*args: Any, **kwargs: Any) -> Any:
         found = call(*args, **kwargs)
         if isinstance(found, AnyWrapper) and not found.shape:
-            found._is_array = True  # what vmap cannot tell from a number
+            found._is_array = True  # `vmap` cannot tell it from a number
         return found
 
     return marked
@@ -194,7 +194,7 @@ def _bound(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def _general(cls: Any, function: Any) -> Callable[..., Any]:
-    """Make the call of a function that has no row, or with arguments that its row does not take."""
+    """Make the call for a function without a row, or for arguments that its row does not take."""
     implementation = IMPLEMENTATIONS.get(function)
     natively = cls._backend.name == "numpy" and function in SPELLED and function not in ALWAYS
     xp, at = cls._namespace, out_position(function)
@@ -216,7 +216,7 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
 
 
 def no_rule(cls: Any, path: str, count: int = 1, kernel: Any = None) -> NoRuleError:
-    """The error for a function, or a kernel, of so many arrays, of which one is tracked."""
+    """Make the error for a function or kernel without a rule, one of whose arrays is tracked."""
     params = getattr(kernel, "in_params", None)
     names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
     names = names if params is None else [param.name for param in params]
@@ -235,7 +235,7 @@ def no_rule(cls: Any, path: str, count: int = 1, kernel: Any = None) -> NoRuleEr
 
 
 def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Answer for arguments that the bound call does not take, `out=` among them."""
+    """Answer a call whose arguments the bound call does not take, such as `out=`."""
     out, at = kwargs.get("out"), out_position(function)
     if len(args) > at and args[at] is not None:
         out = args[at]

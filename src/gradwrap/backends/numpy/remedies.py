@@ -1,6 +1,6 @@
-"""What to write for calls that take plain arrays and numbers alone: samplers, types, Python's own.
+"""Remedies for calls that take only plain arrays and numbers: samplers, types, Python's own.
 
-Each is a text. `{rng}` stands for what the line has before the name of a sampler.
+Each is a text. `{rng}` stands for the text before a sampler's name in the line.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ PYTHONS = {
 
 
 def remedy(called: Called) -> str:
-    """Return what to write in place of a call, or "" if that is not known."""
+    """Return what to write instead of a call, or "" if that is not known."""
     function = called.function
     module, name = _place(function)
     package = module.partition(".")[0]
@@ -104,7 +104,7 @@ def remedy(called: Called) -> str:
 
 
 def _place(function: Any) -> tuple[str, str]:
-    """The module and the name of a function; empty where it has none."""
+    """Return the module and the name of a function; empty strings if it has none."""
     module: Any = getattr(function, "__module__", "") or ""
     name: Any = getattr(function, "__qualname__", "") or ""
     if isinstance(module, str) and isinstance(name, str):
@@ -113,7 +113,7 @@ def _place(function: Any) -> tuple[str, str]:
 
 
 def _sampler(called: Called) -> str:
-    """What to write for a method of a random generator, or a function of `np.random`."""
+    """Return what to write instead of a random generator's method or `np.random` function."""
     random: Any = sys.modules["numpy.random"]
     kinds = (random.Generator, random.RandomState)
     rng: Any = None if called.whole is random else called.whole  # it may be an array, so no `in`

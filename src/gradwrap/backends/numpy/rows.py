@@ -1,4 +1,4 @@
-"""The rows that do less on NumPy's arrays, whose values can be looked at."""
+"""Rows with faster formulas for NumPy's arrays, whose values can be read at no cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMPY: tuple[type[Any], ...] = (np.ndarray, np.generic)
 
 
 def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
-    """Put g at the extremum, where nothing equals it but one element: in half of the passes."""
+    """Put g at the extremum if it is unique, which halves the passes over the array."""
     if type(x) is not NDARRAY or not isinstance(g, NUMPY):
         return extremum(xp, g, x, out, axis, keepdims)
     whole = kept(xp, out, x.ndim, axis, keepdims)
@@ -36,7 +36,7 @@ def _extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> A
 
 
 def _scattered_extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangent of the extremum of a whole array is that of one element, where it is one."""
+    """Return a whole array's cotangent as a single element if the extremum is unique."""
     if type(x) is NDARRAY and out.size == 1 and isinstance(g, NUMPY) and _is_in_order(x):
         chosen = x == out
         if np.count_nonzero(chosen) == 1:
@@ -46,7 +46,7 @@ def _scattered_extremum(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: 
 
 
 def _is_in_order(x: Any) -> bool:
-    """Tell if an array of zeros in its place would lie in memory as it does."""
+    """Tell if an array of zeros would have the memory order of x."""
     return bool(x.ndim and x.flags.c_contiguous)
 
 
@@ -56,7 +56,7 @@ def _tangent_of_extremum(xp: Any, t: Any, x: Any, out: Any, axis: Any, keepdims:
 
 
 def _einsum(xp: Any, operands: Sequence[Any], subscripts: str) -> Any:
-    """Return what `np.einsum` does, in its memory order; a large product of two by `matmul`."""
+    """Compute `np.einsum` in its memory order; a large matrix product goes to `matmul`."""
     if len(operands) == 2 and not any(isinstance(one, AnyWrapper) for one in operands):
         inputs, output = parse_einsum(subscripts, [one.ndim for one in operands])
         if is_large_product(inputs, output, operands):
@@ -70,7 +70,7 @@ def _einsum(xp: Any, operands: Sequence[Any], subscripts: str) -> Any:
 
 
 def _corner(x: Any) -> Any:
-    """Return an array with at most two elements along each axis, which lie as those of x do."""
+    """Return a small array, at most 2 along each axis, with the memory order of x."""
     order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
     made = np.ones([min(x.shape[axis], 2) for axis in order], x.dtype)
     return made.transpose(np.argsort(order))

@@ -24,7 +24,7 @@ MANY = 64
 
 
 def add_at(buffer: Any, key: Any, values: Any) -> None:
-    """Add values to the elements of a buffer that a key names, as often as it names them."""
+    """Add values to a buffer's elements at a key, repeatedly for repeated indices."""
     axis, arrays = _index_arrays(key)
     if not arrays or not buffer.flags.c_contiguous:
         np.add.at(buffer, key, values)
@@ -52,9 +52,9 @@ def add_at(buffer: Any, key: Any, values: Any) -> None:
 
 
 def _index_arrays(key: Any) -> tuple[int, list[Any]]:
-    """Return the first axis that a key indexes, and the arrays of integers for it and the next.
+    """Return the first axis that a key indexes, and its integer arrays from there on.
 
-    There are none if the key selects in another way.
+    The list is empty if the key selects in another way.
     """
     parts: Sequence[Any] = key if isinstance(key, TUPLE) else (key,)
     axis = 0

@@ -1,4 +1,4 @@
-"""Sums of cotangents along axes, by other ways where `np.add.reduce` takes longer.
+"""Sums of cotangents along axes, faster than `np.add.reduce` in some layouts.
 
 `np.add.reduce` goes through an array line by line. Where the lines are short, starting each one
 takes longer than adding it up. A product with ones has no lines to start.
@@ -23,7 +23,7 @@ PRODUCTS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def summed(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the sum along axes, up to rounding that of `np.sum`."""
+    """Return the sum along axes, equal to `np.sum` up to rounding."""
     if x.size < LARGE or axis is None or x.dtype not in PRODUCTS or (dtype or x.dtype) != x.dtype:
         return ADD_REDUCE(x, axis, dtype, None, keepdims)
     shape = x.shape

@@ -83,7 +83,7 @@ def reduce(
 
 
 def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
-    """One element after the other, as NumPy defines it, and as most of its loops do it."""
+    """Reduce one element after the other, as NumPy defines it, and as most of its loops do."""
     if ufunc.nin != 2 or ufunc.nout != 1 or axis is None or isinstance(axis, TUPLE):
         raise NoRuleError(
             f"np.{ufunc.__name__}.reduce over several axes has no rule. "
@@ -105,13 +105,13 @@ def _folded(xp: Any, ufunc: Any, array: Any, axis: Any, keepdims: bool) -> Any:
 
 @functools.cache
 def _is_in_order(ufunc: Any, dtype: Any) -> bool:
-    """Tell if `reduce` takes one element after the other, which vector instructions may not."""
+    """Tell if `reduce` takes one element after the other; vector instructions may differ."""
     sample = np.asarray([0.5, 0.75, 0.875], dtype=dtype)
     return bool(np.allclose(ufunc.reduce(sample), functools.reduce(ufunc, sample), equal_nan=True))
 
 
 def _agrees(ufunc: Any, array: Any, axis: int, total: Any) -> bool:
-    """Tell if NumPy's own reduction is this one, which is not known of the examples of `vmap`."""
+    """Tell if NumPy's own reduction gives this total; for a batch this is unknown."""
     if any(layer._is_batched for layer in layers(array)):
         return False
     found = ufunc.reduce(native(array), axis=axis)
@@ -119,9 +119,9 @@ def _agrees(ufunc: Any, array: Any, axis: int, total: Any) -> bool:
 
 
 def _is_constant(ufunc: Any, initial: Any = NoValue) -> bool:
-    """Tell if the methods of a ufunc have no derivative, so that NumPy itself can answer.
+    """Tell if a ufunc's methods have no derivative, so that NumPy can answer.
 
-    The first of some floats is handed on as it is, also by a ufunc that has none.
+    The first of several floats is passed on unchanged, even by a ufunc without a derivative.
     """
     op = search_function(ufunc)
     rule = None if op is None else op.rule_for("numpy")
@@ -165,7 +165,7 @@ def outer(cls: Any, ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
 def reduceat(
     cls: Any, ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None
 ) -> Any:
-    """One reduction from each index to the next; of one element where the next is not larger."""
+    """Reduce from each index to the next; take one element if the next is not larger."""
     xp = cls._namespace
     array = xp.asarray(array)
     at = on_host(indices)
@@ -181,7 +181,7 @@ def reduceat(
 
 
 def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
-    """In place, once for each time an index names an element."""
+    """Apply the ufunc in place, once for each time that an index names an element."""
     check_target(f"np.{ufunc.__name__}.at into", target)
     xp = cls._namespace
     if ufunc not in (np.add, np.subtract):
@@ -200,7 +200,7 @@ def at(cls: Any, ufunc: Any, target: Any, key: Any, *values: Any) -> None:
 
 
 def _turn_by_turn(cls: Any, ufunc: Any, target: Any, key: Any, values: list[Any]) -> None:
-    """Write to each element that a key names, then to those that it names again, and so on."""
+    """Write to each element that a key names, then to repeated elements, turn by turn."""
     if cls._backend.name != "numpy":
         raise NoRuleError(
             f"np.{ufunc.__name__}.at has no rule. Fix: where no index repeats, "
@@ -234,7 +234,7 @@ def _modf(xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _ldexp(xp: Any, x1: Any, x2: Any) -> Any:
-    """Multiply by 2**x2, in two steps: the product may be a number where 2**x2 is none."""
+    """Multiply by 2**x2 in two steps, since 2**x2 alone may overflow."""
     one = np.ldexp(native(xp.asarray(x1)).dtype.type(1.0), 0)  # of integers a float64
     power, range_ = native(x2) + np.int64(0), np.finfo(one.dtype)
     last = np.minimum(np.maximum(power, range_.minexp), range_.maxexp - 1)

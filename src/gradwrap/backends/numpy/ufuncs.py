@@ -1,4 +1,4 @@
-"""Ufuncs: NumPy's beyond the standard, SciPy's and CuPy's, and which operation each one is.
+"""The operations of ufuncs: NumPy's beyond the standard, SciPy's and CuPy's.
 
 Special functions come to their library's protocol as ufuncs too. There the operation is looked up
 by the function itself, since names of CuPy's kernels are not always those of the functions.
@@ -114,19 +114,19 @@ NUMPY_UFUNCS = [
 
 
 def _correlation(xp: Any, g: Any, other: Any, length: int) -> Any:
-    """The part of the convolution with the other factor, reversed, that all of it is in."""
+    """Return the valid part of the convolution of g with the reversed other factor."""
     convolve = xp.full_convolution if hasattr(xp, "_class") else xp.convolve
     first = other.shape[0] - 1
     return convolve(g, xp.flip(other))[first : first + length]
 
 
 def _is_number(mine: Any, other: Any, chosen: Any) -> Any:
-    """Tell where an extremum that leaves out NaN is `mine`, given where it compares so."""
+    """Tell where `mine` is the extremum that ignores NaN; `chosen` is its comparison."""
     return chosen | ((other != other) & (mine == mine))
 
 
 def ufunc_of(op: Op) -> Any:
-    """NumPy's ufunc that is an operation: of the name that its row says, or else its own."""
+    """Return the NumPy ufunc of an operation, by its row's NumPy name or its own name."""
     rule = op.rules.get(GENERIC)
     names = [op.name] if rule is None else [*rule.numpy, op.name]
     found = getattr(np, next(name for name in names if "(" not in name), None)
@@ -152,7 +152,7 @@ def _enter_scipy(module: Any) -> None:
 
 
 def _enter(module: Any) -> None:
-    """Register each function of a module that is an operation of the table, special or not."""
+    """Register each function of a module that is an operation of the table."""
     for op in ops():
         name = op.name.removeprefix("special.").removeprefix("_ufuncs.")
         function = getattr(module, name, None)

@@ -27,7 +27,7 @@ VIEW_BY_COPY = "_gradwrap_stands_for_a_view"
 
 
 def _getitem(xp: Any, x: Any, key: Any) -> Any:
-    """Index a tensor; the copy that a backward slice gives stands for the view of NumPy."""
+    """Index a tensor; mark the copy of a backward slice, which is a view in NumPy."""
     taken = read(xp, x, key)
     if is_basic_key(key) and forwards(key, x.shape)[1]:
         setattr(taken, VIEW_BY_COPY, True)
@@ -48,7 +48,7 @@ class TorchBackend(Backend):
         super().__init__("torch", xp, frozenset({torch.Tensor}))
 
     def to_hold(self, array: Any) -> Any:
-        """Return the tensor without torch's own autograd, which would record everything again.
+        """Return the tensor detached from torch's own autograd, which would record as well.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class TorchBackend(Backend):
         return array.detach()
 
     def class_attributes(self) -> dict[str, Any]:
-        """Return the method that torch's functions and operators ask for before they refuse."""
+        """Return the protocol method that torch's functions and operators look for."""
         return {"__torch_function__": classmethod(torch_function)}
 
     def device(self, array: Any) -> Any:
@@ -80,7 +80,7 @@ class TorchBackend(Backend):
         return array.clone()
 
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
-        """Copy a small tensor of the CPU's; torch counts the writes to any other."""
+        """Copy a small CPU tensor; torch counts the writes to any other."""
         if type(array) not in self.array_types or array.is_inference():
             return array
         if array.nbytes <= COPIED and array.device.type == "cpu":

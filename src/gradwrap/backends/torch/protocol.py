@@ -1,8 +1,8 @@
 """PyTorch's protocol: how `tensor * x` and unmodified `torch.sin(x)` reach an operation.
 
-A function that torch and the standard have under one name, with one meaning, goes to the
-standard's function; so does one that differs in names alone. Others raise an error that says what
-to use.
+A function that torch and the standard have under one name, with one meaning, goes to the standard's
+function; so does one that differs in names alone. Other functions raise an error that names a
+replacement.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def torch_function(
 
 
 def _solve(solve: Any, A: Any, B: Any, *, left: bool = True) -> Any:
-    """Solve A X = B, or X A = B; vectors come in a batch where the standard sees one matrix."""
+    """Solve A X = B, or X A = B; a batch of vectors is not read as a matrix."""
     if not left:
         return _solve(solve, A.mT, B.mT).mT
     if B.ndim == 1 or B.ndim != A.ndim - 1 or tuple(B.shape) != tuple(A.shape[:-1]):
@@ -85,7 +85,7 @@ def _solve(solve: Any, A: Any, B: Any, *, left: bool = True) -> Any:
 
 
 def _standard_name(name: str) -> str:
-    """Return the standard's name of a function of torch, by that of an operator or a ufunc."""
+    """Return the standard's name of a torch function, found as an operator or ufunc."""
     if hasattr(operator, name):  # which has no swapped ones, such as `rsub`
         method = name if name.startswith("__") else f"__{name}__"
         found = operation_of_method(method)
@@ -109,7 +109,7 @@ def _means_the_same(name: str) -> bool:
 def _otherwise(
     cls: Any, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A function without a counterpart: on the data if nothing is tracked."""
+    """Call a function without a counterpart on the data; refuse tracked values."""
     if not is_recorded(args) and not is_recorded(kwargs):
         named = {word: unwrapped_key(value) for word, value in kwargs.items()}
         return cls._plain(function(*unwrapped_key(args), **named))

@@ -1,4 +1,4 @@
-"""Comparing what a program gives with what the function gives: bit by bit, or up to rounding."""
+"""Comparison of a program's results with the function's: bit for bit, or up to rounding."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def made(
     wanted: Sequence[Any],
     precisions: Sequence[float],
 ) -> tuple[Executable | None, str]:
-    """Compile a program and run it: what an engine has made, or None and what is wrong with it."""
+    """Compile a program and run it. Return the executable, or None and the reason."""
     try:
         executable = engine(program)
         problem = _problem(executable, given, wanted, precisions)
@@ -38,7 +38,7 @@ def _problem(
     wanted: Sequence[Any],
     precisions: Sequence[float],
 ) -> str:
-    """Say how a program's results differ from those of its trace; "" if they do not."""
+    """Return how a program's results differ from those of its trace, or ""."""
     try:
         found = executable.call(*given)
         return mismatch(wanted, found, None if executable.exact else precisions)
@@ -49,16 +49,16 @@ def _problem(
 
 
 TOLERANCE = 1 << 14
-"""How many units in the last place of its largest element an output may differ by."""
+"""The largest error of an output, in units in the last place (ulp) of its largest element."""
 
 
 def mismatch(
     wanted: Sequence[Any], found: Sequence[Any], precisions: Sequence[float] | None
 ) -> str:
-    """Say how the leaves of results differ; "" if they do not by more than rounding.
+    """Return how the leaves of two results differ by more than rounding, or "".
 
-    What is computed of single precision is rounded as that is, also where it is double in the end.
-    Without the precisions, results are compared bit by bit.
+    A result computed from single precision has its rounding error, even if its own dtype is double.
+    Without `precisions`, results are compared bit for bit.
     """
     if len(wanted) != len(found):
         return f"{len(found)} outputs in place of {len(wanted)}"
@@ -84,7 +84,7 @@ def mismatch(
 
 
 def ulps(a: Any, b: Any) -> float:
-    """The largest difference, in units in the last place of the largest element."""
+    """Return the largest difference, in units in the last place of the largest element."""
     if a.dtype.kind not in "fc":
         return 0.0 if np.array_equal(a, b) else float("inf")
     same = (a == b) | (np.isnan(a) & np.isnan(b))

@@ -1,4 +1,4 @@
-"""What is known for one signature: its traces, its program, and why calls run eagerly."""
+"""The state of one signature: its traces, its program, and the reason if calls run eagerly."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Target:
 
     @property
     def is_traced(self) -> bool:
-        """Whether this thread is tracing the function."""
+        """Return whether this thread is tracing the function."""
         return getattr(self.current, "is_traced", False)
 
 
 class Entry:
-    """What is known for one signature of a function."""
+    """The state of one signature of a function."""
 
     def __init__(
         self, key: Signature, target: Target, names: tuple[str, ...], library: Compilable
@@ -59,11 +59,11 @@ class Entry:
         self.names = names
         self.library = library
         self.reason = ""
-        """Why calls run eagerly; "" if they do not."""
+        """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []
         self.constants: list[dict[int, Constant]] = []
         self.precisions: list[float] = []
-        """By output the precision of the coarsest number that it is computed of."""
+        """By output: the machine epsilon of the coarsest dtype it depends on."""
         self.program: Program | None = None
         self.executable: Executable | None = None
         self.tree: TreeDef | None = None
@@ -71,22 +71,22 @@ class Entry:
         self.surroundings: Surroundings | None = None
         self.quick: Quick | None = None
         self.rebound = 0
-        """How often the surroundings have changed."""
+        """The number of times the surroundings have changed."""
         self.own_changes = 0
-        """How often the function has changed them itself, call after call."""
+        """The number of successive calls in which the function changed its surroundings itself."""
         self.is_new = True
         """Whether no call has returned yet."""
 
     def changed(self) -> str:
-        """Return the name of something that has changed around the function; "" if nothing has."""
+        """Return the name of a variable around the function that has changed, or ""."""
         return "" if self.surroundings is None else self.surroundings.changed()
 
     def outlived(self) -> str:
-        """Return the name of something that has changed behind a cache; "" if nothing has."""
+        """Return the name of a variable used by a cached function that has changed, or ""."""
         return "" if self.surroundings is None else self.surroundings.outlived()
 
     def quick_call(self) -> Quick:
-        """Return the quick call of the program."""
+        """Return the quick call of the program, written at the first use."""
         if self.quick is None:
             assert self.executable is not None
             assert self.tree is not None
@@ -96,13 +96,13 @@ class Entry:
         return self.quick
 
     def differing(self, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any]) -> str:
-        """Say how the results of the program differ from those of the function."""
+        """Return how the results of the program differ from those of the function."""
         if tree != self.tree:
             return "another structure"
         return mismatch(wanted, found, self.precisions)
 
     def give_up(self, reason: str) -> None:
-        """Run calls eagerly from now on, and warn."""
+        """Run calls eagerly from now on, with a warning."""
         self.reason = reason
         self.surroundings = None
         self._restart()
@@ -110,14 +110,14 @@ class Entry:
         warn(f"{name} runs eagerly on such arguments: {reason}.")
 
     def _restart(self) -> None:
-        """Forget what was traced."""
+        """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions = [], [], []
 
     # Tracing --------------------------------------------------------------------------------------
 
     def traced(self, call: Call) -> Any:
-        """Trace a way through the function and compile it; return what the function gives."""
+        """Trace another path through the function and compile it; return the function's result."""
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
@@ -139,7 +139,7 @@ class Entry:
         return wanted
 
     def _attempted(self, call: Call) -> tuple[tuple[Any, ...], str]:
-        """Trace and run the program; return what it gives, and why there is none if so."""
+        """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
         try:
@@ -152,14 +152,14 @@ class Entry:
             return (), str(error)
         except ProgramError:
             raise
-        except Exception as error:  # noqa: BLE001  the function's own, or ours: eager shows it
+        except Exception as error:  # noqa: BLE001  its error or ours: eager shows which
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
             restore()
 
     def _extend(self, call: Call) -> None:
-        """Trace a way through the function, and write the program anew."""
+        """Trace another path through the function, and rebuild the program."""
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
@@ -195,12 +195,12 @@ class Entry:
     def _named(
         self, constants: dict[int, Constant], readers: dict[int, str | None], fixed: Sequence[Any]
     ) -> dict[int, Constant]:
-        """Give constants the names of the variables that hold them, and freeze static arguments.
+        """Name constants after the variables that hold them, and freeze static arguments.
 
         Raises
         ------
         Unhandled
-            One of them is in no variable that is watched: it could be replaced by another.
+            A constant is in no watched variable, so another array could replace it unnoticed.
         """
         surroundings = self.surroundings
         assert surroundings is not None
@@ -225,7 +225,7 @@ class Entry:
     # Building -------------------------------------------------------------------------------------
 
     def _built(self, given: Sequence[Any]) -> tuple[Program, Executable, list[str]]:
-        """The program of all traces, rolled if that gives what the trace gave; its executable."""
+        """Build the program of all traces, rolled if the results agree, and its executable."""
         target = self.target
         wanted = self.traces[-1].results
         notes: list[str] = []
@@ -256,7 +256,7 @@ class Entry:
     def _simplified(
         self, given: Sequence[Any], *, roll: bool, most: int | None = None
     ) -> tuple[Program, bool]:
-        """The program of all traces, and whether it is rolled: not if longer than `most` then."""
+        """Merge all traces and run the passes; loops are dropped if the program exceeds `most`."""
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
         return prepared(program, roll=roll, most=most, arguments=inputs)
@@ -267,7 +267,7 @@ def _defect(problem: str) -> str:
 
 
 def warn(text: str) -> None:
-    """Warn the code that has called a compiled function."""
+    """Warn the caller of a compiled function."""
     level = 1
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("gradwrap."):

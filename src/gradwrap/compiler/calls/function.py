@@ -1,8 +1,8 @@
-"""`compile`: the programs of one function, which of them a call takes, and when it runs eagerly.
+"""`compile`: chooses the program for each call, and decides when a call runs eagerly.
 
 A call is looked up by its signature: the structure of the arguments, the shapes, dtypes and memory
-orders of arrays, and all else by value. At the first call of a signature the function is traced
-twice and run once; the program's results are compared with those of the run.
+orders of arrays, and the values of all other leaves. At the first call of a signature the function
+is traced twice and run once; the program's results are compared with those of the run.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ class Compiled(Generic[P, R]):
         self._parameters = _parameter_names(function)
         self._entries: dict[Signature, Entry] = {}
         self._quick: tuple[Quick, ...] = ()
-        """The quick calls of the entries with programs, the newest first."""
+        """The quick calls of the compiled entries, the newest first."""
         self._flat: tuple[Callable[..., Any], ...] = ()
-        """Those that take the arguments as they are."""
+        """Those that take positional and named arguments directly."""
         self._nested: tuple[Callable[..., Any], ...] = ()
         """Those that take the leaves of the arguments, and their structure."""
         self._latest: Entry | None = None
         self._busy: dict[Signature, tuple[int, int]] = {}
-        """The signatures for which a thread compiles, with its process and its own number."""
+        """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
-        """Whether the function asks if two values are one and the same."""
+        """Whether the function tests two values for identity."""
         self._tells_flags = False
-        """Whether it asks if arrays may be written to."""
+        """Whether the function tests if arrays are writeable."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the program for these arguments; trace the function first, where there is none."""
+        """Run the program for these arguments; trace the function first if there is no program."""
         try:
             for quick in self._flat:
                 found = quick(args, kwargs)
@@ -79,16 +79,16 @@ class Compiled(Generic[P, R]):
                     found = quick(leaves, tree, order)
                     if found is not ELSEWHERE:
                         return found  # type: ignore[no-any-return]  # as the function does
-        except Exception:  # noqa: BLE001, S110  the slow way finds out what it is
+        except Exception:  # noqa: BLE001, S110  the slow path reports the error
             pass
         return self._slowly(args, kwargs)  # type: ignore[no-any-return]  # as the function does
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Bind to an instance, as a function of its class does."""
+        """Bind to an instance, like any function of a class."""
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        """Copy and pickle the function, by name where it has been decorated; not its programs."""
+        """Copy and pickle the function without its programs; a decorated one by name."""
         found: Any = sys.modules.get(getattr(self, "__module__", ""))
         name: str = getattr(self, "__qualname__", "")
         for part in name.split("."):
@@ -103,26 +103,26 @@ class Compiled(Generic[P, R]):
 
     @property
     def programs(self) -> list[Program]:
-        """The programs so far, the newest last."""
+        """Return the programs so far, the newest last."""
         return [entry.program for entry in self._entries.values() if entry.program is not None]
 
     @property
     def source(self) -> str:
-        """The text of the program that was made or extended last.
+        """Return the text of the program that was made or extended last.
 
         Raises
         ------
         CompileError
-            There is none: no call was made, or all of them ran eagerly.
+            There is no program: no call was made, or all of them ran eagerly.
         """
         return self._newest()[1].source
 
     def save(self, path: str | pathlib.Path) -> None:
-        """Write the newest program as a module that needs NumPy alone, its arrays beside it.
+        """Write the newest program as a module that needs only NumPy, with its arrays beside it.
 
-        That of a call with CuPy's arrays needs CuPy too. Its function is `compiled(*leaves)`: it
-        takes the arrays among the arguments, and returns the arrays of the result as a tuple. A
-        branch that was not traced raises `Missed`.
+        A program for CuPy arrays needs CuPy too. The module's function is `compiled(*leaves)`: it
+        takes the arrays among the arguments, and returns the arrays of the result as a tuple. An
+        untraced branch raises `Missed`.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Compiled(Generic[P, R]):
             np.savez(path.with_suffix(".npz"), **arrays)
 
     def check(self, *args: P.args, **kwargs: P.kwargs) -> str:
-        """Run the function and its program, and compare: units in the last place, by output.
+        """Run the function and its program; return their differences in ulp, by output.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Compiled(Generic[P, R]):
         return "\n".join(lines)
 
     def explain(self) -> str:
-        """Say what was compiled, and what runs eagerly and why."""
+        """Return a report: what was compiled, and what runs eagerly and why."""
         if not self._entries:
             return "not called yet"
         return "\n\n".join(map(self._explained, self._entries.values()))
@@ -218,7 +218,7 @@ class Compiled(Generic[P, R]):
             return self._function(*args, **kwargs)
         call = self._call(args, kwargs)
         if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
-            return self._function(*args, **kwargs)  # it becomes a part of what is outside
+            return self._function(*args, **kwargs)  # it becomes part of the outer trace
         key = self._key(call)
         entry = self._entries.get(key)
         if entry is None or entry.is_new or entry.changed():
@@ -230,7 +230,7 @@ class Compiled(Generic[P, R]):
             found = executable.call(*call.inputs)
         except Missed:
             return self._alone(key, call, lambda: self._missed(entry, call))
-        except Exception:  # noqa: BLE001  the function raises it too, or knows what to do then
+        except Exception:  # noqa: BLE001  the function raises it too, or handles it
             return self._function(*args, **kwargs)
         if key not in self._busy:
             self._use(entry)
@@ -239,7 +239,7 @@ class Compiled(Generic[P, R]):
         return unflatten(tree, found)
 
     def _compare(self, entry: Entry, call: Call, found: Sequence[Any]) -> list[Any]:
-        """Compare the results of a program with those of the function, which are returned.
+        """Compare the results of a program with those of the function, and return the latter.
 
         Raises
         ------
@@ -266,10 +266,10 @@ class Compiled(Generic[P, R]):
         return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
 
     def _alone(self, key: Signature, call: Call, compiling: Callable[[], Any]) -> Any:
-        """Compile for a signature; while another thread does, the call runs eagerly.
+        """Compile for a signature; if another thread is doing so, run this call eagerly.
 
         No lock is held, since the function may wait for another thread. A thread that was compiling
-        when its process was forked is not in the child.
+        at the time of a fork does not exist in the child process.
         """
         mine = (os.getpid(), threading.get_ident())
         owner = self._busy.setdefault(key, mine)
@@ -282,7 +282,7 @@ class Compiled(Generic[P, R]):
             self._busy.pop(key, None)
 
     def _first(self, call: Call) -> Any:
-        """Compile for a new signature; the result is that of the function itself."""
+        """Compile for a new signature; return the result of the function itself."""
         surroundings = Surroundings(self._function, call.others, is_array, call.library.replaces)
         self._tells_same |= surroundings.tells_same
         self._tells_flags |= surroundings.tells_flags
@@ -319,7 +319,7 @@ class Compiled(Generic[P, R]):
         return self._traced(entry, call)
 
     def _missed(self, entry: Entry, call: Call) -> Any:
-        """Trace a branch that was not seen before, and graft it."""
+        """Trace a new branch, and add it to the program."""
         self._forget(entry)
         if len(entry.traces) >= MOST_BRANCHES:
             entry.give_up(
@@ -338,7 +338,7 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _use(self, entry: Entry) -> None:
-        """Let calls like the last one take the quick way."""
+        """Put an entry's quick call first."""
         self._latest = entry
         if is_checking():
             self._chain(())
@@ -348,13 +348,13 @@ class Compiled(Generic[P, R]):
             self._chain((quick, *self._quick))
 
     def _chain(self, quick: tuple[Quick, ...]) -> None:
-        """Let calls try these quick calls in turn."""
+        """Set the quick calls that calls try in turn."""
         self._quick = quick
         self._flat = tuple(one.call for one in quick if one.is_flat)
         self._nested = tuple(one.call for one in quick if not one.is_flat)
 
     def _forget(self, entry: Entry | None) -> None:
-        """Let no call take the quick way of an entry, whose program is an older one now."""
+        """Remove the quick call of an entry, since its program is outdated."""
         if entry is None:
             return
         self._chain(tuple(quick for quick in self._quick if quick is not entry.quick))
@@ -384,7 +384,7 @@ def compile(
 def compile(
     f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
 ) -> Any:
-    """Compile a function of arrays to a program of NumPy's or CuPy's calls.
+    """Compile a function of arrays to a program of NumPy or CuPy calls.
 
     Parameters
     ----------
@@ -395,9 +395,9 @@ def compile(
     engine
         `"numpy"`: functions of the arguments' own library, NumPy or CuPy, with kernels for CuPy;
         `"c"`: kernels made by the system's C compiler; `"jax"`: the program under `jax.jit`;
-        `"cupy"`: as `"numpy"`, but only for CuPy's arrays.
+        `"cupy"`: like `"numpy"`, but only for CuPy arrays.
     static
-        Positions or names of arguments whose arrays are a part of the signature, and not inputs of
+        Positions or names of arguments whose arrays are part of the signature instead of inputs of
         the program.
 
     Returns
@@ -405,14 +405,14 @@ def compile(
     A function of the same parameters and results. `source` is the text of its program, `save`
     writes it as a module, `check` compares it with `f`, `explain` says what was compiled, and
     `programs` lists the programs. A function that cannot be compiled (it draws random numbers, or
-    calls `x.item()`) runs as it is, with a `CompileWarning` that says why.
+    calls `x.item()`) runs eagerly, with a `CompileWarning` that gives the reason.
 
     Raises
     ------
     ValueError
         There is no engine of this name.
     TypeError
-        `f` is no function.
+        `f` is not a function.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Quick calls: a written function for each signature, which takes the calls that are like it.
+"""Quick calls: a generated function for each signature, which runs the calls that match it.
 
-A quick call compares its arguments with one signature, and what the function has found around
-itself with what that was. If all is the same, it calls the program. If not, it returns `ELSEWHERE`,
+A quick call compares its arguments with one signature, and the surroundings of the function with
+their state at the trace. If all are equal, it calls the program. If not, it returns `ELSEWHERE`,
 and the next quick call is tried. Arguments in containers are flattened once, for all quick calls.
-The text is the same for signatures of the same kinds of leaves: it is compiled once.
+Signatures with the same kinds of leaves share one text, which is compiled once.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 ELSEWHERE: Any = object()
-"""The result of a quick call whose signature is another."""
+"""The result of a quick call whose signature does not match."""
 
 
 class Quick(NamedTuple):
     """The quick call of one signature."""
 
     call: Callable[..., Any]
-    """It takes the positional and the named arguments, as a tuple and a dictionary. If there are
-    containers among them, it takes their leaves, their structure and `orders` of it instead."""
+    """A function of the positional and named arguments, as a tuple and a dictionary. If there
+    are containers among them, it takes their leaves, their structure and its `orders` instead."""
     is_flat: bool
-    """Whether there are no containers."""
+    """Whether the arguments contain no containers."""
 
 
 def quick_call(
@@ -48,7 +48,7 @@ def quick_call(
     tree: TreeDef,
     surroundings: Surroundings | None,
 ) -> Quick:
-    """Write the quick call of a signature."""
+    """Generate the quick call of a signature."""
     scope: dict[str, Any] = {
         "ndarray": np.ndarray,
         "ELSEWHERE": ELSEWHERE,
@@ -121,7 +121,7 @@ def quick_call(
 
 
 def _leaf_test(number: int, known: Any, scope: dict[str, Any]) -> str:
-    """Return the test, as text, that a leaf that is no input is what the signature has."""
+    """Return the source of the test that a leaf which is no input equals the signature's."""
     kind, value = known[0], known[-1]
     if isinstance(value, Identity):
         scope[f"V{number}"] = value.value

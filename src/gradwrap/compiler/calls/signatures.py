@@ -1,9 +1,9 @@
-"""Signatures: what tells apart the calls of a function that need programs of their own.
+"""Signatures: the properties of a call that select its program.
 
 The signature of a call is the structure of its arguments with the order of each dictionary, the
-shapes, dtypes and memory orders of arrays, which of them are one and the same, and the values of
-numbers, strings and nests of them. All other objects are known by identity: two that are equal may
-hold different things.
+shapes, dtypes and memory orders of arrays, which of them are identical, and the values of
+numbers, strings and nests of them. All other objects are compared by identity: two equal ones may
+hold different contents.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 BY_VALUE: frozenset[type[Any]] = frozenset({bool, int, str, bytes, type(None)})
-"""Types whose objects are alike if they are equal."""
+"""Types whose objects are interchangeable if they are equal."""
 PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
 
 
 class Signature(NamedTuple):
-    """What calls of one program have in common."""
+    """The properties that all calls of one program share."""
 
     treedef: TreeDef
     orders: tuple[Any, ...]
     """The keys of the dictionaries among the arguments, in their order."""
     same: tuple[int, ...]
-    """For each array the first that it is the same as; () if all are different."""
+    """For each array, the first identical one; () if all are different."""
     leaves: tuple[Any, ...]
-    """What stands for each leaf."""
+    """The key of each leaf."""
     writeable: tuple[bool, ...]
-    """For each input whether it may be written to; () if the function does not ask."""
+    """For each input, whether it is writeable; () if the function does not ask."""
 
     def shown(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Name each leaf, and say what is known of it; `names` are those of the inputs."""
+        """Return the name and the description of each leaf; `names` are the inputs' names."""
         waiting = iter(names)
         return [
             (next(waiting, "?"), f"{key[3]}{key[2]}")
@@ -54,7 +54,7 @@ class Signature(NamedTuple):
 
 
 class Identity:
-    """Stands for an object in a signature, equal to what stands for the same object alone."""
+    """The key of an object in a signature, equal only to a key of the same object."""
 
     __slots__ = ("value",)
 
@@ -72,7 +72,7 @@ class Identity:
 
 
 class Call:
-    """The arguments of a call, and which of their leaves are inputs of its program."""
+    """The arguments of a call, divided into inputs of the program and other leaves."""
 
     __slots__ = ("args", "given", "inputs", "kwargs", "leaves", "library", "treedef")
 
@@ -88,7 +88,7 @@ class Call:
         """The library of its arrays."""
         is_input = self.library.is_input
         self.given: list[bool] = [is_input(leaf) and id(leaf) not in fixed for leaf in leaves]
-        """For each leaf whether it is an input; `fixed` are the identities of static ones."""
+        """For each leaf, whether it is an input; `fixed` holds the identities of static ones."""
         self.inputs: list[Any] = [x for x, is_given in self._leaves() if is_given]
 
     def _leaves(self) -> Iterator[tuple[Any, bool]]:
@@ -96,20 +96,20 @@ class Call:
 
     @property
     def fixed(self) -> list[Any]:
-        """The arrays that are no inputs."""
+        """Return the arrays that are not inputs."""
         return [x for x, is_given in self._leaves() if not is_given and is_array(x)]
 
     @property
     def others(self) -> list[Any]:
-        """The leaves that are neither inputs nor arrays, and the classes of the containers."""
+        """Return the leaves that are neither inputs nor arrays, and the containers' classes."""
         leaves = [x for x, is_given in self._leaves() if not is_given and not is_array(x)]
         return leaves + kinds(self.treedef)
 
     def signature(self, *, tells_same: bool, tells_flags: bool) -> Signature:
-        """Return what calls of the same program have in common with this one.
+        """Return the properties that this call shares with all calls of the same program.
 
-        `tells_same` says that calls differ in which arrays are one and the same, and `tells_flags`
-        in which of them may be written to.
+        `tells_same` adds which arrays are identical to the signature, and `tells_flags` which are
+        writeable.
         """
         place = self.library.place
         return Signature(
@@ -121,7 +121,7 @@ class Call:
         )
 
     def input_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
-        """Return a name for each input: the path that leads to it from a parameter."""
+        """Return a name for each input: its path, starting at a parameter."""
         paths: list[str] = []
         for number, value in enumerate(self.args):
             name = parameters[number] if number < len(parameters) else f"a{number}"
@@ -158,7 +158,7 @@ def _collect_orders(tree: Any, found: list[Any]) -> None:
 
 
 def repeated(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """For each array the position of the first that it is the same as; () if all are different."""
+    """Return, for each array, the position of the first identical one; () if all are different."""
     first: dict[int, int] = {}
     found = tuple(
         first.setdefault(number if isinstance(one, NUMBER) else id(one), number)
@@ -168,7 +168,7 @@ def repeated(arrays: Sequence[Any]) -> tuple[int, ...]:
 
 
 def may_write(arrays: Sequence[Any]) -> tuple[bool, ...]:
-    """For each array whether it may be written to."""
+    """Return, for each array, whether it is writeable."""
     return tuple(not isinstance(x, NUMBER) and bool(x.flags.writeable) for x in arrays)
 
 
@@ -187,7 +187,7 @@ def kinds(treedef: TreeDef) -> list[type[Any]]:
 
 
 def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
-    """Return what stands for a leaf in the signature; `place` is that of its library."""
+    """Return the key of a leaf in the signature; `place` is the function of its library."""
     if is_given:
         strides = None
         if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
@@ -211,7 +211,7 @@ def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
 
 
 def _field_names(leaf: Any) -> list[str] | None:
-    """The attributes of a dataclass's object if they are all that it holds, and no containers."""
+    """Return the fields of a dataclass object if these hold all its state, and no containers."""
     if not dataclasses.is_dataclass(leaf) or isinstance(leaf, type):
         return None
     names = [one.name for one in dataclasses.fields(leaf)]

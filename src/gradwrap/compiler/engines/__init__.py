@@ -1,1 +1,1 @@
-"""Engines: each makes a callable of a program."""
+"""Engines: each turns a program into a callable."""

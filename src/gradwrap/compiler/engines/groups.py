@@ -1,8 +1,8 @@
-"""Groups: which instructions of a body are performed together, and in what order.
+"""Groups: the instructions of a body that are performed together, and their order.
 
-A group is made of elementwise instructions of one shape that an engine can perform in one pass over
-the elements. Where that is not possible, because what one needs from outside is only there when the
-group is done, a new group is begun.
+A group consists of elementwise instructions of one shape that an engine performs in one pass
+over the elements. An instruction starts a new group if an operand from outside is only known
+when the open group is complete.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MANY_BITS = 1024
 
 
 class Unit(NamedTuple):
-    """What is performed at one time: a group of a shape, or one step that is in no group."""
+    """A unit of execution: a group of one shape, or a single step outside of groups."""
 
     shape: tuple[int, ...] | None
     steps: list[Instr | Loop]
@@ -37,21 +37,20 @@ def scheduled(
     writes: bool = False,
     reach: int | None = None,
 ) -> list[Unit]:
-    """Return the units of a body, in an order in which they can be performed.
+    """Return the units of a body, in an executable order.
 
-    `shape_of` says of which shape's group an instruction can be a member; None if of no group. What
-    a group sums or writes is there only when it is done: no other member can use it. With `writes`,
-    several members may add to one array. The
-    members of a group are no more than `reach` steps apart.
+    `shape_of` returns the shape of the groups that an instruction can join, or None. Sums and
+    writes of a group are complete only at its end: no other member can read them. With `writes`,
+    several members may add to one array. The members of a group are at most `reach` steps apart.
     """
     units: list[Unit] = []
-    needs: list[int] = []  # for each unit a set of bits: the units it needs, directly or not
+    needs: list[int] = []  # for each unit a bit set: all units that it depends on
     maker: dict[int, int] = {}
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
-    """By shape: the group that takes members, and the number of its first step."""
+    """By shape: the group that accepts members, and the number of its first step."""
     late: dict[int, Operation] = {}
     window = len(body) if reach is None else reach
-    base = 0  # the unit that the first bit stands for
+    base = 0  # the unit of the first bit
     for at, step in enumerate(body):
         makers = {maker[index] for index in used(step) if index in maker}
         wanted = 0
@@ -69,7 +68,7 @@ def scheduled(
             units[group].steps.append(step)
             gained = wanted & ~(needs[group] | 1 << group - base)
             if gained:
-                # what was begun so long before can need nothing of the group
+                # a group begun long ago depends on nothing in this one
                 for number in range(max(base, group - window), len(needs)):
                     before = needs[number]
                     if number == group or before >> group - base & 1:
@@ -100,7 +99,7 @@ def _needs_done(
     *,
     writes: bool,
 ) -> bool:
-    """Tell if a step needs something of a group that is there only when the group is done."""
+    """Tell if a step reads a result of a group that is complete only at the group's end."""
     here = [index for index in used(step) if maker.get(index) == group]
     if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
         return any(index in late for index in here)
@@ -112,7 +111,7 @@ def _needs_done(
 
 
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:
-    """Put each unit after what it needs; of those that could come next, the first begun."""
+    """Sort units topologically; among ready units the first begun comes first."""
     waits: list[set[int]] = []
     users: list[list[int]] = [[] for _ in units]
     for number, unit in enumerate(units):

@@ -1,6 +1,7 @@
-"""The jax engine: a program on `jax.numpy`, under `jax.jit`.
+"""The JAX engine: a program of `jax.numpy` calls, under `jax.jit`.
 
-Writes become `x.at[_key(key)].set`, loops become `jax.lax.scan`. Arguments and results are NumPy's.
+Writes become `x.at[_key(key)].set`, loops become `jax.lax.scan`. Arguments and results are NumPy
+arrays.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def jax_engine(program: Program) -> Executable:
-    """Compile a program by JAX.
+    """Compile a program with JAX.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def _name(step: Instr | Loop) -> str:
 
 
 class _Replay:
-    """Performs the instructions of a program on JAX's arrays."""
+    """Performs the instructions of a program on JAX arrays."""
 
     def __init__(self, jax: Any, program: Program) -> None:
         self.jax = jax
@@ -107,10 +108,10 @@ class _Replay:
         for body in program.bodies():
             for step in body:
                 if isinstance(step, Instr):
-                    self.function(step)  # so that one that is missing is found at once
+                    self.function(step)  # so that a missing one is found at once
 
     def run(self, inputs: Any, constants: Any) -> list[Any]:
-        """Perform the program: the arrays of the result."""
+        """Perform the program; return the arrays of the result."""
         known: dict[int, Any] = dict(zip(self.program.inputs, inputs, strict=True))
         known.update(zip(self.program.constants, constants, strict=True))
         self.perform(self.program.root.body, known)
@@ -119,7 +120,7 @@ class _Replay:
         return [known[leaf.index] for leaf in result.leaves if type(leaf) is Ref]
 
     def perform(self, steps: Sequence[Instr | Loop], known: dict[int, Any]) -> None:
-        """Perform steps, and enter what they give."""
+        """Perform steps, and record their results."""
         for step in steps:
             if isinstance(step, Loop):
                 self.scan(step, known)
@@ -128,14 +129,14 @@ class _Replay:
             known[step.out] = self.function(step)(*real.args, **dict(real.kw))
 
     def scan(self, loop: Loop, known: dict[int, Any]) -> None:
-        """Perform a loop."""
+        """Perform a loop as a scan."""
         jnp, values = self.jnp, self.program.values
 
         def as_described(index: int, content: Any) -> Any:
             return jnp.asarray(content, values[index].dtype)
 
         firsts = [as_described(one.value, _read(one.first, known)) for one in loop.carries]
-        # the last turn's values are carried too, from zeros on that nobody reads
+        # final values are carried too, starting from zeros that nothing reads
         firsts += [jnp.zeros(values[i].shape, values[i].dtype) for i in loop.finals]
         handed_on = [*(carry.next for carry in loop.carries), *loop.finals]
         reads = {index: known[stack.index] for index, stack in loop.reads.items()}
@@ -154,7 +155,7 @@ class _Replay:
         known.update(zip(loop.finals.values(), last[len(loop.carries) :], strict=True))
 
     def function(self, step: Instr) -> Callable[..., Any]:
-        """The function of JAX that does what an instruction does."""
+        """Return the JAX function that performs an instruction."""
         op, jnp = step.op, self.jnp
         own: Any = OWN.get(op)
         if own is not None:
@@ -168,7 +169,7 @@ class _Replay:
         return self.found(jnp, op.name)
 
     def found(self, module: Any, path: str) -> Callable[..., Any]:
-        """The function of a dotted name."""
+        """Return the function of a dotted name in a module."""
         found: Any = module
         for part in path.split("."):
             found = getattr(found, part, None)
@@ -182,7 +183,7 @@ def _read(leaf: Any, known: dict[int, Any]) -> Any:
 
 
 def _key(key: Any) -> Any:
-    """A key without lists, which JAX does not take."""
+    """Return a key without lists, which JAX does not accept."""
     if isinstance(key, LIST):
         return np.asarray(key)
     return tuple(map(_key, key)) if isinstance(key, TUPLE) else key
@@ -217,7 +218,7 @@ def _full(jnp: Any, shape: Any, number: Any, dtype: Any) -> Any:
 
 
 def _along(function: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
-    """Reduce or accumulate along the first axis if none is given, as ufuncs of NumPy do."""
+    """Reduce or accumulate along the first axis by default, as NumPy's ufuncs do."""
     return function(x, axis=axis, **options)
 
 
@@ -241,4 +242,4 @@ OWN: dict[Operation, Callable[..., Any]] = {
     COPY: _unchanged,
     ASCONTIGUOUSARRAY: _unchanged,
 }
-"""Operations that are written otherwise in JAX."""
+"""Operations with another form in JAX."""

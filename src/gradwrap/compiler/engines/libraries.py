@@ -1,7 +1,7 @@
-"""The libraries whose arrays are compiled: that of a call's arguments, and its engine.
+"""The libraries whose arrays are compiled, each with its own engine.
 
-NumPy is one; the others are entered in `LIBRARIES` by the top-level package of their arrays, and
-imported when a call brings the first of them.
+NumPy is built in; the others are listed in `LIBRARIES` by the top-level package of their arrays,
+and imported at the first call with such an array.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ LIBRARIES: dict[str, str] = {"cupy": "gradwrap.compiler.engines.cupy.arrays"}
 
 
 class Compilable(NumPyLibrary):
-    """A library, and what is asked of it for a call beside what the tracer asks; here, NumPy."""
+    """A library as the tracer and the calls see it; this class is NumPy."""
 
     def current(self) -> AbstractContextManager[Any]:
         """Return the context in which its arrays are traced."""
         return nullcontext()
 
     def replaces(self, array: Any) -> bool:
-        """Tell if a tracer can stand for an array of the surroundings; others are compared."""
+        """Tell if a tracer can replace an array of the surroundings; others are compared."""
         return type_of(array) is self.kind and array.dtype.kind in "fc"
 
     def strange(self, leaves: Sequence[Any]) -> str:
-        """Say which leaf is an array that cannot be traced, and the remedy; "" if none is."""
+        """Return the complaint about an argument that cannot be traced, with a remedy, or ""."""
         for leaf in leaves:
             if self._is_strange(leaf):
                 kind = type_of(leaf)
@@ -52,7 +52,7 @@ class Compilable(NumPyLibrary):
         return ""
 
     def _is_strange(self, leaf: Any) -> bool:
-        """Tell if a leaf is an array that is none of the library's, or cannot be known by value."""
+        """Tell if a leaf is an array of another library, or one that is no input."""
         kind: Any = type_of(leaf)
         if isinstance(leaf, self.kind):
             return kind is not self.kind or not self.is_input(leaf)
@@ -61,21 +61,21 @@ class Compilable(NumPyLibrary):
         return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")
 
     def place(self, leaf: Any) -> Any:
-        """Return what tells where an array lies; a part of the signature."""
+        """Return the place of an array, for instance its device; a part of the signature."""
         return None
 
     def place_test(self, name: str, place: Any) -> list[str]:
-        """Return the tests, as text, that the array of a name lies there."""
+        """Return the source of tests that a named array lies at a place."""
         return []
 
     def engine(self, program: Program, *, plainly: bool = False) -> Executable:
-        """Compile a program to the library's own calls; `plainly` one for each instruction."""
+        """Compile a program to the library's own calls; if `plainly`, one for each instruction."""
         return numpy_engine(program, in_chunks=not plainly)
 
     def chosen(
         self, name: str, make: Callable[[Program], Executable]
     ) -> Callable[[Program], Executable]:
-        """Return the engine of a name for its arrays; "numpy" is its own."""
+        """Return the engine of a name for its arrays; "numpy" means the library's own."""
         return self.engine if name == "numpy" else make
 
 
@@ -83,13 +83,13 @@ NUMPY: Compilable = Compilable()
 
 
 def _module_of(value: Any) -> Any:
-    """The module for the library that an array is of, if it is one of the others."""
+    """Return the module for the library of an array; None for NumPy and for other values."""
     name = LIBRARIES.get((type_of(value).__module__ or "").partition(".")[0])
     return None if name is None or not hasattr(value, "dtype") else import_module(name)
 
 
 def library_of(leaves: Sequence[Any]) -> Compilable:
-    """Return the library of a call: that of its first array that is none of NumPy's."""
+    """Return the library of a call: that of its first array outside of NumPy."""
     for leaf in leaves:
         module = _module_of(leaf)
         if module is not None:
@@ -99,10 +99,10 @@ def library_of(leaves: Sequence[Any]) -> Compilable:
 
 
 def is_array(value: Any) -> bool:
-    """Tell if a value is an array, or a number, of a library that is compiled."""
+    """Tell if a value is an array or a number of a compiled library."""
     return isinstance(value, (NDARRAY, NUMBER)) or _module_of(value) is not None
 
 
 def on_host(value: Any) -> Any:
-    """Return an array of another library as one of NumPy's; other values as they are."""
+    """Return an array of another library as a NumPy array; other values unchanged."""
     return value.get() if _module_of(value) is not None else value

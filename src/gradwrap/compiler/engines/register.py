@@ -1,7 +1,7 @@
-"""The register of engines: what makes a callable of a program.
+"""The register of engines, which turn programs into callables.
 
 An engine is a function of a `Program`. It returns an `Executable`, or raises `Unsupported` with the
-reason; the numpy engine is used then, with a warning.
+reason; then the NumPy engine takes over, with a warning.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 class Unsupported(Exception):  # noqa: N818  it is caught, and becomes a warning
-    """An engine cannot take a program, or is not to be had here."""
+    """An engine cannot compile a program, or is not installed."""
 
 
 class Executable(NamedTuple):
-    """A program that runs.
+    """A compiled program.
 
     `call(*inputs)` takes the input leaves in the order of `Program.inputs` and returns the leaves
-    of the result as a tuple. A guard with an outcome that has not been traced raises `Missed`,
-    before anything that the caller sees has changed. Results are the caller's: nothing that a later
-    call writes to. `call` may run in several threads at a time.
+    of the result as a tuple. A guard with an untraced outcome raises `Missed`, before any effect
+    that the caller can see. Results belong to the caller: no later call writes to them. Several
+    threads may run `call` at the same time.
     """
 
     call: Callable[..., Any]
     text: Callable[[], str]
-    """Writes its source."""
+    """Returns its source."""
     notes: tuple[str, ...] = ()
-    """What `.explain()` says of it: groups, sizes of chunks, bytes of workspaces."""
+    """Notes for `.explain()`: groups, sizes of chunks, bytes of workspaces."""
     exact: bool = True
-    """True if its results are those of `program.evaluated` bit by bit."""
+    """True if its results equal those of `program.evaluated` bit for bit."""
     module: Any = None
-    """What `.save()` writes: `text(npz)` is the module, `arrays` what it reads from that file.
+    """The content that `.save()` writes: `text(npz)` is the module, `arrays` the file it reads.
 
-    None: the program in NumPy's calls.
+    None stands for the program as NumPy calls.
     """
 
     @property
     def source(self) -> str:
-        """The text of the program."""
+        """Return the text of the program."""
         return self.text()
 
 
@@ -53,11 +53,11 @@ ENGINES: dict[str, str] = {
     "cupy": "gradwrap.compiler.engines.cupy.engine:numpys",
     "jax": "gradwrap.compiler.engines.jax:jax_engine",
 }
-"""The engines by name: the module and the function, which is imported when it is asked for."""
+"""The engines by name: the module and the function, imported at the first use."""
 
 MOST_LEFT: dict[str, int] = {"c": 1000}
-"""By engine that finds loops itself: the length from which on a program is long in spite of its
-loops. It is given the program without loops then."""
+"""By engine that finds loops itself: the length above which a program counts as long in spite
+of its loops. Such a program is compiled without loops."""
 
 
 def engine_named(name: str) -> Callable[[Program], Executable]:
@@ -66,7 +66,7 @@ def engine_named(name: str) -> Callable[[Program], Executable]:
     Raises
     ------
     ValueError
-        There is none of this name.
+        There is no engine of this name.
     """
     if name not in ENGINES:
         known = ", ".join(map(repr, ENGINES))

@@ -1,7 +1,7 @@
-"""The text of functions of this library that a saved module needs, read from the library's files.
+"""The source of library functions that a saved module needs, read from the library's files.
 
-The functions are written for that: they use NumPy, modules of Python's, and what their own file
-defines. The files are read when a text is asked for, also from an archive.
+Such functions use only NumPy, Python's modules, and the definitions of their own file. The
+files are read when a text is requested, also from an archive.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FUTURE = "from __future__ import annotations"
-"""The first line of a module that holds such functions, whose annotations are not evaluated."""
+"""The first line of a module with such functions, so that annotations are not evaluated."""
 
 
 def shipped(functions: Iterable[Any]) -> list[str]:
-    """Return the lines of the definitions of functions, and of what they use of their files.
+    """Return the source lines of functions, and of the definitions in their files that they use.
 
     Raises
     ------

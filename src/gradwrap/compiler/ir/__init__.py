@@ -1,1 +1,1 @@
-"""The program: its definition, and what reads it without changing it."""
+"""The program: its definition, and functions that read it."""

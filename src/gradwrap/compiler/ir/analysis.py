@@ -1,4 +1,4 @@
-"""What is known of a program without running it: what is needed where, who reads what, views."""
+"""Static analysis of programs: liveness, readers of values, and views."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class Liveness(NamedTuple):
-    """The values that are needed, by the identity of each block."""
+    """The live values, by the identity of each block."""
 
     before: dict[int, set[int]]
-    """... at the beginning of its body."""
+    """At the beginning of its body."""
     after: dict[int, set[int]]
-    """... after its body: by its guard, its result, and its branches."""
+    """After its body: those that its guard, its result or its branches read."""
 
 
 def liveness(program: Program) -> Liveness:
-    """Return the values that are needed at the beginning of each block and after its body."""
+    """Return the values that are live at the beginning of each block and after its body."""
     found = Liveness({}, {})
     for block in reversed(list(program.blocks())):
         found.after[id(block)] = live = needed_after(block, found.before)
@@ -39,13 +39,13 @@ def liveness(program: Program) -> Liveness:
 
 
 def needed_after(block: Block, before: dict[int, set[int]]) -> set[int]:
-    """Return the values that are needed after a body; `before` knows it of the branches."""
+    """Return the values that are live after a body; `before` has those of its branches."""
     branches = (before[id(branch)] for branch in block.branches.values())
     return set(looked_at(block)).union(*branches)
 
 
 def live_before(body: Sequence[Instr | Loop], live: set[int]) -> set[int]:
-    """Return the values that are needed before a body, after which some are needed."""
+    """Return the values that are live before a body, given those that are live after it."""
     live = set(live)
     for step in reversed(body):
         live.difference_update(given(step))
@@ -54,7 +54,7 @@ def live_before(body: Sequence[Instr | Loop], live: set[int]) -> set[int]:
 
 
 def looked_at(block: Block) -> list[int]:
-    """Return the values that the guard or the result of a block names."""
+    """Return the values that the guard or the result of a block reads."""
     guarded = [] if block.guard is None else [block.guard.value.index]
     return guarded if block.result is None else [*guarded, *refs(block.result.leaves)]
 
@@ -74,7 +74,7 @@ def uses(program: Program) -> Counter[int]:
 
 
 def _declared(loop: Loop) -> list[int]:
-    """The values that a loop reads by itself, and those that its turns hand on."""
+    """Return the values that a loop itself reads, and those that its turns hand on."""
     firsts: list[Any] = [carry.first for carry in loop.carries]
     after = [carry.next for carry in loop.carries]
     return [*refs([*loop.reads.values(), *firsts]), *after, *loop.stacks, *loop.finals]
@@ -83,7 +83,7 @@ def _declared(loop: Loop) -> list[int]:
 def last_readers(
     body: Sequence[Any], reads: Callable[[Any], Iterable[int]] = used
 ) -> dict[int, int]:
-    """Return for each value where in a body the last step is that reads it."""
+    """Return, for each value, the position of the last step that reads it."""
     return {index: number for number, step in enumerate(body) for index in reads(step)}
 
 
@@ -91,7 +91,7 @@ def last_readers(
 
 
 def roots_of(program: Program, *, traced: bool = False) -> Roots:
-    """For each value, the values in whose buffers it may lie, or has lain when it was traced."""
+    """Return, for each value, the values in whose buffers it may lie, or lay in the trace."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
         enter_roots(block.body, program.values, roots, traced=traced)
@@ -101,7 +101,7 @@ def roots_of(program: Program, *, traced: bool = False) -> Roots:
 def enter_roots(
     steps: Iterable[Instr | Loop], values: Sequence[Value], roots: Roots, *, traced: bool = False
 ) -> None:
-    """Enter the roots of what steps give."""
+    """Record the roots of the results of steps."""
     for step in steps:
         for out in given(step):
             roots[out] = frozenset({out})
@@ -111,7 +111,7 @@ def enter_roots(
 
 
 def _roots_of_view(values: Sequence[Value], instr: Instr, roots: Roots) -> frozenset[int]:
-    """The buffers of the arrays that a view is taken from; what is in a key is none of them."""
+    """Return the roots of the arrays that a view is taken from; a key is not one of them."""
     nest: Any = instr.args[:1] if instr.op is GETITEM else instr.args
     found: set[int] = set()
     for index in refs(nest):

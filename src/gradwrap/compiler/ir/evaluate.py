@@ -1,6 +1,6 @@
-"""The reference evaluator: it runs a program instruction by instruction, as it stands.
+"""The reference evaluator, which runs a program instruction by instruction.
 
-Every engine has to agree with it, and `verify.py` compares it with the descriptions of the values.
+Every engine must agree with it, and `verify.py` compares its values with their descriptions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def outcome(kind: str, value: Any) -> Any:
-    """Return what a guard finds."""
+    """Return the outcome of a guard."""
     if kind == "bool":
         return bool(value)
     return int(value) if kind == "int" else value.shape
@@ -31,7 +31,7 @@ def evaluated(
 ) -> tuple[Any, ...]:
     """Run a program instruction by instruction, and return the leaves of its result.
 
-    `observe` is called with each value that is given: the step, the value's number, and the value.
+    `observe` is called for each value computed: with the step, the value's number, and the value.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def _read(leaf: Any, known: dict[int, Any]) -> Any:
 def perform(
     body: Sequence[Instr | Loop], known: dict[int, Any], observe: Observer | None = None
 ) -> None:
-    """Perform steps, and enter what they give."""
+    """Perform steps, and record their results."""
     for step in body:
         if isinstance(step, Loop):
             _repeat(step, known, observe)
@@ -73,7 +73,7 @@ def perform(
 
 
 def _repeat(loop: Loop, known: dict[int, Any], observe: Observer | None) -> None:
-    """Perform a loop, and enter what it gives."""
+    """Perform a loop, and record its results."""
     carried = [_read(carry.first, known) for carry in loop.carries]
     turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
     for turn in range(loop.turns):

@@ -1,4 +1,4 @@
-"""Memory orders: how an array lies, and how the result of an operation lies."""
+"""Memory orders: the layout of arrays, and of the results of operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN_ORDER = frozenset({"C", "S"})
 
 
 def order_of(array: Any) -> str:
-    """Return the memory order of an array, as `Value.order` has it."""
+    """Return the memory order of an array, as in `Value.order`."""
     flags = array.flags
     if flags.c_contiguous:
         return "C"
@@ -35,10 +35,10 @@ def order_of(array: Any) -> str:
 
 
 def describe_orders(program: Program, first: int) -> None:
-    """Describe anew the orders of values from a number on, and of what is computed of those.
+    """Determine the orders of new values, and of the values computed from them.
 
-    The tracer has seen how earlier values lie. Later ones were made by a pass, which knows their
-    shapes alone.
+    The tracer has recorded the orders of earlier values. New ones come from a pass, which only
+    knows their shapes. `first` is the number of the first new value.
     """
     orders = _Orders(program.values, first)
     for block in program.blocks():
@@ -46,7 +46,7 @@ def describe_orders(program: Program, first: int) -> None:
 
 
 class _Orders:
-    """Describes the orders of values; `changed` are those whose order is another one now."""
+    """Determines the orders of values; `changed` are those whose order has changed."""
 
     def __init__(self, values: list[Value], first: int) -> None:
         self.values = values
@@ -54,7 +54,7 @@ class _Orders:
         self.changed: set[int] = set()
 
     def describe(self, body: Sequence[Instr | Loop]) -> None:
-        """Describe what the steps of a body give."""
+        """Determine the orders of the results of a body."""
         for step in body:
             if isinstance(step, Loop):
                 self.loop(step)
@@ -62,14 +62,14 @@ class _Orders:
                 self.enter(step.out, order_of_result(step, self.values))
 
     def enter(self, index: int, order: str) -> None:
-        """Enter the order of a value."""
+        """Set the order of a value."""
         value = self.values[index]
         if value.is_ndarray and value.order != order:
             self.values[index] = value._replace(order=order)
             self.changed.add(index)
 
     def loop(self, loop: Loop) -> None:
-        """Describe the body of a loop until a turn finds what the turn before hands on."""
+        """Determine the orders in a loop, repeating until all carries agree."""
         values = self.values
         for index, stack in loop.reads.items():
             whole: str = values[stack.index].order
@@ -120,9 +120,9 @@ def order_of_result(step: Instr, values: Sequence[Value]) -> str:
 
 
 def _joint(arrays: list[Value], shape: tuple[int, ...]) -> str:
-    """The order of a new array that is computed element by element.
+    """Return the order of a new array that is computed elementwise.
 
-    NumPy keeps the order of the operands; where they differ, C's wins.
+    NumPy keeps the order of the operands; if they differ, C's order wins.
     """
     if all(one.order in IN_ORDER for one in arrays):
         return "C"
@@ -138,7 +138,7 @@ def _begins_with_array(key: Any) -> bool:
 
 
 def _order_of_view(step: Instr, operands: Sequence[Value]) -> str:
-    """The order of a view, or of a copy that NumPy makes where there can be no view."""
+    """Return the order of a view, or of the copy that NumPy makes if no view is possible."""
     if not operands:
         return "?"
     source, is_known = operands[-1], len(operands) == 1 and type(step.args[0]) is Ref

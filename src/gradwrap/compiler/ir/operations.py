@@ -1,10 +1,10 @@
-"""The table of operations: what the passes and the engines know of each, one row for each name.
+"""The table of operations: one row of facts for each name, for the passes and the engines.
 
-`Instr.op` is the row of an instruction. Operations that have no row of their own are functions of
-NumPy of which nothing is known but their name: `OPERATIONS[name]` is a row for each of them, too.
+`Instr.op` is the row of an instruction. An operation without a row of its own is a function of
+NumPy known only by its name: `OPERATIONS[name]` makes a row for it, too.
 
-A fact that several parts of the compiler ask for is a field of the row. A part that treats one
-operation in a way of its own compares the row with the constant of that name: `step.op is COPY`.
+A fact that several parts of the compiler use is a field of the row. A part that treats one
+operation specially compares the row with the constant of that name: `step.op is COPY`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Kind(Enum):
-    """What an operation does with its arguments."""
+    """The way an operation uses its arguments."""
 
     OTHER = auto()
     READ = auto()
@@ -23,7 +23,7 @@ class Kind(Enum):
     WRITE = auto()
     """A copy of `x` with a value written, or added, at a key."""
     FILL = auto()
-    """A new array of one number."""
+    """A new array filled with one number."""
     COPY = auto()
     """The same elements, in a new array or in C's order."""
     CAST = auto()
@@ -31,32 +31,32 @@ class Kind(Enum):
     RESHAPE = auto()
     """The same elements in the same order, along other axes."""
     TRANSPOSE = auto()
-    """The same elements, with the axes in another order."""
+    """The same elements, with the axes permuted."""
     MOVE = auto()
-    """The same, with two axes named that change places or where one goes."""
+    """The same, for two axes to exchange, or one to move."""
     BROADCAST = auto()
     SELECT = auto()
-    """A view of some elements, or of all of them in another order."""
+    """A view of some elements, or of all in another order."""
     PART = auto()
     """The real or imaginary part, or the conjugate."""
     JOIN = auto()
-    """A new array of parts that are side by side."""
+    """A new array joined from parts."""
     PRODUCT = auto()
     REDUCE = auto()
-    """A reduction along axes by a ufunc of two arguments."""
+    """A reduction along axes by a binary ufunc."""
     ACCUMULATE = auto()
     TRIANGLE = auto()
     """A copy of matrices with zeros above or below a diagonal."""
 
 
 class Sign(Enum):
-    """What happens to the signs of the arguments of elementwise arithmetic."""
+    """The effect of the operands' signs on the result of elementwise arithmetic."""
 
     EVEN = auto()
-    """The result is the same for either sign."""
+    """The result does not depend on the sign."""
     NEGATION = auto()
     PRODUCT = auto()
-    """The sign of the result is the product of those of the arguments."""
+    """The sign of the result is the product of the operands' signs."""
     SUM = auto()
     DIFFERENCE = auto()
 
@@ -66,62 +66,62 @@ class Operation:
     """A row of the table."""
 
     name: str
-    """A ufunc of the name, the function of NumPy of the dotted name, or an operation of the IR."""
+    """The ufunc of that name, the NumPy function of that dotted name, or an operation of the IR."""
     kind: Kind = Kind.OTHER
     sign: Sign | None = None
     commutes: bool = False
     folds: bool = False
-    """Whether it is computed at once for arrays that consist of one known number."""
+    """Whether it is folded if its operands are arrays filled with known numbers."""
     never_negative: bool = False
     may_view: bool = False
-    """Whether it gives a view for some layouts of its argument, and a copy for others."""
+    """Whether it returns a view for some layouts of its argument, and a copy for others."""
     is_fresh: bool = False
-    """Whether it gives a new array that a write may go into: two of them are never merged."""
+    """Whether it returns a new array that a write may reuse: two of them are never merged."""
     by_values: bool = False
     """Whether the shape of the result depends on the values of the arguments."""
     is_identity: bool = False
-    """Whether the result is the first argument, if both are described alike."""
+    """Whether the result equals the first argument if both have the same description."""
     keeps_order: bool = False
-    """Whether a view of an array in C's order is in C's order, but for gaps."""
+    """Whether a view of an array in C's order is in C's order, except for gaps."""
     is_scaling: bool = False
-    """Whether the result is the array, if the second argument is the number 1."""
+    """Whether the result equals the array if the second argument is the number 1."""
     keeps_number: bool = False
-    """Whether an array of one number gives another array of the same number."""
+    """Whether an array filled with one number stays filled with the same number."""
     operator: str = ""
-    """The operator in Python, between two arguments or before one."""
+    """The Python operator, binary or unary."""
     converts: bool = False
-    """Whether a Python number is used in the dtype of the result."""
+    """Whether a Python number is converted to the dtype of the result."""
     names_out: bool = False
-    """Whether NumPy takes `out` by name alone."""
+    """Whether NumPy takes `out` by name only."""
     method: str = ""
-    """The method of arrays with the same result: in CuPy, and as a function in JAX."""
+    """The array method with the same result: in CuPy, and as a function in JAX."""
     start: str = ""
-    """What a reduction in C begins with."""
+    """The initial value of the reduction in C."""
     condition: str = ""
-    """How the column of what a triangle keeps compares with the diagonal, in C."""
+    """The C operator that compares a column with the diagonal where a triangle is kept."""
     jax: str = ""
-    """The name of the function in JAX, if it has another."""
+    """The name of the function in JAX, if different."""
     scatters: bool = False
     """Whether it adds at the key."""
     last_two: bool = False
-    """Whether the last two axes change places, and no others."""
+    """Whether it exchanges the last two axes."""
     joins_along: bool = False
-    """Whether it joins along an axis that is there, and not along a new one."""
+    """Whether it joins along an existing axis, not along a new one."""
     is_power: bool = False
     is_choice: bool = False
     takes_tuple: bool = False
-    """Whether a method of the name takes the integers one by one, too."""
+    """Whether the method of that name also accepts the integers one by one."""
     takes_array_second: bool = False
-    """Whether the function of the name takes the array of the method as its second argument."""
+    """Whether the function of that name takes the method's array as its second argument."""
 
     @property
     def has_key(self) -> bool:
-        """Whether the second argument is a key of the first."""
+        """Tell if the second argument is a key of the first."""
         return self.kind is Kind.READ or self.kind is Kind.WRITE
 
 
 class _Operations(dict[str, Operation]):
-    """Rows by name; functions that are in none get one."""
+    """Rows by name; an unknown function gets a new row."""
 
     def row(self, name: str, kind: Kind = Kind.OTHER, **facts: Any) -> Operation:
         made = self[name] = Operation(name, kind, **facts)
@@ -137,7 +137,7 @@ class _Operations(dict[str, Operation]):
 
 
 METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
-"""The kinds of methods of ufuncs."""
+"""The kinds of the methods of ufuncs."""
 OPERATIONS = _Operations()
 _row, _rows = OPERATIONS.row, OPERATIONS.rows
 
@@ -181,7 +181,7 @@ CONCATENATE = _row("concatenate", Kind.JOIN, joins_along=True)
 _row("tril", Kind.TRIANGLE, condition="<=")
 _row("triu", Kind.TRIANGLE, condition=">=")
 
-# Functions whose results have other shapes for other values ---------------------------------------
+# Functions whose result shapes depend on values ---------------------------------------------------
 
 _rows("nonzero flatnonzero argwhere extract trim_zeros delete unique", by_values=True)
 _row("compress", by_values=True, takes_array_second=True)
@@ -246,6 +246,6 @@ METHODS = frozenset(
     "diagonal dot flatten max mean min nonzero prod ravel repeat reshape round searchsorted "
     "squeeze std sum swapaxes take trace transpose var view".split()
 )
-"""The methods of arrays that write to nothing and return arrays: operations of the same names."""
+"""The methods that return arrays and write to none: operations of the same names."""
 NAMES = frozenset(OPERATIONS)
 """The operations with a row of their own."""

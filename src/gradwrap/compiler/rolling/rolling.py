@@ -269,7 +269,7 @@ class Roller(Rewriting):
     # One segment ----------------------------------------------------------------------------------
 
     def _segment(self, whole: Segment) -> int:
-        """Roll a segment, or the turns of it that can be described: how many operations it took."""
+        """Roll a segment, if need be without its end turns; return the number of steps covered."""
         reason = ""
         for first, last in TRIMS:
             turns = whole.turns - first - last

@@ -1,8 +1,8 @@
-"""What a trace writes down: operations, the values that they give, and decisions on values.
+"""The tape: the record of a trace, with operations, the values they define, and guards.
 
-A `Tape` performs each operation on the real values, and notes it. It knows which arrays come from
-the function's surroundings, and in which line of the user's code an operation stands. A `Library`
-says which arrays a trace is made of; what stands for them is in `tracer.py`.
+A `Tape` performs each operation on the real values, and records it. It knows which arrays come
+from the surroundings, and the line of the user's code of each operation. A `Library` says which
+arrays are traced; their tracers are in `tracer.py`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
-"""The types, beside None and the ellipsis, that arguments of operations may have."""
+"""The types of literal arguments of operations, beside None and the ellipsis."""
 NUMERIC = "biufc"
 MOST = 1 << 18
 """The longest trace, in operations."""
 
 
 class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
-    """The function does what cannot be compiled. The message says what, and the remedy."""
+    """The function does something that cannot be compiled. The message names it and a remedy."""
 
 
 class Library:
-    """The library whose arrays a trace is made of, as the tracer sees it; by default NumPy."""
+    """A library whose arrays are traced; by default NumPy."""
 
     name: str = "numpy"
     kind: type[Any] = NDARRAY
@@ -43,9 +43,9 @@ class Library:
     backend: Any
     """The backend of the tracers of its arrays."""
     namespace: Any
-    """Their namespace."""
+    """The namespace of the tracers."""
     otherwise: dict[Any, Callable[..., Any]]
-    """What performs the functions of NumPy's that are no operations."""
+    """Replacements for NumPy functions that are no operations."""
     tracers: tuple[type[Any], type[Any]]
     """The classes of tracers of arrays, and of numbers."""
 
@@ -54,29 +54,29 @@ class Library:
         return isinstance(leaf, (NDARRAY, NUMBER)) and leaf.dtype.kind in NUMERIC
 
     def problem(self, value: Any) -> str:
-        """Say why a value cannot be one of the program; "" if it can."""
+        """Return why a value cannot be part of the program, or ""."""
         return "" if value.dtype.kind in NUMERIC else f"an array of dtype {value.dtype} is computed"
 
     def is_ndarray(self, value: Any) -> bool:
-        """Tell if the program is to take a value for an array, and not for a number."""
+        """Tell if the program treats a value as an array instead of a number."""
         return isinstance(value, NDARRAY)
 
     def device(self, value: Any) -> Any:
         return "cpu"
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:
-        """Make an array of nested numbers."""
+        """Make an array from nested numbers."""
         return np.array(value, dtype)
 
     def copied(self, array: Any) -> Any:
         return np.array(array, order="K")
 
     def performing(self, fn: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Return what performs an operation on its arrays."""
+        """Return the function that performs an operation on its arrays."""
         return fn
 
     def tracer(self, value: Any, index: int, tape: Tape) -> Any:
-        """Make the tracer of a real value."""
+        """Make a tracer of a real value."""
         of_arrays, of_numbers = self.tracers
         return (of_arrays if isinstance(value, NDARRAY) else of_numbers)(value, index, tape)
 
@@ -91,11 +91,11 @@ class Recorded:
         self.index: int = index
         self.tape: Tape = tape
         self.shares: bool = False
-        """Whether it is a view of another, or another of it."""
+        """Whether it is a view of another value, or another is a view of it."""
 
 
 class Tape:
-    """The program that is being written."""
+    """The program being recorded."""
 
     def __init__(self, library: Library, *, with_lines: bool = True) -> None:
         self.library: Library = library
@@ -109,19 +109,19 @@ class Tape:
         self.refused: str = ""
         self.quiet: set[str] = set()
         self.errors: Any = None
-        """What NumPy does about floating point errors, where the function may change that."""
+        """NumPy's handling of floating point errors at the start, if the function may change it."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
 
     def refuse(self, reason: str) -> Unhandled:
-        """Note why the function cannot be compiled, even if it catches the error."""
+        """Record why the function cannot be compiled, even if it catches the error."""
         self.refused = self.refused or reason
         return Unhandled(reason)
 
     # Values ---------------------------------------------------------------------------------------
 
     def described(self, value: Any) -> Value:
-        """Describe a real value."""
+        """Return the description of a real value."""
         library = self.library
         if not isinstance(value, library.kind):
             key = value.dtype
@@ -138,12 +138,12 @@ class Tape:
         return known
 
     def new(self, value: Any) -> Any:
-        """Number a real value."""
+        """Add a value to the program; return its tracer."""
         self.values.append(self.described(value))
         return self.library.tracer(value, len(self.values) - 1, self)
 
     def constant(self, found: Any) -> Ref:
-        """Number an array of the surroundings, as it is now."""
+        """Add an array of the surroundings with its current content, as a constant."""
         uses = self._uses.setdefault(id(found), [])
         if uses and same_content(uses[-1][1], found):
             return Ref(uses[-1][0])
@@ -159,14 +159,14 @@ class Tape:
         return Ref(index)
 
     def entered(self, found: Any) -> Any:
-        """The tracer of an array of the surroundings, which is not to be written to."""
+        """Return the tracer of an array of the surroundings; the function must not write to it."""
         index = self.constant(found).index
         tracer = self.library.tracer(self.constants[index], index, self)
         self.around.append((tracer, index))
         return tracer
 
     def originals(self) -> dict[int, Any]:
-        """The arrays of the surroundings that have not changed since their first use."""
+        """Return the arrays of the surroundings that have not changed since their first use."""
         return {
             index: found
             for uses in self._uses.values()
@@ -177,11 +177,11 @@ class Tape:
     # Operations -----------------------------------------------------------------------------------
 
     def real(self, leaf: Any) -> Any:
-        """What stands for a leaf of arguments when the operation is performed."""
+        """Return a leaf of arguments as the operation takes it."""
         return leaf.value if isinstance(leaf, Recorded) else leaf
 
     def recorded(self, leaf: Any) -> Any:
-        """What stands for a leaf of arguments in the program."""
+        """Return a leaf of arguments as the program names it."""
         if isinstance(leaf, Recorded):
             if leaf.tape is not self:
                 raise self.refuse("an array of another trace is used")
@@ -201,7 +201,7 @@ class Tape:
         args: tuple[Any, ...],
         kw: dict[str, Any] | None = None,
     ) -> Any:
-        """Perform an operation and write it down: its result, as tracers."""
+        """Perform an operation and record it; return its result as tracers."""
         if self.refused:
             raise Unhandled(self.refused)
         recorded = mapped(args, self.recorded)
@@ -224,7 +224,7 @@ class Tape:
         result: Any,
         args: tuple[Any, ...] = (),
     ) -> Any:
-        """Write down an operation that has been performed."""
+        """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
         if self.errors is not None and np.geterr() != self.errors:
@@ -255,7 +255,7 @@ class Tape:
         return self._measured(made) if OPERATIONS[name].by_values else made
 
     def _note_errors(self, before: Any) -> None:
-        """Note which floating point errors NumPy is to ignore now."""
+        """Record which floating point errors NumPy now ignores."""
         found: Any = np.geterr()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
         if any(found[kind] not in ("ignore", "warn") for kind in changed):
@@ -268,7 +268,7 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Write down an operation of several outputs."""
+        """Record an operation with several outputs."""
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
             raise self.refuse(f"{name} gives a nest of arrays")
         self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
@@ -289,28 +289,28 @@ class Tape:
         return made
 
     def look(self, kind: str, at: Recorded, found: Any) -> Any:
-        """Write down that the function has looked at a value, and what it found."""
+        """Record a guard: the function has tested a value, with this outcome."""
         if self.refused:
             raise Unhandled(self.refused)
         self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
         return found
 
     def place(self) -> str:
-        """Say which line of the user's code is being run."""
+        """Return the current line of the user's code, in words."""
         frame = self._userframe_of(40)
         while frame is not None and package_of(module_of(frame)) in {*ARRAYS, "scipy"}:
             frame = frame.f_back
         return "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_name})"
 
     def _line(self) -> int:
-        """The line of the user's code that is being run; 0 in a backward pass."""
+        """Return the current line of the user's code; 0 in a backward pass."""
         if not self._with_lines:
             return 0
         frame = self._userframe_of(12)
         return 0 if frame is None else frame.f_lineno
 
     def _userframe_of(self, most: int) -> FrameType | None:
-        """The frame of the code that calls NumPy or gradwrap; None in a backward pass."""
+        """Return the frame that calls NumPy or gradwrap; None in a backward pass."""
         frame: FrameType | None = frame_of(3)
         for _ in range(most):
             if frame is None:
@@ -333,7 +333,7 @@ def shares(result: Any, args: Any) -> bool:
 
 
 def same_content(kept: Any, found: Any) -> bool:
-    """Tell if two arrays have the same elements bit by bit, and lie alike in memory."""
+    """Tell if two arrays have the same elements, bit for bit."""
     if kept.shape != found.shape or kept.dtype != found.dtype:
         return False
     if kept.dtype.kind in "fc":
@@ -344,5 +344,5 @@ def same_content(kept: Any, found: Any) -> bool:
 
 
 def in_line(array: Any) -> Any:
-    """The elements of an array one after the other."""
+    """Return the elements of an array as a contiguous vector."""
     return (array if array.flags.c_contiguous else array.copy()).reshape(-1)

@@ -1,8 +1,8 @@
-"""Arrays that write down what is done to them.
+"""Tracers: arrays that record the operations performed on them.
 
-A `Tracer` stands below gradwrap's wrappers: a `Variable` holds it in the place of an array. It
-carries its real value; so shapes, dtypes and branches are those of an ordinary run. What is done
-with it becomes an operation on its `Tape`. What would take the value out of the program is refused.
+A `Tracer` stands below gradwrap's wrappers: a `Variable` holds it in place of an array. It
+carries its real value; so shapes, dtypes and branches are those of an ordinary run. Each
+operation on it is recorded on its `Tape`. Taking the value out of the program is refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SHAPES: frozenset[Any] = frozenset(
     {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type, np.min_scalar_type}
     | {np.iscomplexobj, np.isrealobj}
 )
-"""Functions that look at shapes and dtypes alone: they are no operations of the program."""
+"""Functions that only read shapes and dtypes: they are not recorded."""
 WRITING: frozenset[Any] = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
 )
@@ -46,7 +46,7 @@ NO_VALUE: Any = getattr(np, "_NoValue", None)
 
 
 def _path_of(function: Any) -> str:
-    """The dotted name of a function below `numpy`; "" if it has none."""
+    """Return the dotted name of a function below `numpy`, or ""."""
     module: str = getattr(function, "__module__", "") or ""
     name: str = getattr(function, "__name__", "")
     for start in (module.removeprefix("numpy").lstrip("."), ""):
@@ -73,7 +73,7 @@ def _is_default(keyword: str, value: Any) -> bool:
 
 
 def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False) -> Any:
-    """Make the method of an operator."""
+    """Make the method of a binary operator."""
     is_power = ufunc is np.power
     fn, name = (operator.pow, POW.name) if is_power else (ufunc, ufunc.__name__)
 
@@ -121,7 +121,7 @@ class Tracer(Recorded):
 
     __slots__ = ()
     __array_priority__: float = 500.0
-    __hash__: Any = None  # as NumPy's arrays
+    __hash__: Any = None  # like NumPy's arrays
 
     base: None = None
 
@@ -268,7 +268,7 @@ class Tracer(Recorded):
 
 
 class ArrayTracer(Tracer):
-    """A tracer of an array, which can be written to; numbers cannot."""
+    """A tracer of an array, which is writeable; tracers of numbers are not."""
 
     __slots__ = ()
 
@@ -283,7 +283,7 @@ class ArrayTracer(Tracer):
         self.index: int = self._written(setitem, "setitem", key, value)
 
     def _written(self, fn: Any, name: str, key: Any, value: Any) -> int:
-        """Write to the value of this tracer; return the number of what it is now."""
+        """Write to the value of this tracer; return the number of the new value."""
         made = self.tape.record(fn, name, (self, key, value))
         self.value: Any = made.value
         return int(made.index)
@@ -332,7 +332,7 @@ def _is_traced_mask(part: Any) -> bool:
 
 
 def _is_public(ufunc: Any) -> bool:
-    """Tell if a ufunc can be named in source: it is NumPy's, or of scipy.special."""
+    """Tell if source can name a ufunc: it belongs to NumPy or scipy.special."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         return True

@@ -1,4 +1,4 @@
-"""Adapted code: modules of others whose globals carry a mark while `gradwrap` differentiates them.
+"""Adapted code: modules whose globals carry a mark while `gradwrap` differentiates them.
 
 There, what is elsewhere the explicit way out of the graph was not meant as one: `x.item()` keeps
 the element tracked, and text of a tracked value is a line of a log. The methods that differ ask
@@ -34,7 +34,7 @@ def current_code(depth: int) -> CodeType:
 
 
 def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
-    """One element as a 0-d variable, as `item(*places)` selects it."""
+    """Return one element as a 0-d variable, selected as by `item(*places)`."""
     if places and isinstance(places[0], TUPLE):
         (places,) = places
     if len(places) > 1:
@@ -46,12 +46,12 @@ def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
 
 
 def nested(variable: Any) -> Any:
-    """The elements as nested lists of 0-d variables."""
+    """Return the elements as nested lists of 0-d variables."""
     return [nested(part) for part in variable] if variable.ndim else variable[()]
 
 
 def warn_of_text(variable: Any, frame: FrameType) -> None:
-    """Warn, once for each line, that text is made of a tracked value."""
+    """Warn, once for each line, that a tracked value is converted to text."""
     line = (frame.f_code.co_filename, frame.f_lineno)
     if line in _warned or not is_recorded(variable):
         return
@@ -66,7 +66,7 @@ def warn_of_text(variable: Any, frame: FrameType) -> None:
 
 
 def formats_text(frame: FrameType) -> bool:
-    """Tell if the code is at `text % values`, which asks values for numbers."""
+    """Tell if the code runs `text % values`, which asks values for numbers."""
     from dis import get_instructions  # slow to import, and needed where a conversion fails
 
     current = next(i for i in get_instructions(frame.f_code) if i.offset == frame.f_lasti)

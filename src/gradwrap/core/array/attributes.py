@@ -1,4 +1,4 @@
-"""The attributes of an array: those of the standard, and of NumPy's arrays."""
+"""The attributes of an array: the standard's, and those of NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Attributes(Wrapper):
         return TrackedAttributeError(text + fix)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
-        """The array on a device, itself if it is there; the gradient comes back to this one."""
+        """Copy the array to a device, if it is not there; gradients return to the array's own."""
         this: Any = self
         if device == this.device and stream is None:
             return self

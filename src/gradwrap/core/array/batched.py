@@ -26,7 +26,7 @@ A = TypeVar("A")
 
 
 class _BatchedNamespace(WrappedNamespace):
-    """The namespace of a batch: a function without a rule runs example by example."""
+    """The namespace of a batch, which calls a function without a rule for each example."""
 
     def _find(self, path: str) -> Any:
         found: Any = super()._find(path)
@@ -38,7 +38,7 @@ class _BatchedNamespace(WrappedNamespace):
 
 
 class Batched(Variable[A]):
-    """Many examples at once, each seen as one array: what a function under `vmap` receives."""
+    """Many examples at once, each seen as one array: the argument of a function under `vmap`."""
 
     __slots__ = ()
 

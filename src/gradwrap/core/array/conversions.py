@@ -1,4 +1,4 @@
-"""Conversions of a variable to numbers and plain arrays: nothing leaves the graph unnoticed."""
+"""Conversions of a variable to numbers and plain arrays; no tracked value is lost silently."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Conversions:
     _namespace: Any
 
     def item(self, *index: Any) -> Any:
-        """One element as a Python number, the only one by default: the explicit way out.
+        """Return one element, by default the only one, as a Python number outside the graph.
 
         In adapted code it stays in the graph.
         """
@@ -57,7 +57,7 @@ class Conversions:
         return number(self._namespace.reshape(data, ()).data)
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, outside of the graph.
+        """Return the elements as nested lists of Python numbers, outside of the graph.
 
         In adapted code they stay in it.
         """
@@ -72,7 +72,7 @@ class Conversions:
         return placed[0]._untracked_data(what, fix, into=into) if placed else native(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """NumPy's conversion; refused while tracked."""
+        """Convert for NumPy; refused while the array is tracked."""
         if any(layer._node is not None for layer in layers(self)):
             backend_of(innermost(self)).check_converting(calling_module())
         self._untracked_data(
@@ -90,7 +90,7 @@ class Conversions:
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The standard's exchange of buffers between libraries; refused while tracked."""
+        """Exchange the buffer by DLPack; refused while the array is tracked."""
         data = self._untracked_data(
             "DLPack (from_dlpack of another library)",
             "stay in the array's library (x.__array_namespace__()), "
@@ -102,7 +102,7 @@ class Conversions:
         return _exchangeable(data).__dlpack__(**given)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        """Type and number of the device, as DLPack counts them."""
+        """Return the type and number of the device, in DLPack's numbering."""
         return _exchangeable(native(self)).__dlpack_device__()  # type: ignore[no-any-return]  # Any: a native array
 
     def __float__(self) -> float:
@@ -145,7 +145,7 @@ class Conversions:
         return bool(self._value)
 
     def __hash__(self) -> int:
-        """A number is a key by its value, as NumPy's is; an array and a leaf are by themselves.
+        """Hash a number by its value, as NumPy does, and an array or a leaf by identity.
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
         of that value.
@@ -164,7 +164,7 @@ class Conversions:
         return type_of(self._node) is Leaf and is_at(self, TAPE_LEVEL)
 
     def _check_pickling(self) -> None:
-        """Refuse to write a value of a transform for another process, which cannot record."""
+        """Refuse to pickle a transform's value, which another process could not record."""
         if any(level_of(layer) > TAPE_LEVEL for layer in layers(self)):
             raise leaving(
                 "Pickling (by pickle, joblib or multiprocessing)",

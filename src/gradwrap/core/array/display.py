@@ -1,4 +1,4 @@
-"""How a variable is shown: its text, and its display in a notebook."""
+"""The text of a variable, and its display in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ displays: dict[str, Callable[[Any], str]] = {}
 
 
 def shown(value: Any) -> str:
-    """The text of what a wrapper holds: a native array, or a batch that `vmap` maps over."""
+    """Return the text of a wrapper's value: a native array, or a batch that `vmap` maps over."""
     while isinstance(value, AnyWrapper) and not is_batch(value):
         value = value._value
     return repr(value)

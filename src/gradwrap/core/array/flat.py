@@ -1,4 +1,4 @@
-"""`x.flat`: the elements of an array in one row, in C order, whatever lies in its memory."""
+"""`x.flat`: the elements of an array in C order, whatever its memory order."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ EVERYTHING = slice(None)
 class Flat(Generic[V]):
     """The elements of `base` in one row: an iterator, and a sequence to read from and write to.
 
-    Reading copies. What is written goes to `base`, repeated or cut to the length that is needed,
-    as NumPy does.
+    Reading copies. Writes go to `base`, repeated or cut to the length that is needed, as NumPy
+    does.
     """
 
     __slots__ = ("base", "index")
@@ -40,11 +40,11 @@ class Flat(Generic[V]):
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """The index in `base` of the element that comes next."""
+        """The index in `base` of the next element."""
         return _unravelled(self.index, self.base.shape)
 
     def copy(self) -> V:
-        """The elements as a vector."""
+        """Return the elements as a vector."""
         xp: Any = self.base.__array_namespace__()
         copied: V = xp.asarray(xp.reshape(self.base, (-1,)), copy=True)
         return copied

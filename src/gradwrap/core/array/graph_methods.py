@@ -163,7 +163,7 @@ class GraphMethods(Generic[A]):
         return self
 
     def detach(self) -> Self:
-        """The same data, not tracked at any level; the graph behind this array is untouched."""
+        """Return the same data, not tracked at any level; the graph of this array is unchanged."""
         return self._namespace.stop_gradient(self)  # type: ignore[no-any-return]  # of the same class
 
     def detach_(self) -> Self:

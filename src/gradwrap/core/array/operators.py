@@ -29,7 +29,7 @@ NAMED = {"abs": "abs", "getitem": "getitem"}
 
 
 class Operators(Generic[B]):
-    """The methods of `+`, `*`, `@`, `<` ...; `B` is what a comparison gives."""
+    """The methods of `+`, `*`, `@`, `<` and so on; `B` is the type of a comparison."""
 
     __slots__ = ()
 

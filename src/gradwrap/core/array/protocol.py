@@ -1,9 +1,9 @@
 """NumPy's protocols and methods: bound calls for the usual case, handlers for the rest.
 
 A class of wrappers has one dictionary from NumPy's ufuncs to the calls of their operations, and one
-from its other functions to calls that take the same arguments. What they do not answer for is
-answered by what `gradwrap.backends` installs here. That is loaded at the first call that asks: it
-takes a tenth of the time that `import gradwrap` may take.
+from its other functions to calls that take the same arguments. All other calls go to handlers that
+`gradwrap.backends` installs here. The handlers are loaded at the first such call, since loading
+them takes a tenth of the time that `import gradwrap` may take.
 """
 
 from __future__ import annotations
@@ -169,10 +169,10 @@ def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwar
 
 
 def find_method(name: str) -> Callable[..., Any] | None:
-    """A method of NumPy's arrays, as a function of the variable."""
+    """Find a method of NumPy's arrays, as a function of the variable."""
     return _handlers().method(name)
 
 
 def method_names() -> frozenset[str]:
-    """The methods that `find_method` finds."""
+    """Return the names of the methods that `find_method` finds."""
     return _handlers().methods

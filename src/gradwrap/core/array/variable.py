@@ -1,7 +1,7 @@
 """`Variable`: an array with its place in the recorded graph.
 
-There is one class per array library, made when its first array is wrapped. `Variable` is what
-they share; the methods of an operation are bound to a class when they are first used.
+There is one class per array library, made when its first array is wrapped. `Variable` is their base
+class; the methods of an operation are bound to a class when they are first used.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Variable(
     def _bind(cls, op: Op) -> BoundOp:
         """Return the operation bound to this class; bind it again if its rules have changed."""
         known: tuple[int, BoundOp] | None = cls._bindings.get(op)
-        version = op.version  # before the rule: what is bound now is not kept for a later one
+        version = op.version  # read before the rule, so that a later rule is bound anew
         if known is not None and known[0] == version:
             return known[1]
         rule = cls._backend.rule_of(op)
@@ -166,7 +166,7 @@ class Variable(
 
     @classmethod
     def _stacked(cls, values: Any) -> Any:
-        """Make one array of nested lists: stacked where they hold variables, copied otherwise."""
+        """Make one array from nested lists: stack them if they hold variables, else copy them."""
         is_nested = isinstance(values, SEQUENCE)
         if not holds_wrapper(values):
             return make_wrapper(cls, cls._backend.asarray(values)) if is_nested else values
@@ -208,7 +208,7 @@ class Variable(
 
         @property
         def __len__(self) -> Callable[[], int]:
-            """The length of the first axis; a number has none, which `hasattr` tells."""
+            """Return the length of the first axis; a 0-d array has none, and `hasattr` says so."""
             if is_scalar(self):
                 kind = type(innermost(self)).__name__
                 raise NoLengthError(f"object of type {kind!r} has no len()")
@@ -245,7 +245,7 @@ class Variable(
         return format(native(self), spec) if is_text or spec or is_number else str(self)
 
     def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
-        """Tell if adapted code makes text of the array, and warn of it."""
+        """Tell if adapted code converts the array to text, and warn about it."""
         if frame is not None:
             warn_of_text(self, frame)
         return frame is not None
@@ -254,7 +254,7 @@ class Variable(
         return self.copy("K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """A copy of the data that keeps its place in the graph."""
+        """Copy the data, and keep the place in the graph."""
         return self.copy("K")
 
     def __reduce__(self) -> Any:
@@ -291,7 +291,7 @@ class Variable(
                 if give is not None:
                     return give(self)
                 raise self._no_attribute(name)
-            if name in protocol.method_names():  # `dir` lists what the class has
+            if name in protocol.method_names():  # `dir` lists the attributes of the class
                 setattr(Variable, name, method)  # now found at once; any thread's is as good
             return MethodType(method, self)
 
@@ -299,7 +299,7 @@ class Variable(
         return sorted({*super().__dir__(), *protocol.method_names()})
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
-        """The namespace whose functions record; the same object for all arrays of a library."""
+        """Return the namespace whose functions record; each library has one."""
         namespace: Any = self._namespace
         if api_version is not None:
             namespace._check_version(api_version)
@@ -307,12 +307,12 @@ class Variable(
         return found
 
     def transpose(self, *axes: Any) -> Self:
-        """The array with its axes permuted, in reverse order by default."""
+        """Permute the axes, by default in reverse order."""
         order = _integers(axes) or tuple(range(self.ndim))[::-1]
         return self._call("permute_dims", order)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
-        """The same elements in another shape."""
+        """Return the same elements in another shape."""
         if order != "C":
             import numpy as np
 
@@ -320,17 +320,17 @@ class Variable(
         return self._call("reshape", _integers(shape), copy=copy)
 
     def copy(self, order: str = "C") -> Self:
-        """A copy that is part of the graph, in NumPy's memory order of that letter."""
+        """Return a copy that is part of the graph, in the memory order named by a letter."""
         copied = self._call("copy", order=order)
         return copied[()] if is_scalar(self) else copied
 
     def clone(self, *, memory_format: Any = None) -> Self:
-        """A copy that is part of the graph, whose elements lie in memory as they do here."""
+        """Return a copy that is part of the graph, in the same memory order."""
         return self.copy("K")
 
 
 def variable_class(backend: Backend) -> type[Variable[Any]]:
-    """The class of the variables that hold arrays of a backend."""
+    """Return the class of the variables that hold arrays of a backend."""
     made: Any = backend.wrapper_classes.get(Variable)
     return made or wrapper_class(Variable, backend)
 
@@ -352,7 +352,7 @@ def _unpickled(data: Any, requires_grad: bool) -> Variable[Any]:
 
 
 def _integers(arguments: tuple[Any, ...]) -> tuple[int, ...]:
-    """Integers that a method takes one by one or as a sequence."""
+    """Return integers that a method takes one by one or as a sequence."""
     if len(arguments) == 1:
         only = arguments[0]
         try:

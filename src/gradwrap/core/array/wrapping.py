@@ -1,4 +1,4 @@
-"""Wrapping arrays and namespaces, and taking wrappers off again."""
+"""Wrapping arrays and namespaces, and unwrapping them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def unwrap(value: Variable[A]) -> A: ...
 @overload
 def unwrap(value: A) -> A: ...
 def unwrap(value: Any) -> Any:
-    """Return the native array of a variable, and anything else as it is.
+    """Return the native array of a variable, and any other value unchanged.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def unwrap(value: Any) -> Any:
 
 
 def untracked_copy(x: Any) -> Variable[Any]:
-    """A wrapper of the same data, not tracked at any level; what vmap maps over stays so."""
+    """Wrap the same data untracked at every level; batches of `vmap` remain batches."""
     mapped = next(batched_parts(x), None)
     if mapped is None:
         data = native(x)

@@ -1,1 +1,1 @@
-"""One call of an operation: written or general, on the tape, in forward mode, on a batch."""
+"""Calls of one operation, written or general: on the tape, in forward mode, on a batch."""

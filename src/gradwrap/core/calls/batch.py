@@ -1,4 +1,4 @@
-"""How an operation is performed on a batch of examples at once.
+"""Operations on a batch of examples at once.
 
 The batch axis is the first one of the data. The row says what an operation does with it, by a word
 or a function, or its kind does (`gradwrap.core.table.kinds`):
@@ -108,7 +108,7 @@ class Batches(Call):
 
     def scope(self) -> dict[str, Any]:
         bound = self.bound
-        xp = namespace_of(bound, ())  # of the data, native or those of the transforms outside
+        xp = namespace_of(bound, ())  # of the data, native or wrapped by outer transforms
         return super().scope() | {
             "NUMBERS": PYTHON_SCALARS,
             "aligned": functools.partial(aligned, xp),

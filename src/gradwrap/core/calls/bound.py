@@ -22,7 +22,7 @@ class NodeOp:
     A single node that is hooked or watched has a changed copy, so that the others pay nothing.
     """
 
-    rule: Any = None  # the row that names what was saved; none for a custom call
+    rule: Any = None  # the row that names the saved values; None for a custom call
     holomorphic = False  # conjugate before and after
     symmetric = False  # the cotangents of two arguments that are one are equal
     consumes = False  # its formula may write to the cotangent
@@ -45,7 +45,7 @@ class NodeOp:
         self.namespaces: Any = _NoNamespaces() if backend is None else backend.namespaces
 
     def changed(self, **changes: Any) -> Any:
-        """A copy for a single node, off the fast path."""
+        """Copy the binding for a single node, with changes that take it off the fast path."""
         made = copy.copy(self)
         made.__dict__.update({"guards": False, **changes, "special": True})
         return made

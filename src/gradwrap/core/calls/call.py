@@ -6,8 +6,8 @@ Python number. For it, a function is written once per operation and class, as `d
 else goes `elsewhere`, to the general call in `gradwrap.core.calls.general`.
 
 The frame is the same at each level: signature, unpacking, the key, the native call, views. A level
-(`Tape`, `Forward`, `Batches`, each beside its unusual call) adds what it asks before the call and
-what it makes of the result. For `sin` on the tape:
+(`Tape`, `Forward`, `Batches`, each beside its unusual call) adds its tests before the call, and its
+lines for the result. For `sin` on the tape:
 
     def sin(x, /):
         if type(x) is V:
@@ -97,7 +97,7 @@ class Call:
         return function  # type: ignore[no-any-return]  # of the scope
 
     def text(self, signature: str | None = None) -> str:
-        """The source of the function."""
+        """Write the source of the function."""
         name = self.rule.name.replace(".", "_")
         lines = [*self.unpacking(), *self.keys(), *self.before(), *self.perform(), *self.ending()]
         return "\n".join(
@@ -128,7 +128,7 @@ class Call:
         raise NotImplementedError
 
     def scope(self) -> dict[str, Any]:
-        """The objects that the text names."""
+        """Return the objects that the text names."""
         bound = self.bound
         scope: dict[str, Any] = {
             **self.rule.scope,
@@ -181,7 +181,7 @@ class Call:
             lines += indented(self.look_at(index))
             lines += [f"    {x}_n = {x}._node; {x}_d = {x}._value"]
             lines += indented(self.unpack(index))
-            if self.bound.backend.depth:  # it may hold what belongs to a higher level than others
+            if self.bound.backend.depth:  # its data may be of a higher level than others
                 lines += [f"    if {x}_n is None and is_tracked({x}_d): {self.elsewhere}"]
             lines += [f"elif type({x}) in PLAIN:", f"    {x}_n = None; {x}_d = {x}"]
             if index == 0 and self._calls_operator() and len(self.rule.arrays) == 2:
@@ -266,7 +266,7 @@ class Call:
 
 
 def _described(backend: Backend, data: Any, level: int) -> Any:
-    """The description of an array; None for a number."""
+    """Return the description of an array; None for a number."""
     return backend.meta(data, level) if hasattr(data, "dtype") else None
 
 

@@ -1,8 +1,8 @@
 """Operations on batches that are diagonal matrices and are stored as their diagonals.
 
-The columns of a Jacobian start from the unit vectors: from a matrix of which all that matters are
-n numbers. Scaling keeps it diagonal, a product with a matrix scales the rows of that, and only what
-has no place here makes the matrix itself, by asking for the data.
+The columns of a Jacobian start from the unit vectors: from a matrix of which all that matters are n
+numbers. Scaling keeps it diagonal, and a product with a matrix scales the rows of that matrix. Only
+other operations make the matrix itself, by asking for the data.
 
 Off the diagonal are zeros, whatever a factor is: of NaN or infinity times such a zero, which is
 the derivative of one element with respect to another that it does not depend on, nothing is seen.

@@ -1,4 +1,4 @@
-"""Forward mode: an array with its tangent, and how an operation pushes tangents forward.
+"""Forward mode: arrays with tangents, and how operations push tangents forward.
 
 A `Dual` is a wrapper whose place in the graph is taken by its tangent. It has all of the doors of
 a variable. An operation on it is performed on the data, and its derivative, which follows from the
@@ -232,7 +232,7 @@ def push_forward(  # noqa: PLR0913  all there is to a call
         if node is not None
     ]
     if not any(term != "" for term in terms):
-        return untracked(bound, out)  # what is tracked has a derivative of zero
+        return untracked(bound, out)  # the tracked arguments have a derivative of zero
     if None in terms or (rule.kind.real_only(rule) and _any_complex(bound, data)):
         t = _transposed_twice(bound, data, nodes, statics, out)
     else:
@@ -319,10 +319,10 @@ def _any_complex(bound: BoundOp, arrays: Sequence[Any]) -> bool:
 
 
 class Dual(Variable[A]):
-    """An array with its tangent: what a function under `jvp` receives.
+    """An array with its tangent: the argument of a function under `jvp`.
 
-    It has everything that a `Variable` has, but nothing is recorded: its tangent is in the place
-    of a node.
+    It has everything that a `Variable` has, but nothing is recorded: its tangent is stored where a
+    variable has its node.
     """
 
     __slots__ = ()

@@ -93,7 +93,7 @@ def _repeats(operands: tuple[Any, ...]) -> bool:
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the native values of a user's function's parameters that have no formula."""
+    """Return native values for the parameters of a user's function that have no formula."""
     rule = bound.rule
     for name, value in zip(rule.statics, statics, strict=True):
         if is_recorded(value):
@@ -249,7 +249,7 @@ def as_data(bound: BoundOp, array: Any) -> Any:
     if hasattr(kind, "__array_namespace__"):
         backend_of(array)  # so that its library is known
         return array
-    if find_backend(kind) is not None or bound.check:  # a user's function takes what it likes
+    if find_backend(kind) is not None or bound.check:  # a user's function may take any object
         return array
     raise NotAnArrayError(
         f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "

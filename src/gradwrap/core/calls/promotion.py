@@ -1,8 +1,8 @@
 """Promotion: in an operation on arrays of two libraries, one converts the arrays of the other.
 
 A library such as Dask takes NumPy's arrays in. A tracked array that it takes in stays the same
-place in the graph: what arrives for it is a cotangent in the other library's arrays, which is
-handed on as it is. So the gradient of a NumPy array through Dask's is lazy.
+place in the graph: its cotangent is an array of the other library, and is passed on unchanged. So
+the gradient of a NumPy array through Dask's is lazy.
 """
 
 from __future__ import annotations

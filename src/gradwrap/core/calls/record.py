@@ -160,7 +160,7 @@ class Tape(Call):
                 changed = f"{name}_k is not {name} and holds_guarded({name}_k)"
                 lines += [f"{name}_k = {keep}", f"if {changed}: by = guarding(bound)"]
         if sharing:
-            # a transform keeps its arguments when it is called, and nobody else has its results
+            # a transform keeps its arguments when it is called, and its results are its own
             lines += [f"if shared and (exposed or not {level}):", *indented(sharing)]
         return ([*parts, "by = bound", *lines], "by") if lines else (parts, "bound")
 

@@ -1,8 +1,8 @@
 """Cotangents on their arrival at the nodes that a backward pass is still to visit.
 
-What has arrived at a node so far is the node, the sum, and whether the sum's buffer is the pass's
-own, so that more can be added in place. A min-heap of the nodes' numbers, which fall with time,
-gives the newest node first.
+An arrival records the node, the sum so far, and whether the pass owns the sum's buffer, so that
+more can be added in place. A min-heap of the nodes' numbers, which fall with time, gives the newest
+node first.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _add(arrival: Pending, cotangent: Any, op: NodeOp | None) -> None:
 def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
     """Make sure that the pass owns the sum's buffer; return the backend that adds values to it.
 
-    What a formula has made, and nothing else refers to, is such a buffer.
+    A formula's result to which nothing else refers is such a buffer.
     """
     if arrival[1] is None:
         zeros = zeros_of(backend.namespaces[type_of(values)], arrival[0].meta)

@@ -1,6 +1,6 @@
 """Checks of user input: arrays to differentiate, gradients, and the results of rules.
 
-What a user's rule returned is checked each time; the library's own are checked by its tests.
+The results of a user's rule are checked each time; the library's own are checked by its tests.
 """
 
 from __future__ import annotations

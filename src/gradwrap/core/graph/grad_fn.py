@@ -1,4 +1,4 @@
-"""The nodes of the recorded graph as their users see them, under PyTorch's names."""
+"""The nodes of the recorded graph as users see them, with PyTorch's names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class GradFn:
         return self.own_hooks().metadata
 
     def __call__(self, *gradients: Any) -> Any:
-        """Carry the gradients of the outputs back to the arguments, through this node alone.
+        """Pull the gradients of the outputs back to the arguments, through this node alone.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class GradFn:
         return _apply(self, gradients)
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, made at the first use."""
+        """Return the hooks of this node, made at the first use."""
         raise NotImplementedError
 
     def register_hook(

@@ -1,6 +1,6 @@
 """Recorded linear maps: pulling back through a map, and transposing it.
 
-A derivative is a linear map, and what computes it can itself be recorded. So a pull of cotangents,
+A derivative is a linear map, and its computation can itself be recorded. So a pull of cotangents,
 recorded on cotangents of zero, has a pull of its own, which pushes tangents; and the pull of a push
 that was recorded on tangents of zero is the pull of cotangents.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LinearMap:
-    """The linear map from leaves of a level to what was computed from them.
+    """The linear map from leaves of a level to the outputs computed from them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LinearMap:
     def pull(
         self, cotangents: Sequence[Any], *, keep: bool = True, inputs_alone: bool = False
     ) -> list[Any]:
-        """Carry the cotangents of the outputs back to the inputs; None stands for zero.
+        """Pull the cotangents of the outputs back to the inputs; None stands for zero.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class LinearMap:
         return [None if leaf is None else arrived.get(leaf) for leaf in self._leaves]
 
     def transposed(self) -> LinearMap:
-        """The map whose pull takes tangents of the inputs to those of the outputs.
+        """Return the map whose pull takes tangents of the inputs to tangents of the outputs.
 
         It is recorded once, and this map is used up.
         """

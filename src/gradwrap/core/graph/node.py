@@ -1,7 +1,7 @@
 """The recorded graph: a node for each operation, a leaf for each array to be differentiated.
 
-A node refers to those of its arguments, so a graph leads from results back to leaves. `grad_fn`
-shows nodes to their users, under PyTorch's names.
+A node refers to its arguments' nodes, so a graph leads from results back to leaves. `grad_fn` shows
+nodes to their users, under PyTorch's names.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ JOINT = -1
 class Node(GradFn):
     """One recorded operation.
 
-    An edge leads to each tracked argument: its node, the formula of its cotangent, what that
-    formula saves (a tuple, or the array alone if it is one), and the argument's index. The first
-    edge lies in the node itself, further ones one after the other in `more`: the fewer containers
-    a graph is made of, the less time the garbage collector spends on it. `seq` falls with time.
-    `meta` describes the output.
+    An edge leads to each tracked argument: its node, the formula of its cotangent, the values that
+    the formula saves (a tuple, or a lone array), and the argument's index. The first edge lies in
+    the node itself, further ones one after the other in `more`: the fewer containers a graph is
+    made of, the less time the garbage collector spends on it. `seq` falls with time. `meta`
+    describes the output.
     """
 
     __slots__ = ("__weakref__", "formula", "index", "meta", "more", "op", "parent", "saved", "seq")
@@ -89,20 +89,20 @@ class Node(GradFn):
     def shown(self) -> tuple[GradFn, int]:
         """The node that `grad_fn` shows, and the number of its output.
 
-        What selects one of several outputs is a node of its own, which nobody needs to see.
+        A node that only selects one of several outputs is not shown.
         """
         if self.op.selects and self.formula is not None:
             return self.parent, self.saved[0]
         return self, 0
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, in a binding of its own."""
+        """Return the hooks of this node, in a binding of its own."""
         if self.op.hooks is None:
             self.op = self.op.changed(hooks=Hooks())
         return self.op.hooks  # type: ignore[no-any-return]  # set above
 
     def free(self) -> None:
-        """Let go of the arguments' nodes and of what the formulas saved."""
+        """Release the arguments' nodes and the values that the formulas saved."""
         self.parent = self.formula = self.saved = self.more = None
 
 
@@ -152,7 +152,7 @@ class Leaf(GradFn):
         return "AccumulateGrad"
 
     def own_hooks(self) -> Hooks:
-        """The hooks of this leaf."""
+        """Return the hooks of this leaf."""
         if self.hooks is None:
             self.hooks = Hooks()
         return self.hooks

@@ -1,4 +1,4 @@
-"""Operations of several outputs: one node for all, and one that selects for each of them."""
+"""Operations of several outputs: one node for all, and a selecting node for each."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SELECT.selects = SELECT.parts = True
 
 
 def output_node(source: Node, index: int, meta: Meta) -> Node:
-    """The node of one output of several."""
+    """Make the node of one output of several."""
     return make_node(Node, source, select_output, (index,), 0, meta, SELECT)
 
 
 def select_output(xp: Any, g: Any, index: int) -> OutputPart:  # noqa: ARG001  a formula's form
-    """Hand the cotangent of one output to the node of all."""
+    """Pass the cotangent of one output to the node of all outputs."""
     return OutputPart(index, g)

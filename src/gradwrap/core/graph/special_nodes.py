@@ -1,9 +1,9 @@
 """The nodes that a backward pass visits off its fast path.
 
 They are more than formulas on plain real arrays: several outputs, complex numbers, hooks, a user's
-formula, saved values that were packed away, or a pass that is itself recorded or looked at. Where
-the pass is recorded, what the formulas saved gets its place in the graph again. Where the function
-is holomorphic, their results are conjugated.
+formula, saved values that were packed away, or a pass that is itself recorded or looked at. If the
+pass is recorded, the saved values get their nodes in the graph again. Where the function is
+holomorphic, their results are conjugated.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def arrive_jointly(
             f"The rule of {op.name} returned {got} cotangents for {len(parents)} arguments. "
             "Fix: return a tuple with one for each, None where there is none."
         )
-    owned = op.consumes  # the first is what the formula has written to
+    owned = op.consumes  # the formula has written to the first cotangent
     for index, parent in enumerate(parents):
         cotangent = cotangents[index]
         if parent is not None and cotangent is not None:
@@ -165,7 +165,7 @@ def arrive_jointly(
 
 
 def conjugated(edges: Any) -> Any:
-    """The adjoint of a holomorphic function: conjugate after its transpose as well as before."""
+    """Return the adjoint of a holomorphic function: its transpose between two conjugations."""
     return tuple(
         (parent, partial(_conjugate_after, formula), saved, index)
         for parent, formula, saved, index in edges
@@ -193,7 +193,7 @@ def rewrapped(node: Node, edges: list[Any]) -> list[Any]:
     if rule is None:
         return edges
     parents: dict[str, Any] = {}
-    for parent, _, _, index in node.edges:  # those that lead to no target, too
+    for parent, _, _, index in node.edges:  # also edges that lead to no target
         if index != JOINT:
             parents[rule.arrays[index]] = parent
         elif rule.variadic:

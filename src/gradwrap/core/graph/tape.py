@@ -82,7 +82,7 @@ def gradients_of(  # noqa: PLR0913  PyTorch's arguments
     allow_unused: bool,
     materialize: bool,
 ) -> tuple[Any, ...]:
-    """The gradients of several outputs, summed, with respect to each input."""
+    """Return the gradients of several outputs, summed, with respect to each input."""
     variables = _inputs(inputs, "grad")
     arrived = _run(outputs, gradients, retain_graph, create_graph, variables)
     with set_grad_enabled(create_graph):
@@ -131,7 +131,7 @@ def _run(
     ]
     targets = None if inputs is None else {variable._node for variable in inputs}
     keep = create_graph if retain_graph is None else retain_graph
-    # what is recorded of a pass does not depend on the mode it was called in
+    # the recording of a pass does not depend on the caller's mode
     with enable_grad() if create_graph else nullcontext():
         arrived = backward_pass(
             roots, retain_graph=keep, create_graph=create_graph, targets=targets

@@ -8,9 +8,9 @@ A recording mode is a threshold: levels up to it are not recorded. `no_grad` set
 level, so a transform started inside `no_grad` still records, as in `torch.func`. It is kept in a
 context variable: each thread and each asyncio task has its own.
 
-What is recorded can be watched, for example by `saved_tensors_hooks`. A written call has no time
-to ask for that. So while a watch is on, the threshold that written calls compare with is above
-every level (`Watched`): they take their exit for what is not recorded, and ask there.
+Recordings can be watched, for example by `saved_tensors_hooks`. A written call has no time to test
+for a watch. So while a watch is on, the threshold that written calls compare with is above every
+level (`Watched`): they take their exit for unrecorded operations, and test there.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ class Watched(int):
 
 
 def silent_up_to() -> int:
-    """The threshold of this context: an operation of a level up to it is not recorded."""
+    """Return this context's threshold: operations of levels up to it are not recorded."""
     threshold = _silent_up_to.get()
     return threshold.threshold if isinstance(threshold, Watched) else threshold
 
 
 def current_watch() -> Any:
-    """The watch on the recordings of this context; None if there is none."""
+    """Return the watch on this context's recordings, or None."""
     threshold = _silent_up_to.get()
     return threshold.watch if isinstance(threshold, Watched) else None
 
@@ -105,12 +105,12 @@ def unwatched() -> Generator[None, None, None]:
 
 
 def newest_level() -> int:
-    """The level of the transform that has started last, in any thread."""
+    """Return the level of the newest transform in any thread."""
     return _newest_level
 
 
 def new_level() -> int:
-    """Take the level of a transform that starts now."""
+    """Return a new level, for a transform that starts."""
     global _newest_level  # noqa: PLW0603  the counter is the one thing all threads share
     with _levels_lock:
         _newest_level = next(_levels)
@@ -119,7 +119,7 @@ def new_level() -> int:
 
 @contextmanager
 def recording_from(level: int) -> Generator[None, None, None]:
-    """Record a level and those above it; leave those below as they are."""
+    """Record this level and the levels above it; leave lower levels unchanged."""
     with threshold_at(min(silent_up_to(), level - 1)):
         yield
 
@@ -137,7 +137,7 @@ def threshold_at(threshold: int) -> Generator[None, None, None]:
 
 @contextmanager
 def differentiating(active: bool = True) -> Generator[None, None, None]:
-    """Mark that a transform runs, so that `gradwrap.numpy` makes arrays that can be filled."""
+    """Mark a running transform, so that arrays from `gradwrap.numpy` can store tracked values."""
     token = _differentiating.set(active)
     try:
         yield

@@ -106,7 +106,7 @@ class _Mode:
 
 
 def _resumed(generator: Any, mode: Callable[[], _Mode]) -> Generator[Any, Any, Any]:
-    """Run every step of a generator in a mode, and give the caller's mode back at each yield."""
+    """Run every step of a generator in a mode, and restore the caller's mode at each yield."""
     resume: Callable[[], Any] = functools.partial(next, generator)
     while True:
         try:

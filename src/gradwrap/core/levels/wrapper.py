@@ -35,7 +35,7 @@ UNTRACKED = -2
 
 
 class Wrapper:
-    """A native array, or another wrapper, with its place in a transform.
+    """A native array, or another wrapper, with its node in a transform.
 
     `Variable`, `Dual` and `Batched` derive from it, and one class for each array library from
     each of these.
@@ -88,7 +88,7 @@ W = TypeVar("W", bound=Wrapper)
 
 
 def make_wrapper(kind: type[W], data: Any, node: Any = None) -> W:
-    """Make a wrapper and set its fields here: calling an `__init__` would take longer."""
+    """Make a wrapper and set its fields; calling an `__init__` would take longer."""
     made = kind()
     fields: Any = made
     fields._value = data
@@ -240,7 +240,7 @@ def holds_wrapper(value: Any) -> bool:
 
 
 def highest_level(values: Iterable[Any]) -> int:
-    """The highest level of the outermost wrappers in containers; `UNTRACKED` if there is none."""
+    """Return the highest level of the wrappers in containers, or `UNTRACKED`."""
     highest = UNTRACKED
     for value in values:
         if isinstance(value, CONTAINERS):
@@ -288,7 +288,7 @@ def holds_batch(value: Any) -> bool:
     """Tell if a value holds an array that `vmap` maps over."""
     if isinstance(value, AnyWrapper) and not value._backend.depth:
         return is_batch(value)
-    if is_immutable(value):  # a slice of a key holds none: `key_with_batches` refuses it
+    if is_immutable(value):  # slices hold no batches: `key_with_batches` refuses them
         return False
     return any(True for _ in batched_parts(value))
 

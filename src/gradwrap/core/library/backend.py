@@ -119,7 +119,7 @@ class Backend:
         return device(array)
 
     def dispatches(self, function: Any) -> bool:
-        """Tell if a function of the library hands a call with a variable over to its class."""
+        """Tell if a library's function passes calls with a variable on to its class."""
         return False
 
     def dtype_kind(self, dtype: Any) -> tuple[bool, bool]:
@@ -132,7 +132,7 @@ class Backend:
         return kind
 
     def is_numeric(self, array: Any) -> bool:
-        """Tell if the dtype is one of the standard's, as opposed to objects, strings, dates."""
+        """Tell if a dtype is one of the standard's, rather than objects, strings or dates."""
         try:
             return bool(self.xp.isdtype(array.dtype, ("bool", "numeric")))
         except (TypeError, ValueError):
@@ -164,13 +164,13 @@ class Backend:
         return array
 
     def class_attributes(self) -> dict[str, Any]:
-        """Attributes for the class of this library's variables: the library's own protocols."""
+        """Return attributes for the class of variables: the library's own protocols."""
         return {}
 
     # What is done to arrays that are ours
 
     def native(self, path: str) -> Callable[..., Any] | None:
-        """The library's own function of a (dotted) name, or None."""
+        """Return the library's own function of a (dotted) name, or None."""
         found: Any = self.xp
         first, _, rest = path.partition(".")
         if first in self.elsewhere:
@@ -265,9 +265,9 @@ class Backend:
     def kept(self, array: Any, level: int, briefly: bool = False) -> Any:
         """Return a caller's array, for saving, protected against later writes.
 
-        A copy, the array itself if nobody can write to it, or the array `Guarded`. Operations of
-        one `level` may share what it takes. `briefly` is for the arguments of one call, which
-        nobody should write to meanwhile. Anything else is returned as it is.
+        Return a copy, the array itself if it cannot be written to, or a `Guarded` array. Operations
+        of one `level` may share the copy. `briefly` is for the arguments of one call, which should
+        not be written to during the call. Other values are returned unchanged.
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 
@@ -317,7 +317,7 @@ class Backend:
         return view
 
     def is_writeable(self, view: Any) -> bool:
-        """Tell if the library lets a view be written to."""
+        """Tell if the library allows writes to a view."""
         return True
 
     def laid_out(self, array: Any, like: Any) -> Any:

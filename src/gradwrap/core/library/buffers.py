@@ -1,8 +1,8 @@
 """Arrays that operations save, and that their owners may write to before backward.
 
-A formula has to find the values that its operation had. So a library's `kept` copies what it
-saves, or hands it out `Guarded`: shared with its owner, and compared in backward with its `Content`
-at the time when it was saved.
+A formula must find the values that its operation had. So a library's `kept` copies the arrays that
+it saves, or returns them `Guarded`: shared with the owner, and compared in backward with their
+`Content` at the time of saving.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def share(array: Any, *, result: bool = False) -> None:
     for entries in (shared, exposed) if result else (shared,):
         try:
             entries[id(buffer)] = weakref.ref(buffer, partial(_forget, entries, id(buffer)))
-        except TypeError:  # a number, which nobody can write to
+        except TypeError:  # a number, which cannot be written to
             return
 
 

@@ -48,7 +48,7 @@ def labels_of(value: Any) -> Labelled | None:
 
 
 def without_labels(value: Any) -> Any:
-    """Return the array of a labelled one, and any other value as it is."""
+    """Return the array of a labelled value, and any other value unchanged."""
     found = labels_of(value)
     return value if found is None else found.data(value)
 
@@ -74,7 +74,7 @@ def remember_labels(value: Any, level: int) -> None:
 
 
 def unlabelled(arrays: Iterable[Any]) -> list[Any]:
-    """Return the arguments of an operation with arrays in place of labelled ones.
+    """Return the arguments of an operation, with labelled values replaced by arrays.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def attribute_of(variable: Any, name: str) -> Callable[[Any], Any] | None:
 
 
 def _labels_of_arguments(value: Any) -> list[Any]:
-    """The labels of the arguments of all transforms that a wrapper belongs to."""
+    """Return the labels of the arguments of all transforms around a wrapper."""
     if not _known or not isinstance(value, AnyWrapper):
         return []
     return [

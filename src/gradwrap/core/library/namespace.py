@@ -218,7 +218,7 @@ def _is_tracked(value: Any) -> bool:
 
 
 def known_classes() -> list[Any]:
-    """The classes of wrappers that have been made."""
+    """Return the classes of wrappers made so far."""
     with lock:
         backends = {*by_type.values(), *(backend for _, backend in by_namespace.values())}
         return [known for b in backends for known in b.wrapper_classes.values()]

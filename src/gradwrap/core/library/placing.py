@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def placed_rule(rule: Rule, place: Place) -> Rule:
     """Return the rule with formulas whose results go through `place(cotangent, meta)`.
 
-    A symmetric operation is left as it is: its saved arguments are compared, so that `x * x` takes
-    one product.
+    A symmetric operation is unchanged: its saved arguments are compared, so that `x * x` takes one
+    product.
     """
     if rule.parts or rule.symmetric:
         return rule

@@ -70,7 +70,7 @@ def _made_by(module: str, name: str, xp: Any, kind: type) -> Backend:
 
 
 def registered() -> frozenset[str]:
-    """The names of the libraries that have a backend of their own."""
+    """Return the names of the libraries that have a backend of their own."""
     return frozenset(factories)
 
 

@@ -1,4 +1,4 @@
-"""Cotangents that arrive in parts: of the elements an index named, or of one output of several.
+"""Cotangents of parts: of elements selected by an index, or of one output of several.
 
 Reading `x[i]` in a loop of n steps must not cost n arrays of the size of `x`. The formula of an
 index returns a part, and the engine adds it into one buffer per array.
@@ -67,7 +67,7 @@ def _is_integer_scalar(part: Any) -> bool:
 
 
 def scatter_add_generic(xp: Any, buffer: Any, key: Any, values: Any) -> Any:
-    """Add at indices by the standard's functions alone.
+    """Add at indices, using only the standard's functions.
 
     The standard has no scatter-add. Keys that name no element twice add in place; for integer
     arrays, each flat position that the key names is found by indexing an array of positions,
@@ -93,7 +93,7 @@ def scatter_add_generic(xp: Any, buffer: Any, key: Any, values: Any) -> Any:
 
 
 def _take_at(xp: Any, array: Any, key: Any) -> Any:
-    """`array[key]`, also for one integer array after slices, which the standard leaves out."""
+    """Return `array[key]`, also for an integer array after slices, which the standard lacks."""
     if isinstance(key, TUPLE) and any(isinstance(part, SLICE) for part in key):
         *before, indices = key
         if all(part == slice(None) for part in before) and hasattr(indices, "dtype"):

@@ -35,7 +35,7 @@ remedies_of_calls: list[Callable[[Called], str]] = []
 
 
 def called_at(frame: FrameType, instruction: int) -> Called | None:
-    """Return the call that an instruction of a frame makes; None if it makes none."""
+    """Return the call that an instruction of a frame makes, or None."""
     text = _text_at(frame, instruction)
     try:
         found: Any = ast.parse(text.strip(), mode="eval").body
@@ -53,14 +53,14 @@ def called_at(frame: FrameType, instruction: int) -> Called | None:
 
 
 def remedy_of_call(called: Called | None) -> str:
-    """Return what to write in place of a call, or "" if that is not known."""
+    """Return what to write instead of a call, or "" if that is not known."""
     if called is None:
         return ""
     return next((text for give in remedies_of_calls if (text := give(called))), "")
 
 
 def _text_at(frame: FrameType, instruction: int) -> str:
-    """The text of the expression that an instruction belongs to; "" if it is not at hand."""
+    """Return the source of an instruction's expression, or "" if it is not available."""
     positions = itertools.islice(frame.f_code.co_positions(), instruction // 2, None)
     first, last, start, end = next(positions, (None, None, None, None))
     if first is None or last is None or start is None or end is None:
@@ -76,7 +76,7 @@ def _text_at(frame: FrameType, instruction: int) -> str:
 
 
 def _value_of(expression: Any, frame: FrameType) -> Any:
-    """The object that a dotted name stands for in a frame, found without running code."""
+    """Find the object of a dotted name in a frame, without running code."""
     if isinstance(expression, ast.Name):
         for names in (frame.f_locals, frame.f_globals, vars(builtins)):
             if expression.id in names:

@@ -62,7 +62,7 @@ class Caller(NamedTuple):
 
 
 def current_caller() -> Caller | None:
-    """Return the line that runs now; None if there is none but gradwrap's."""
+    """Return the running line outside gradwrap, or None."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return next(_callers(_outwards(frame)), None)
 
@@ -74,7 +74,7 @@ def calling_module() -> str:
 
 
 def caller_of(error: BaseException) -> Caller | None:
-    """Return the line that an error came from; None if there is none but gradwrap's."""
+    """Return the line outside gradwrap that an error came from, or None."""
     frames = reversed(list(_inwards(error.__traceback__)))
     return next(_callers(frames), None)
 
@@ -163,7 +163,7 @@ advisers: dict[str, Callable[[Caller], str]] = {}
 
 
 def remedy(caller: Caller | None, fix: str) -> str:
-    """Return what to do about code that cannot take a tracked value.
+    """Return a remedy for code that cannot take a tracked value.
 
     It is `fix` where the user can change that code. A package that was installed is to be left as
     it is.

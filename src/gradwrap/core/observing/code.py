@@ -45,7 +45,7 @@ def is_installed(package: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_of_arrays(module: str) -> bool:
-    """Tell if a module belongs to the libraries of arrays, and not to the user."""
+    """Tell if a module belongs to an array library rather than to the user."""
     return package_of(module) in ARRAYS
 
 

@@ -1,4 +1,4 @@
-"""The hooks of a node or leaf, and the handles that take them away again."""
+"""The hooks of a node or leaf, and the handles that remove them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RemovableHandle:
         callbacks[self._number] = hook
 
     def remove(self) -> None:
-        """Take the hook away; to do so twice is no error."""
+        """Remove the hook; a second call does nothing."""
         callbacks = self._callbacks()
         if callbacks is not None:
             callbacks.pop(self._number, None)
@@ -55,7 +55,7 @@ class RemovableHandle:
 
 
 class Hooks:
-    """The hooks of one node or leaf, what it retains, and its `metadata`."""
+    """The hooks of one node or leaf, its retained variable, and its `metadata`."""
 
     __slots__ = ("accumulated", "after", "before", "metadata", "retained", "variable")
 

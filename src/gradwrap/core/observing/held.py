@@ -17,7 +17,7 @@ SHOWN = (bool, int, float, complex, str)
 
 
 def arrays_in(value: Any) -> Iterator[Any]:
-    """The native arrays that a saved value keeps alive."""
+    """Return the native arrays that a saved value keeps alive."""
     for leaf in flatten(value)[0]:
         array = innermost(leaf) if is_array(leaf) else None
         if array is not None and not isinstance(array, SHOWN):

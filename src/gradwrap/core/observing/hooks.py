@@ -47,7 +47,7 @@ def _quiet(gradient: Any) -> AbstractContextManager[None]:
 def on_variable(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
     """Run the hooks of a variable on its whole gradient, then retain the gradient.
 
-    A hook gets a buffer of its own: what it does to it in place cannot spoil another gradient.
+    A hook gets a buffer of its own: so a change in place cannot spoil another gradient.
     """
     if not hooks.variable and hooks.retained is None:
         return g
@@ -101,7 +101,7 @@ def after_node(
 def _run(
     callbacks: dict[int, Any], values: tuple[Any, ...], metas: Any, *outputs: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Run hooks that may replace a tuple of gradients; those that get `outputs` may drop one."""
+    """Run hooks that may replace gradients; hooks that receive `outputs` may also drop one."""
     with _quiet((*outputs, values)[0][0]):
         for hook in tuple(callbacks.values()):
             result = hook(values, *outputs)

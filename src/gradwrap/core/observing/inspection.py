@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """The checks that a context asks of its backward passes."""
+    """The checks that a context requests for its backward passes."""
 
     notes: bool = False
     """Name the operation in whatever a formula raises."""
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 
 class Inspection:
-    """One backward pass that is inspected."""
+    """One inspected backward pass."""
 
     __slots__ = ("_selected_by", "_wanted", "began_finite")
 
@@ -42,7 +42,7 @@ class Inspection:
         self.began_finite: bool = asked.finite and all(is_finite(g) for _, g in roots)
 
     def inspected_edges(self, node: Node, edges: Any) -> Any:
-        """The edges of a node, with formulas whose results are inspected."""
+        """Return the edges of a node, with formulas whose results are inspected."""
         if self._wanted.finite:
             self._follow(node, edges)
         return [
@@ -63,7 +63,7 @@ class Inspection:
                     self._selected_by.setdefault(one.seq, name)
 
     def at_end(self, arrived: dict[Node | Leaf, Any]) -> None:
-        """Check what has arrived: a sum can overflow."""
+        """Check the sums of cotangents, since a sum can overflow."""
         if self.began_finite:
             for node, g in arrived.items():
                 if not is_finite(g):
@@ -154,7 +154,7 @@ def _is_elementwise(node: Node) -> bool:
 
 
 def parts_of(cotangent: Any) -> Iterator[Any]:
-    """The native arrays of a cotangent, whatever it is wrapped in."""
+    """Yield the native arrays of a cotangent, below all wrappers."""
     if cotangent is None:
         return
     if isinstance(cotangent, SEQUENCE):

@@ -1,6 +1,6 @@
 """Functions that perform operations, and observers that can call them instead.
 
-A function that is entered here by `performs` is as it was written while nobody observes. Inside of
+A function that is registered by `performs` runs unchanged while there is no observer. Inside of
 `observing`, its code is exchanged for code that hands each call to the observer of its context; the
 function keeps its identity, so wherever it is bound, it is observed.
 """
@@ -59,7 +59,7 @@ def performs(function: Any, kind: str, name: str | Callable[..., str]) -> None:
 
 
 def name_of_first(first: Any, *_: Any, **__: Any) -> str:
-    """The name of the first argument, for `performs`."""
+    """Return the name of the first argument, for `performs`."""
     return str(first.name)
 
 

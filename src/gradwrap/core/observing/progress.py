@@ -1,4 +1,4 @@
-"""A line that shows how far a long computation is: tqdm's if it is installed, or a plain one."""
+"""A progress line of a long computation, by tqdm if it is installed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Progress:
 
 
 def _is_watched() -> bool:
-    """Tell if somebody sees a line on standard error: in a terminal, or in a notebook."""
+    """Tell if standard error is shown to a user: in a terminal, or in a notebook."""
     chosen = os.environ.get("GRADWRAP_PROGRESS", "")
     if chosen:
         return chosen != "0"

@@ -1,4 +1,4 @@
-"""Tracebacks that show the user's own lines: gradwrap's frames between them are left out."""
+"""Tracebacks without gradwrap's frames between the user's lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VARIABLE = "GRADWRAP_TRACEBACK"
 
 
 def shorten(error: BaseException) -> None:
-    """Leave gradwrap's frames before the user's last one out of an error's traceback.
+    """Remove gradwrap's frames before the user's last frame from an error's traceback.
 
     Frames after that one are left out too if gradwrap raised the error itself, since its message
     names the operation.

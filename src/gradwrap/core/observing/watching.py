@@ -1,8 +1,8 @@
-"""Recordings that are watched: saved arrays are packed or guarded, places in code are noted.
+"""Watched recordings, in which saved arrays are packed or guarded, and places noted.
 
-A node that is watched gets a binding of its own, marked special, so that the backward pass takes
-it off its fast path; others cost nothing. What its formulas saved may stand there in another
-form (`Packed`, `Guarded`), and the pass asks the binding for the arrays again.
+A node that is watched gets a binding of its own, marked special, so that the backward pass takes it
+off its fast path; others cost nothing. Its saved values may be `Packed` or `Guarded`, and the pass
+asks the binding to restore the arrays.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Watch(NamedTuple):
 
 
 class Watching:
-    """A context manager during which recordings are watched, or passes are inspected."""
+    """A context manager that watches recordings or inspects backward passes."""
 
     _state: tuple[Callable[[], Any], Callable[[Any], Any], Any] = (
         current_watch,
@@ -88,7 +88,7 @@ class Watching:
         self._outside: list[Any] = []
 
     def _watch(self, outside: Any) -> Any:
-        """The watch inside of this context, made from the one outside."""
+        """Return the watch inside of this context, made from the outer watch."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -112,7 +112,7 @@ class Observation:
 
     @property
     def stack(self) -> str:
-        """The lines of code that led to the operation, those of gradwrap left out."""
+        """The lines of code that led to the operation, without gradwrap's."""
         return shown(self.place)
 
     def restored(
@@ -164,12 +164,12 @@ def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
 
 
 def kept_tree(tree: Any, level: int) -> Any:
-    """A tree with its arrays in the form in which they are saved."""
+    """Return a tree with its arrays in the form in which they are saved."""
     return map_leaves(lambda leaf: kept_value(leaf, level), tree)
 
 
 def restored_tree(op: str, tree: Any) -> Any:
-    """A tree with the arrays that were saved, checked to have their content."""
+    """Restore the saved arrays of a tree, checked to have their content."""
     reader = next_sequence_number()
     return map_leaves(lambda leaf: array_of(op, leaf, reader), tree)
 
@@ -198,7 +198,7 @@ class Packed:
         return []
 
     def unpacked(self, op: str) -> Any:
-        """The array again, checked to be of the same kind."""
+        """Unpack the array, and check that its kind is the same."""
         with unwatched():
             array = native(self._unpack(self._content))
         found = described_wholly(array) if library_of(array) else class_of(array)
@@ -248,7 +248,7 @@ def is_array(value: Any) -> bool:
 
 
 def mapped(value: Any, wanted: Callable[[Any], bool], change: Callable[[Any], Any]) -> Any:
-    """Change the arrays in a value: below wrappers, and in tuples and lists."""
+    """Apply `change` to the arrays in a value, below wrappers and in tuples and lists."""
     kind = type_of(value)
     if isinstance(value, AnyWrapper):
         inner = mapped(value._value, wanted, change)

@@ -92,7 +92,7 @@ class _Kind(Kind):
 
 
 class Elementwise(_Kind):
-    """Each element of the result depends on the elements at its place alone.
+    """Each element of the result depends only on the elements at the same place.
 
     Its derivative is a number for each element, so the formula of the cotangent is that of the
     tangent too.
@@ -188,7 +188,7 @@ CONSTANT = Constant()
 
 
 def weighted(xp: Any, weights: Any, t: Any, axis: Any, keepdims: bool) -> Any:
-    """The sum of a tangent along axes, with weights."""
+    """Return the sum of a tangent along axes, with weights."""
     product = weights * t
     return xp.sum(product, axis=axis, keepdims=keepdims, dtype=product.dtype)
 
@@ -199,7 +199,7 @@ def weighted(xp: Any, weights: Any, t: Any, axis: Any, keepdims: bool) -> Any:
 def elementwise(
     name: str, params: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """An elementwise function: one formula per argument, `None` where it is not differentiable.
+    """Make the row of an elementwise function: a formula per argument, `None` for no derivative.
 
     `params` are the names of its arguments, or a signature.
     """
@@ -211,7 +211,7 @@ def elementwise(
 def linear(
     name: str, signature: str, transpose: FormulaFunction, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """A function linear in its one array: its transpose is the whole derivative.
+    """Make the row of a function linear in its one array: the transpose is the whole derivative.
 
     Of a variadic one, which is linear in all of its arrays together, the transpose returns the
     cotangents of all.
@@ -223,21 +223,21 @@ def linear(
 def multilinear(
     name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """A function linear in each of its arrays by itself: a product."""
+    """Make the row of a product: a function linear in each of its arrays."""
     return Rule(name, signature, formulas, kind=MULTILINEAR, **options)
 
 
 def reduction(
     name: str, signature: str, formula: FormulaFunction, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """A function of one array along axes that is not linear: max, prod, var ..."""
+    """Make the row of a nonlinear function of one array along axes: max, prod, var ..."""
     return Rule(name, signature, (formula,), kind=REDUCTION, **options)
 
 
 def general(
     name: str, signature: str, *formulas: FormulaFunction | None, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """Any function: one formula per array argument (the first ones of the signature)."""
+    """Make the row of any function: one formula for each of its arrays, its first arguments."""
     return Rule(name, signature, formulas, kind=GENERAL, **options)
 
 
@@ -248,7 +248,7 @@ def joint(
     arrays: int = 1,
     **options: Unpack[RuleOptions],
 ) -> Rule:
-    """Any function whose one formula returns the cotangents of all its array arguments."""
+    """Make the row of a function whose one formula returns the cotangents of all arrays."""
     options["array_count"] = arrays
     options["is_joint"] = True
     return Rule(name, signature, (formula,), kind=GENERAL, **options)
@@ -257,6 +257,6 @@ def joint(
 def nondifferentiable(
     name: str, signature: str, why: str, /, arrays: int = 1, **options: Unpack[RuleOptions]
 ) -> Rule:
-    """A function without a derivative, or with a zero one, and the reason for it."""
+    """Make the row of a function without a derivative, or with a zero one; give the reason."""
     options["reason"] = why
     return Rule(name, signature, (None,) * arrays, kind=CONSTANT, **options)

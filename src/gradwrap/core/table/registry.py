@@ -29,7 +29,7 @@ class Op:
         self.keepable = False
 
     def rule_for(self, backend: str) -> Rule | None:
-        """The rule of `backend`, or else the generic one."""
+        """Return the rule of `backend`, or else the generic one."""
         return self.rules.get(backend) or self.rules.get(GENERIC)
 
     def __repr__(self) -> str:
@@ -72,8 +72,8 @@ def redefine(op: Op, rules: Mapping[str, Rule]) -> None:
 def changes() -> int:
     """Return how many times a rule has been changed.
 
-    What is made from rules and kept, without a lock, is taken back by the code that made it if
-    this number has grown meanwhile: it may be out of date.
+    Code that makes and keeps something from rules, without a lock, drops it if this number has
+    grown meanwhile: it may be out of date.
     """
     return _changes
 
@@ -100,7 +100,7 @@ def load_all() -> None:
 
 
 def find_op(name: str) -> Op | None:
-    """The operation of that name, dotted for extensions (`linalg.inv`)."""
+    """Return the operation of that name, dotted for extensions (`linalg.inv`)."""
     op = _ops.get(name)
     if op is None and modules_waiting:
         load_all()
@@ -118,7 +118,7 @@ def op_of_symbol(symbol: str, arity: int) -> Op:
 
 
 def op_of_function(function: Any) -> Op | None:
-    """The operation that was registered for a library's function."""
+    """Return the operation registered for a library's function."""
     try:
         return _op_of_function.get(function)
     except TypeError:  # not hashable, so never registered
@@ -150,6 +150,6 @@ def ops_so_far() -> list[Op]:
 
 
 def ops() -> Iterator[Op]:
-    """All named operations, in the order of the tables."""
+    """Return all named operations, in the order of the tables."""
     load_all()
     return iter(tuple(_ops.values()))

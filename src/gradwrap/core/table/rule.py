@@ -1,9 +1,9 @@
 """Rules: one row of the table holds everything about one operation.
 
-A row has a kind (`gradwrap.core.table.kinds`), a signature, formulas, and what is special about the
+A row has a kind (`gradwrap.core.table.kinds`), a signature, formulas, and options for the
 operation: how it is batched, how NumPy spells it, where the harness samples it.
 
-The words of a formula are its parameter names. They say what it is given, and so what is saved:
+The words of a formula are its parameter names. They name its arguments, and so the values to save:
 
 ====================  =====================================================================
 `xp`                  the namespace of the arrays it is given
@@ -17,9 +17,9 @@ The words of a formula are its parameter names. They say what it is given, and s
 
 Formulas are written as for real numbers. For complex ones the engine conjugates the cotangent
 before and after, which is right for every holomorphic function (the Jacobian's adjoint is the
-conjugated transpose); `holomorphic=False` marks the others, whose formulas get the cotangent as
-it is. Reducing to the argument's shape after broadcasting, and projecting to its dtype and to the
-reals, are done by the engine, never by a formula.
+conjugated transpose); `holomorphic=False` marks the others, whose formulas get the cotangent
+unchanged. Reducing to the argument's shape after broadcasting, and projecting to its dtype and to
+the reals, are done by the engine, never by a formula.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def passes(xp: Any, g: Any) -> Any:  # noqa: ARG001  the form of a formula
 
 
 class Formula:
-    """A cotangent's formula, with the names of what it saves."""
+    """A cotangent's formula, with the names of the values it saves."""
 
     __slots__ = ("function", "saved")
 
@@ -112,7 +112,7 @@ class Formula:
 
 
 class Kind:
-    """The mathematical structure of an operation, from which its tangent and its batching follow.
+    """The mathematical structure of an operation, which implies its tangent and its batching.
 
     The kinds are in `gradwrap.core.table.kinds`. A kind knows nothing of wrappers: it writes terms,
     and the levels put them into their calls.
@@ -128,9 +128,8 @@ class Kind:
     def push(self, rule: Rule, index: int) -> str | None:
         """Write the term that one argument contributes to the output's tangent.
 
-        Its words are those of the formulas; `x_t` is the tangent of `x` and `x_d` its data. An
-        empty term is zero. None stands for a tangent that no expression gives: it is the VJP
-        transposed.
+        Its words are the formulas' words; `x_t` is the tangent of `x` and `x_d` its data. An empty
+        term is zero. None stands for a tangent that no expression gives: it is the VJP transposed.
         """
         raise NotImplementedError
 
@@ -150,7 +149,7 @@ class Kind:
 class Rule:
     """A row of the table: the kind of an operation, its signature, its formulas and its options."""
 
-    # The options, and what they are where a row does not say
+    # The options, and their defaults
     is_joint: bool = False  # one formula gives the cotangents of all arguments
     variadic: bool = False  # it takes any number of arrays, as one sequence
     holomorphic: bool = True
@@ -169,16 +168,16 @@ class Rule:
     key: str | None = None  # the parameter that is an index
     batch: Batching | None = None  # None: as follows from the kind
     diagonal: str | None = None  # arguments at which zero gives zero, or a word of batching
-    selects: bool = False  # gives a cotangent of zero to what it did not take
+    selects: bool = False  # the elements not taken get a zero cotangent
     domain: tuple[float, float] = (-2.0, 2.0)
     samples: Sequence[str] = ()
-    probe: Callable[..., Any] | None = None  # differentiated by the harness in the place of it
+    probe: Callable[..., Any] | None = None  # differentiated by the harness instead
     only_real: bool = False
     only_complex: bool = False
     order: int | None = None  # up to which it can be differentiated
     convention: str = ""
     reason: str = ""
-    checked: bool = False  # what the formulas return is compared with the argument
+    checked: bool = False  # the formulas' results are compared with the argument
     provenance: str = "library"  # of the formulas: "library" or "user"
     scope: dict[str, Any] = {"__name__": __name__}  # noqa: RUF012  never changed: what the signature names as defaults
     numpy: tuple[str, ...] = ()  # NumPy's functions that are this operation
@@ -244,7 +243,7 @@ class Rule:
         return self.kind.is_differentiable and not self.is_joint and self.formulas[index] is None
 
     def words(self) -> tuple[str, ...]:
-        """The names a formula of this rule may use, besides `xp` and `g`."""
+        """Return the names that a formula of this rule may use, besides `xp` and `g`."""
         metas = ("metas",) if self.variadic else tuple(f"{a}_meta" for a in self.arrays)
         return ("out", *self.parameters, *metas)
 
@@ -282,7 +281,7 @@ def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
 def _parameters_of(
     signature: str, scope: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of all parameters of a signature, and of those that are passed by keyword alone."""
+    """Return the names of a signature's parameters, and of the keyword-only ones."""
     if any(bracket in signature for bracket in "([{") or "*" in signature.replace("*,", ""):
         code = eval(f"lambda {signature}: None", scope).__code__  # noqa: S307  a signature of the table
         by_position = code.co_argcount

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def described(array: Any) -> str:
-    """The dtype and shape of an array, as in `float64[2, 3]`; of anything else its kind."""
+    """Return the dtype and shape of an array, as in `float64[2, 3]`, or a value's kind."""
     if not hasattr(array, "dtype"):
         return kind_of(array)
     return dtype_and_shape(array)
 
 
 def described_wholly(array: Any) -> str:
-    """The dtype, shape, library and device of an array."""
+    """Return the dtype, shape, library and device of an array as text."""
     backend = backend_of(array)
     return f"{described(array)} of {backend.name} on {backend.device(array)}"
 
 
 def kind_of(value: Any) -> str:
-    """The words by which messages refer to a value: its library, or its class."""
+    """Return the words for a value in messages: its library, or its class."""
     if value is None:
         return "None"
     if isinstance(value, TUPLE):
@@ -39,12 +39,12 @@ def kind_of(value: Any) -> str:
 
 
 def namespace_of(arrays: Iterable[Any]) -> Any:
-    """The namespace that takes all of the arrays: that of the deepest wrapper among them."""
+    """Return the namespace for all of the arrays: the deepest wrapper's."""
     return max(map(backend_of, arrays), key=lambda backend: backend.depth).xp
 
 
 def zeros_like(array: Any) -> Any:
-    """An array of zeros in the space of another, not tracked."""
+    """Return untracked zeros in the space of another array."""
     backend = backend_of(array)
     return zeros_of(backend.xp, backend.meta(array, 0))
 

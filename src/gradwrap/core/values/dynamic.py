@@ -37,13 +37,13 @@ SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
 
 
 def class_of(value: Any) -> str:
-    """The class of a value with its article, as messages name it: "an int", "a tuple"."""
+    """Return the class of a value with its article, for messages: "an int", "a tuple"."""
     name = type_of(value).__name__
     return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"
 
 
 def rebuilt(like: Any, parts: Sequence[Any]) -> Any:
-    """A tuple, list or named tuple of these parts, of the class of `like`."""
+    """Make a tuple, list or named tuple of these parts, of the class of `like`."""
     return type_of(like)(*parts) if hasattr(like, "_fields") else type_of(like)(parts)
 
 
@@ -54,6 +54,6 @@ IMMUTABLE: Final[frozenset[type[Any]]] = frozenset(
 
 
 def is_immutable(value: Any) -> bool:
-    """Tell if nobody can write to a value: a number, a slice, or a tuple of these, as in a key."""
+    """Tell if a value cannot be written to: a number, a slice, or a tuple of these."""
     parts: Any = value if isinstance(value, TUPLE) else (value,)
     return IMMUTABLE.issuperset(map(type_of, parts))

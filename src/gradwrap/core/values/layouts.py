@@ -1,7 +1,7 @@
 """Leaves that are put into a structure, although their axes differ from the original ones.
 
 A structure that names the axes of its arrays has to know which were added, and which are gone. The
-others hold what they are given.
+others hold the given leaves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ round; those of one example, without the mapped axis; or those of a batch, with 
 
 
 class Layout(NamedTuple):
-    """How the axes of leaves differ from those of the structure that they are put into."""
+    """How the axes of leaves differ from the axes of the structure that they are put into."""
 
     change: Change
     axes: dict[int, int]
@@ -50,7 +50,7 @@ def put(
 
 
 exactly: ContextVar[bool] = ContextVar("gradwrap_exactly", default=False)
-"""True while structures are made that are equal only to those with all the same annotations."""
+"""True while structures are made that also compare their annotations."""
 
 
 def flatten_exactly(tree: Any) -> tuple[list[Any], TreeDef]:

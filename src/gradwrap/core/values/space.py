@@ -13,9 +13,9 @@ SHAPES = 64
 class Meta:
     """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
 
-    `level` is the transform the array is tracked by: operations on two arrays that share one
-    `Meta` object agree in shape, dtype, device and level, which the recorder tests by identity.
-    So it keeps those of the shapes that were made of it, of which there are mostly few.
+    `level` is the transform the array is tracked by: operations on two arrays that share one `Meta`
+    object agree in shape, dtype, device and level, which the recorder tests by identity. So it
+    keeps the descriptions made for other shapes, which are mostly few.
     """
 
     __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
@@ -66,12 +66,12 @@ class Tangent:
 
 
 class Batch:
-    """The place of a batch, instead of a node: the data have a batch axis, the first.
+    """The data of a batch, stored where a variable has its node: the batch axis is the first.
 
-    `meta` describes one example, without the axis. `fallback` says what is done about an
-    operation that has no batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the
-    diagonal where the data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where
-    that is the unit matrix, which the columns of a Jacobian start from.
+    `meta` describes one example, without the axis. `fallback` is the reaction to an operation
+    without a batching rule: `"loop"`, `"warn"` or `"error"`. `diagonal` is the diagonal where the
+    data are a diagonal matrix (`gradwrap.core.calls.diagonals`); `is_unit` where that is the unit
+    matrix, which the columns of a Jacobian start from.
     """
 
     __slots__ = ("diagonal", "fallback", "is_unit", "meta", "size")
@@ -92,7 +92,7 @@ def dtype_and_shape(array: Any) -> str:
 
 
 def size_of(shape: tuple[int, ...]) -> int:
-    """The number of elements of an array of a shape."""
+    """Return the number of elements of an array of a shape."""
     size = 1
     for length in shape:
         size *= length
@@ -113,7 +113,7 @@ def same_space(a: Meta, b: Meta) -> bool:
 
 
 def zeros_of(xp: Any, meta: Meta) -> Any:
-    """An array of zeros in the space of `meta`."""
+    """Return zeros in the space of `meta`."""
     return xp.zeros(meta.shape, dtype=meta.dtype, device=meta.device)
 
 
@@ -132,7 +132,7 @@ def fit_tangent(xp: Any, tangent: Any, out: Any) -> Any:
 
 
 def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
-    """Cast to a dtype; take the real part first, where only the value is complex."""
+    """Cast to a dtype; take the real part first if only the value is complex."""
     if value.dtype == dtype:
         return value
     if xp.isdtype(value.dtype, COMPLEX) and not xp.isdtype(dtype, COMPLEX):
@@ -142,7 +142,7 @@ def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _repeated_axes(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes of `have` along which an array of a shape was repeated."""
+    """Return the axes of `have` along which an array of a shape was repeated."""
     extra = len(have) - len(shape)
     return tuple(range(extra)) + tuple(
         axis + extra for axis, length in enumerate(shape) if length == 1 and have[axis + extra] != 1

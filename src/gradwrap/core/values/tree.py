@@ -1,4 +1,4 @@
-"""Pytrees, through optree, which a lone array does not reach."""
+"""Pytrees, handled by optree, except for lone arrays."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _is_lone(tree: Any) -> bool:
 
 
 def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:
-    """The leaves of a tree, and its structure. None is a leaf, which passes through."""
+    """Return the leaves of a tree, and its structure. None is a leaf, and is not differentiated."""
     if _is_lone(tree):
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)
@@ -78,7 +78,7 @@ def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef
 
 
 def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], TreeDef]:
-    """The leaves with the expressions that reach them: `params['w'][0]`."""
+    """Return the leaves with the expressions that reach them: `params['w'][0]`."""
     if _is_lone(tree):
         return [(name, tree)], LEAF
     accessors, leaves, spec = optree.tree_flatten_with_accessor(
@@ -89,7 +89,7 @@ def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], Tre
 
 
 def path_of(tree: Any, name: str, index: int) -> str:
-    """The expression that reaches a leaf."""
+    """Return the expression that reaches a leaf."""
     return flatten_with_paths(tree, name)[0][index][0]
 
 

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions, and the distribution functions that are made of them.
+"""The incomplete gamma and beta functions, and distribution functions built from them.
 
 Their derivatives in the parameters are integrals, see `incomplete.py`. The rows of their
 complements and inverses are derived from these.

@@ -53,7 +53,7 @@ def _raised(xp: Any, base: Any, power: Any) -> Any:
 
 
 def _huber(xp: Any, delta: Any, r: Any) -> Any:
-    """Return r, or where it is larger than delta that with the sign of r."""
+    """Return r, limited to delta in absolute value."""
     delta, r = as_floats(xp, delta, r)
     return xp.where(xp.abs(r) <= delta, r, delta * xp.sign(r))
 

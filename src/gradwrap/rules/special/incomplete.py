@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions in their parameters, as integrals.
+"""Derivatives of incomplete gamma and beta functions in their parameters, as integrals.
 
 With v = log(t) for the gamma and v = log(t/(1 - t)) for the beta function, both are integrals of a
 density p(v) that is log-concave. Differentiating under the integral multiplies it by the score, the
@@ -56,7 +56,7 @@ def half_line() -> tuple[list[float], list[float]]:
 
 
 def as_floats(xp: Any, *values: Any) -> list[Any]:
-    """Return numbers and arrays of integers as arrays of the dtype of a floating one among them."""
+    """Convert numbers and integer arrays to the dtype of a floating array among them."""
     floating = (v for v in values if hasattr(v, "dtype") and xp.isdtype(v.dtype, "real floating"))
     like = next(floating, values[-1])
     return [

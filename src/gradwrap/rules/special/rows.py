@@ -58,7 +58,7 @@ def complement(name: str, function: str) -> Rule:
 def inverse(name: str, function: str, of: str, **options: Unpack[RuleOptions]) -> Rule:
     """Build the row of the inverse in one argument of the function F of another row.
 
-    If F(a, x) = y, then dx/dy = 1/F_x and dx/da = -F_a/F_x. The value y comes in the place of x.
+    If F(a, x) = y, then dx/dy = 1/F_x and dx/da = -F_a/F_x. The value y replaces x.
     """
     rule = _rows[function]
     place = rule.arrays.index(of)
@@ -82,7 +82,7 @@ def inverse(name: str, function: str, of: str, **options: Unpack[RuleOptions]) -
 
 
 def _call(rule: Rule, index: int, along: str, new: dict[str, str] | None = None) -> str:
-    """Write the call of the formula of an argument, which is known as `function_argument`."""
+    """Write the call of an argument's formula, which is named `function_argument`."""
     formula = rule.formulas[index]
     words = [(new or {}).get(word, word) for word in (formula.saved if formula else ())]
     return f"{_short(rule)}_{rule.arrays[index]}({', '.join(['xp', along, *words])})"

@@ -1,4 +1,4 @@
-"""Special functions written in terms of others: softmax and its relatives, and second names."""
+"""Special functions built from others: softmax and its relatives, and second names."""
 
 from __future__ import annotations
 

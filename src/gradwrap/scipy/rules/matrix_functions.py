@@ -129,15 +129,8 @@ def _or_zero(s: Any, b: Any) -> Any:
 # Matrices made of vectors -------------------------------------------------------------------------
 
 
-def _array(a: Any) -> Any:
-    """One array of nested lists, which may hold variables."""
-    if not isinstance(a, list):
-        return a
-    return np.stack([_array(part) for part in a]) if a else np.array(a)
-
-
 def _block_diag(arrs: Any) -> Any:
-    blocks = [np.atleast_2d(_array(a)) for a in arrs]
+    blocks = [np.atleast_2d(a) for a in arrs]
     width = sum(block.shape[1] for block in blocks)
     rows: list[Any] = []
     before = 0

@@ -1,8 +1,8 @@
-"""NumPy's functions, with NumPy's signatures, in terms of the standard's.
+"""NumPy's functions, with NumPy's signatures, implemented by the standard's functions.
 
 `__array_function__` looks a function up in `IMPLEMENTATIONS`. Each is written once, against the
-namespace `xp` of the variables it is given, so it is differentiated as what it is made of. Those
-that are one of the standard's functions are spelled by its row.
+namespace `xp` of the variables it is given, so it is differentiated through the operations that it
+calls. Those that are one of the standard's functions are spelled by its row.
 """
 
 from gradwrap.backends.numpy.functions import (

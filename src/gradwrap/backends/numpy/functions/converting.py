@@ -1,4 +1,4 @@
-"""The functions that turn NumPy's arguments into the standard's: the rows' texts call them."""
+"""Conversions of NumPy's arguments to the standard's, called by the texts of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NARROW: frozenset[type[Any]] = frozenset({float, int, bool, type(None)})
 
 
 def given(value: Any) -> bool:
-    """Tell if an argument was given, and not as None."""
+    """Tell if an argument was given, and is not None."""
     return value is not NoValue and value is not None
 
 
@@ -31,22 +31,22 @@ def is_real(xp: Any, a: Any) -> bool:
 
 
 def are_matrices(a: Any, b: Any) -> bool:
-    """Tell if `dot` is `matmul`, also in the memory order of its result."""
+    """Tell if `dot` equals `matmul`, including the memory order of the result."""
     return 0 < getattr(a, "ndim", 0) < 3 and 0 < getattr(b, "ndim", 0) < 3
 
 
 def are_arrays(values: Any) -> bool:
-    """Tell if there are no numbers of Python's among values, which the standard does not join."""
+    """Tell if no value is a Python number, which the standard cannot join."""
     return all(hasattr(kind, "shape") for kind in set(map(type_of, values)))
 
 
 def bound(first: Any, second: Any) -> Any:
-    """An argument of two names, under the one by which it was given."""
+    """Return whichever of an argument's two names was given."""
     return first if given(first) else second if given(second) else None
 
 
 def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
-    """An array cast to the dtype that it has together with its bounds, as NumPy's `clip` does."""
+    """Cast an array to the common dtype of itself and its bounds, as NumPy's `clip` does."""
     a = xp.asarray(a)
     kind = getattr(a.dtype, "kind", None)  # other libraries do not promote here
     if kind is None or (kind == "f" and all(type(value) in NARROW for value in bounds)):
@@ -60,7 +60,7 @@ def as_wide(xp: Any, a: Any, *bounds: Any) -> Any:
 
 
 def sizes(shape: Any) -> tuple[int, ...]:
-    """A shape as NumPy takes it: one length, or a sequence of them."""
+    """Return a shape as a tuple; NumPy also accepts a single length."""
     try:
         return (operator.index(shape),)
     except TypeError:
@@ -68,17 +68,17 @@ def sizes(shape: Any) -> tuple[int, ...]:
 
 
 def flat(xp: Any, a: Any, axis: Any) -> Any:
-    """The array, flattened where no axis is given."""
+    """Flatten an array if no axis is given."""
     return xp.reshape(xp.asarray(a), (-1,)) if axis is None else a
 
 
 def reverse(a: Any, axes: Any) -> tuple[int, ...]:
-    """The order of the axes for a transpose: the reverse one by default."""
+    """Return the order of axes for a transpose, reversed by default."""
     return tuple(range(a.ndim))[::-1] if axes is None else sizes(axes)
 
 
 def single(a: Any, axis: Any) -> tuple[int, ...]:
-    """The axes to squeeze: all of length one by default."""
+    """Return the axes to squeeze, by default all of length one."""
     if axis is None:
         return tuple(i for i, n in enumerate(a.shape) if n == 1)
     if not a.ndim:  # a number, which NumPy takes for an array of one element
@@ -88,18 +88,18 @@ def single(a: Any, axis: Any) -> tuple[int, ...]:
 
 
 def square(xp: Any, m: Any) -> Any:
-    """A matrix; of a vector the one that has it in every row."""
+    """Return a matrix; a vector is repeated as every row."""
     m = xp.asarray(m)
     return m if m.ndim > 1 else xp.broadcast_to(m, (m.shape[0], m.shape[0]))
 
 
 def counts(repeats: Any) -> Any:
-    """The numbers of repetitions as an array."""
+    """Return numbers of repetitions as an array."""
     return np.asarray(repeats) if isinstance(repeats, SEQUENCE) else repeats
 
 
 def mask(xp: Any, condition: Any) -> Any:
-    """A condition as an array of bools."""
+    """Return a condition as an array of bools."""
     native_types = xp._class._backend.native_types
     if not isinstance(condition, AnyWrapper) and type(condition) not in native_types:
         condition = xp.asarray(condition)

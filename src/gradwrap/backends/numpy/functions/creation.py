@@ -104,14 +104,14 @@ def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) ->
 
 
 def _like_one_example(x: Any) -> Any:
-    """A native array of the shape and dtype that a function sees."""
+    """Return a native array of the shape and dtype of one example."""
     if not isinstance(x, AnyWrapper):
         return x
     return np.broadcast_to(np.empty((), innermost(x).dtype), x.shape)
 
 
 def _as_one_example(x: Any) -> Any:
-    """The native array of a wrapper; of one that `vmap` maps over, that of its first example."""
+    """Return the native array of a wrapper; for a batch, the array of its first example."""
     return one_array(x) if isinstance(x, AnyWrapper) else x
 
 

@@ -1,4 +1,4 @@
-"""Joining arrays, splitting them, putting elements in and leaving them out."""
+"""Joining and splitting arrays, inserting and deleting elements."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def delete(xp: Any, arr: Any, obj: Any, axis: Any) -> Any:
 
 @implements("insert(arr, obj, values, axis=None)", arrays=1)
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
-    """Insert the positions of the new elements by NumPy, and take what stands there."""
+    """Let NumPy insert the positions of the new elements, and take the elements there."""
     values = xp.asarray(values)
     new = arr.size + counting(values.size).reshape(values.shape)
     places: Any = np.insert(positions_of(arr), _on_host(obj), new, axis)
@@ -148,19 +148,19 @@ def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
 
 
 def _order_of(array: Any) -> Any:
-    """The memory order in which NumPy pads an array."""
+    """Return the memory order in which NumPy pads an array."""
     flags = getattr(one_array(array), "flags", None)
     return "F" if flags is not None and flags.fnc else "C"
 
 
 def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
-    """Take the elements whose positions NumPy's function gives of all positions."""
+    """Apply NumPy's function to the positions of the elements, and take the elements there."""
     found = xp.reshape(a, (-1,))[function(positions_of(a), **options)]
     return found if found.shape else xp.asarray(found, copy=True)
 
 
 def positions_of(a: Any) -> Any:
-    """The numbers of the elements of an array, in memory in its order, with gaps if it has some."""
+    """Number the elements of an array, in an array with the same memory layout."""
     like = one_array(a)
     positions: Any = np.empty(a.shape, np.intp)
     if isinstance(like, NDARRAY):
@@ -174,7 +174,7 @@ def positions_of(a: Any) -> Any:
 
 @implements("resize(a, new_shape)", arrays=1)
 def resize(xp: Any, a: Any, new_shape: Any) -> Any:
-    """Repeat the elements as often as the new shape needs; of none, NumPy makes zeros."""
+    """Repeat the elements as often as the new shape needs; an empty array gives zeros."""
     if not a.size:
         return xp.zeros(np.resize(np.empty(0), new_shape).shape, dtype=a.dtype)
     return gathered(xp, np.resize, a, new_shape=new_shape)

@@ -39,7 +39,7 @@ def dot(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _scaled(a: Any, b: Any) -> Any:
-    """The product of an array and a number, laid out as by NumPy: BLAS has up to two axes."""
+    """Multiply an array by a number, in BLAS's memory order for up to two axes."""
     product = a * b
     return in_order(product, "C") if product.ndim <= 2 else product
 
@@ -82,7 +82,7 @@ LETTERS = string.ascii_letters
 
 
 def _as_subscripts(operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Arrays and lists of axes, alternating, as subscripts in letters."""
+    """Convert alternating arrays and lists of axes to subscripts in letters."""
     count = len(operands) // 2
     lists = [*operands[1 : 2 * count : 2], *operands[2 * count :]]
     words = ["".join("..." if i is Ellipsis else LETTERS[i] for i in axes) for axes in lists]
@@ -144,7 +144,7 @@ def multi_dot(xp: Any, arrays: Any) -> Any:
 
 @implements("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None)", arrays=2)
 def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int | None) -> Any:
-    """The product of vectors of three components."""
+    """Compute the cross product of vectors with three components."""
     if axis is not None:
         axisa = axisb = axisc = operator.index(axis)
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
@@ -157,7 +157,7 @@ def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
 
 
-# Decompositions, and what is made of them ---------------------------------------------------------
+# Decompositions, and functions built from them ----------------------------------------------------
 
 on_values("linalg.matrix_rank")
 
@@ -206,7 +206,7 @@ def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool)
     order = xp.argsort(xp.abs(w), axis=-1, descending=True)
     w = xp.take_along_axis(w, order, axis=-1)
     u = xp.take_along_axis(v, order[..., None, :], axis=-1)
-    from array_api_compat.numpy.linalg import SVDResult  # it imports what NumPy leaves for later
+    from array_api_compat.numpy.linalg import SVDResult  # slow to import
 
     return SVDResult(u, xp.abs(w), adjoint(xp, u * xp.sign(w)[..., None, :]))
 
@@ -223,7 +223,7 @@ def cond(xp: Any, x: Any, p: Any) -> Any:
 
 @implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
 def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
-    """The pseudoinverse, with NumPy's default tolerance, not the standard's."""
+    """Compute the pseudoinverse, with NumPy's default tolerance, not the standard's."""
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
     return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
@@ -231,7 +231,7 @@ def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
 
 @implements("linalg.lstsq(a, b, rcond=None)", arrays=2)
 def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
-    """The solution of least norm, by the pseudoinverse."""
+    """Return the least-squares solution of least norm, by the pseudoinverse."""
     m, n = a.shape
     if rcond in (None, -1):
         rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))

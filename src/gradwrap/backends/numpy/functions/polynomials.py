@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, and convolution, which is their product."""
+"""Polynomials given by coefficients, and convolution, which multiplies them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def convolve(xp: Any, a: Any, v: Any, mode: str) -> Any:
 
 
 def _part(full: Any, n: int, m: int, mode: str) -> Any:
-    """Take the middle n of n + m - 1 elements, or those in which all elements of both take part."""
+    """Take the part of a full convolution for the mode: all, the middle n, or the valid part."""
     if mode == "full":
         return full
     if mode == "same":

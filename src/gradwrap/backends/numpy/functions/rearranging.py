@@ -54,7 +54,7 @@ on_values("argpartition lexsort")
 def in_sorted_order(
     xp: Any, path: str, a: Any, axis: Any, kind: Any, order: Any, stable: Any, descending: Any
 ) -> Any:
-    """Sort, the positions in NumPy's order of equal elements; it refuses what it does not know."""
+    """Sort, or return the sorting positions, with NumPy's order of ties and its errors."""
     options = {} if descending is NoValue else {"descending": descending}  # since NumPy 2.5
     np.sort(np.empty(0), kind=kind, order=order, stable=stable, **options)
     a, axis = flat(xp, a, axis), -1 if axis is None else operator.index(axis)
@@ -67,7 +67,7 @@ def in_sorted_order(
 
 
 def _in_descending_order(xp: Any, a: Any, axis: int) -> Any:
-    """Positions of descending elements, equal ones in their order, and NaNs last.
+    """Return positions that sort in descending order: stable, NaNs last.
 
     The standard does not say where NaNs are, so they are sorted to the end in a second step.
     """
@@ -82,7 +82,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> An
     np.partition(np.empty(1), 0, kind=kind, order=order)
     a, axis = flat(xp, a, axis), -1 if axis is None else axis
     values = native(a)
-    # argpartition puts what is not the kth in another order: find where partition has put it
+    # argpartition may order the other elements differently: find where partition put them
     rank = np.argsort(np.argsort(np.partition(values, kth, axis=axis), axis=axis), axis=axis)
     places = np.take_along_axis(np.argsort(values, axis=axis), rank, axis=axis)
     return in_order(xp.take_along_axis(a, places, axis=axis), "K", a)
@@ -94,7 +94,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> An
     arrays=1,
 )
 def unique(xp: Any, ar: Any, return_index: bool, axis: Any, sorted: bool, **named: Any) -> Any:
-    """Take the first of each of the elements that are equal, at the positions that NumPy gives."""
+    """Take the first of each set of equal elements, at the positions that NumPy finds."""
     if axis is not None:
         raise NoRuleError("np.unique with axis= has no rule. Fix: omit axis=, or .detach().")
     if not sorted:  # which older versions do not know
@@ -127,7 +127,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 
 def _within(places: Any, n: int, mode: str) -> Any:
-    """Bring places out of bounds to one of the `n` elements, as the mode says."""
+    """Map positions out of bounds to one of the `n` elements, as the mode says."""
     untyped.take(np.empty(1), 0, mode=mode)  # which refuses other modes
     if mode == "raise":
         return places
@@ -135,7 +135,7 @@ def _within(places: Any, n: int, mode: str) -> Any:
 
 
 def _places(indices: Any) -> Any:
-    """Indices as an array: of NumPy, CuPy, a trace, or one that vmap maps over."""
+    """Return indices as an array of NumPy, CuPy, a trace, or a batch."""
     key = key_with_batches(indices)
     return key if hasattr(key, "shape") else np.asarray(key)
 
@@ -221,7 +221,7 @@ def compress(xp: Any, condition: Any, axis: Any = None, **array: Any) -> Any:
 
 @implements("diag diagflat(v, k=0)", arrays=1, always=True)
 def diag(xp: Any, name: str, v: Any, k: int) -> Any:
-    """Write to where NumPy has the positions, of which the first is 1."""
+    """Write the vector to the diagonal where NumPy's function puts its elements."""
     if v.ndim == 2 and name == "diag":
         return xp.linalg.diagonal(v, offset=k)
     places: Any = getattr(np, name)(counting(v.size).reshape(v.shape) + 1, k)
@@ -232,7 +232,7 @@ def diag(xp: Any, name: str, v: Any, k: int) -> Any:
 
 @implements("trim_zeros(filt, trim='fb', axis=None)", always=True)
 def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
-    """Slice between the first and the last that is not zero, in all examples of `vmap` alike."""
+    """Cut off leading and trailing zeros, which all examples of a batch must share."""
     if is_scalar(filt) or not as_axes(axis, filt.ndim):
         return filt
     used: Any = on_host(innermost(filt)) != 0

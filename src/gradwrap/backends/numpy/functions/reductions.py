@@ -1,4 +1,4 @@
-"""Sums, extrema, means along axes; running sums; what NaN is left out of."""
+"""Sums, extrema and means along axes, running sums, and their variants that skip NaN."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def reduction(
     initial: Any = NoValue,
     dtype: Any = None,
 ) -> Any:
-    """Reduce with neutral elements for those masked out, and `initial` as one more element."""
+    """Reduce; masked elements become neutral, and `initial` counts as one more element."""
     neutral, combine = NEUTRAL[path]
     a = xp.asarray(a)
     if is_masked(where):
@@ -74,7 +74,7 @@ def mean(xp: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> 
 
 
 def _masked_sum(xp: Any, a: Any, where: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
-    """The sum of the elements that a mask chooses, and how many there are."""
+    """Return the sum of the elements that a mask selects, and their number."""
     if where is np.True_:
         count = math.prod(a.shape[i] for i in as_axes(axis, a.ndim))
         return xp.sum(a, axis=axis, keepdims=keepdims), count
@@ -97,7 +97,7 @@ def spread(
     correction: Any,
     none: float = 0.0,
 ) -> Any:
-    """Divide by the degrees of freedom, and by `none` where there are none."""
+    """Compute the variance or standard deviation; `none` replaces zero degrees of freedom."""
     if correction is not NoValue and ddof != 0:
         raise ValueError("ddof and correction can't be provided simultaneously.")
     free = ddof if correction is NoValue else correction
@@ -128,7 +128,7 @@ def spread(
 
 
 def _root(xp: Any, variance: Any) -> Any:
-    """The square root, whose derivative is taken for zero where the elements are all the same."""
+    """Return the square root of a variance, with derivative zero where the variance is zero."""
     same = variance == 0
     return scalar(xp.where(same, variance, xp.sqrt(xp.where(same, 1.0, variance))))
 
@@ -171,7 +171,7 @@ def ptp(xp: Any, a: Any, axis: Any, keepdims: bool) -> Any:
     arrays=1,
 )
 def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
-    """Call the function without `nan` in its name, with a neutral element for NaN."""
+    """Call the function without `nan` in its name, with NaN replaced by a neutral element."""
     neutral = 0.0 if "sum" in name else 1.0
     function = getattr(np, name.removeprefix("nan"))
     numbers = in_order(xp.where(xp.isnan(a), neutral, a), "K", a)
@@ -185,7 +185,7 @@ def nansum(xp: Any, name: str, a: Any, **options: Any) -> Any:
     arrays=1,
 )
 def nanmean(xp: Any, name: str, a: Any, where: Any, **options: Any) -> Any:
-    """Call the function without `nan` in its name, of the chosen elements that are numbers."""
+    """Call the function without `nan` in its name on the selected elements that are not NaN."""
     known = ~xp.isnan(a)
     known = known & xp.broadcast_to(xp.asarray(where), a.shape) if is_masked(where) else known
     if name == "nanmean":

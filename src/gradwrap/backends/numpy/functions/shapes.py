@@ -1,4 +1,4 @@
-"""Shapes and axes. What is a view in NumPy is one here."""
+"""Shapes and axes. Functions that return views in NumPy return views here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _in_fortran_order(a: Any, order: str) -> bool:
 
 @completes(np.squeeze)
 def squeeze(xp: Any, a: Any, axis: Any) -> Any:
-    """NumPy returns an array without axes of length one itself, not a view of it."""
+    """Remove axes of length one; like NumPy, return the array itself if there are none."""
     a = xp.asarray(a)
     axes = single(a, axis)
     return xp.squeeze(a, axes) if axes else a
@@ -45,7 +45,7 @@ def squeeze(xp: Any, a: Any, axis: Any) -> Any:
 
 @completes(np.flip)
 def flip(xp: Any, m: Any, axis: Any) -> Any:
-    """Without axes there is nothing to flip, and NumPy returns a number."""
+    """Reverse axes; like NumPy, return a number for a 0-d array."""
     m = xp.asarray(m)
     if m.ndim:
         return xp.flip(m, axis=axis if axis is None else sizes(axis))
@@ -65,7 +65,7 @@ def ravel(xp: Any, a: Any, order: str = "C") -> Any:
 
 
 def _axes_in_memory(a: Any) -> tuple[int, ...]:
-    """The axes in the order in which the elements lie in memory."""
+    """Return the axes in the order of the memory layout, longest stride first."""
     array = backend_of(innermost(a)).concrete(one_array(a))
     if not isinstance(array, NDARRAY):
         return tuple(range(a.ndim))
@@ -75,13 +75,13 @@ def _axes_in_memory(a: Any) -> tuple[int, ...]:
 
 @implements("swapaxes(a, axis1, axis2)", "rollaxis(a, axis, start=0)", always=True)
 def permuted(xp: Any, name: str, a: Any, **options: Any) -> Any:
-    """Order the axes as NumPy orders those of an array whose strides are their positions."""
+    """Permute the axes as NumPy's function does with an array whose strides number its axes."""
     positions: Any = np.ndarray((1,) * a.ndim, bool, bytes(1), strides=range(a.ndim))
     return xp.permute_dims(a, getattr(np, name)(positions, **options).strides)
 
 
 def with_axes(xp: Any, name: str, a: Any, **options: Any) -> Any:
-    """Put axes of length one where NumPy puts them, by the name of its function, if anywhere."""
+    """Insert the axes of length one that NumPy's function of this name would insert."""
     a = xp.asarray(a)
     lengths = iter(a.shape)
     shape = getattr(np, name)(np.empty((0,) * a.ndim), **options).shape
@@ -103,7 +103,7 @@ def at_least(xp: Any, name: str, *arys: Any) -> Any:
 
 @implements("broadcast_arrays(*args, subok=False)", always=True)
 def broadcast_arrays(xp: Any, *args: Any) -> tuple[Any, ...]:
-    """Return plain arrays as they are, too, where they have the shape."""
+    """Broadcast arrays; plain arrays that have the shape already are returned unchanged."""
     found = xp.broadcast_arrays(*(xp.asarray(a) for a in args))
     return tuple(
         a if isinstance(a, NDARRAY) and a.shape == whole.shape else whole

@@ -1,4 +1,4 @@
-"""NumPy's signatures as text, and the functions that are written from them.
+"""NumPy's signatures as text, and functions generated from them.
 
 A row of the table, or a function of this package, says how NumPy spells it:
 
@@ -47,7 +47,7 @@ UFUNC_METHODS: dict[tuple[Any, str], Any] = {}
 
 
 class Spelling:
-    """One function of NumPy's: its signature, and what is called with its arguments."""
+    """One NumPy function: its signature, and the function that its arguments go to."""
 
     def __init__(
         self,
@@ -72,13 +72,13 @@ class Spelling:
 
     @functools.cached_property
     def parameters(self) -> Parameters:
-        """NumPy's parameters."""
+        """The parameters of NumPy's function."""
         function = eval(f"lambda {self.signature}: None", {**vars(converting)})  # noqa: S307  a table's
         return dict(inspect.signature(function).parameters)
 
     @functools.cached_property
     def arguments(self) -> str:
-        """The arguments of the standard's function."""
+        """The arguments for the standard's function."""
         if self._arguments or self.rule is None:
             return self._arguments or ", ".join(_passed(self.parameters.values()))
         count = len(self.rule.arrays)
@@ -89,7 +89,7 @@ class Spelling:
         return ", ".join(passed)
 
     def general(self) -> Implementation:
-        """The function of the namespace `xp` and NumPy's arguments."""
+        """Write the function of the namespace `xp` and NumPy's arguments."""
         first = "xp_" if "xp" in self.parameters else "xp"
         if self.code is None:
             result = f"{first}.{self.path}({self.arguments})"
@@ -99,7 +99,7 @@ class Spelling:
         return found
 
     def bound(self, xp: Any) -> Any:
-        """The function of NumPy's arguments that calls the operation, or returns `ELSEWHERE`."""
+        """Write the function that calls the operation, or returns `ELSEWHERE` if it cannot."""
         call = functools.reduce(getattr, self.path.split("."), xp)
         tree = ast.parse(f"call({self.arguments})")
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -123,7 +123,7 @@ class Spelling:
         return scope.pop(name)
 
     def _for_code(self, xp: str) -> Iterator[str]:
-        """The arguments of `code`: what its parameters name, `path` and `name` among it.
+        """Yield the arguments of `code` by its parameter names, `path` and `name` included.
 
         Its `**options` are all parameters that it does not name.
         """
@@ -134,7 +134,7 @@ class Spelling:
         given |= {"path": repr(self.path), "name": repr(self.name.rpartition(".")[2])}
         by_name = False
         for p in wanted:
-            word = p.name.removesuffix("_")  # what NumPy calls `xp` is `xp_` there
+            word = p.name.removesuffix("_")  # NumPy's parameter `xp` is `xp_` there
             if p.kind == p.VAR_POSITIONAL:
                 yield f"*{word}"
             elif p.kind == p.VAR_KEYWORD and word in given:
@@ -154,7 +154,7 @@ SPELLED: dict[Any, Spelling] = {}
 
 
 def enter(text: str, *, always: bool = False, **options: Any) -> None:
-    """Enter a text for the functions that the installed NumPy has of those it names."""
+    """Enter a signature text for those of its functions that the installed NumPy has."""
     entered: list[Any] = []
     for name in text[: text.index("(")].split():
         owner, function = named(name)
@@ -169,14 +169,14 @@ def enter(text: str, *, always: bool = False, **options: Any) -> None:
 
 
 def named(name: str) -> tuple[Any, Any]:
-    """Find a function of NumPy's by its name, with the module or ufunc that has it."""
+    """Find a NumPy function by its name; return its module or ufunc, and the function."""
     head, _, last = name.rpartition(".")
     owner: Any = functools.reduce(getattr, head.split("."), NUMPY) if head else NUMPY
     return owner, getattr(owner, last, None)
 
 
 def enter_rows() -> None:
-    """Enter what the rows of the table say of NumPy's functions."""
+    """Enter the NumPy functions named by rows of the table."""
     for op in ops():
         rule = op.rules.get(GENERIC)
         if rule is None:
@@ -187,14 +187,14 @@ def enter_rows() -> None:
 
 
 def _passed(parameters: Any) -> Iterator[str]:
-    """Hand parameters on as they were given."""
+    """Write how parameters are passed on."""
     for p in parameters:
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**", p.KEYWORD_ONLY: f"{p.name}="}
         yield star.get(p.kind, "") + p.name
 
 
 def _is_given(parameter: inspect.Parameter) -> str:
-    """The test for an argument that is not at its default."""
+    """Write the test whether an argument differs from its default."""
     name, default = parameter.name, parameter.default
     if parameter.kind == parameter.VAR_KEYWORD:
         return name

@@ -35,7 +35,7 @@ def _quantiles(
     skip_nan: bool,
     dtype: Any = None,
 ) -> Any:
-    """Means of two order statistics each; NumPy says which, by the quantiles of the ranks.
+    """Compute quantiles as means of two order statistics, which NumPy selects from the ranks.
 
     They are at the same places in every row, unless each has its own count of numbers.
     """
@@ -68,7 +68,7 @@ def _quantiles(
 
 
 def _ranked(xp: Any, ordered: Any, places: Any, *, by_row: bool) -> Any:
-    """Return the elements of each row at places, whose axes are the result's first."""
+    """Return the elements of each row at `places`, with the axes of `places` first."""
     if not places.shape:
         return ordered[..., int(places)]
     if by_row and ordered.ndim > 1:
@@ -162,7 +162,7 @@ def cov(
 
 
 def _check_weights(name: str, weights: Any, values: Any, rows: Any) -> None:
-    """Refuse what NumPy refuses; whether a weight is negative is not asked of a GPU."""
+    """Refuse the weights that NumPy refuses; the sign is not checked on a GPU."""
     if weights.ndim > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if weights.shape[0] != rows.shape[1]:
@@ -172,7 +172,7 @@ def _check_weights(name: str, weights: Any, values: Any, rows: Any) -> None:
 
 
 def _variables(xp: Any, m: Any, rowvar: bool) -> Any:
-    """One row for each variable."""
+    """Return a matrix with one row for each variable."""
     m = xp.asarray(m)
     if m.ndim > 2:
         raise ValueError("m has more than 2 dimensions")

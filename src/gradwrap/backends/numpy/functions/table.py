@@ -1,4 +1,4 @@
-"""The table of NumPy's functions, and what their implementations share."""
+"""The table of NumPy's functions, and helpers for their implementations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GIVE_ARRAYS = frozenset(
 
 
 class Implementations(dict[Any, Implementation]):
-    """From a function of NumPy's to its implementation: `xp`, then NumPy's arguments.
+    """Map a NumPy function to its implementation, called with `xp` and NumPy's arguments.
 
     Each is written from its spelling when it is first asked for.
     """
@@ -69,7 +69,7 @@ IMPLEMENTATIONS = Implementations()
 
 
 def implements(*texts: str, arrays: int = 0, always: bool = False) -> Callable[[F], F]:
-    """Enter an implementation of functions that have these spellings.
+    """Register an implementation of the functions with these signatures.
 
     It is given the arguments that its parameters name; the first `arrays` of them as arrays.
     """
@@ -83,7 +83,7 @@ def implements(*texts: str, arrays: int = 0, always: bool = False) -> Callable[[
 
 
 def completes(*functions: Any) -> Callable[[F], F]:
-    """Enter what answers where the operation of a row does not take all that was given."""
+    """Register the function for arguments that a row's operation does not take."""
 
     def mark(code: F) -> F:
         COMPLETED.update(dict.fromkeys(functions, code))
@@ -93,18 +93,18 @@ def completes(*functions: Any) -> Callable[[F], F]:
 
 
 def standard(path: str, *texts: str, always: bool = False) -> None:
-    """Enter functions that are one of the standard's without a row of its own."""
+    """Register NumPy functions that call a function of the standard without a row of its own."""
     for text in texts:
         enter(text, always=always, path=path)
 
 
 def counting(n: int) -> NDArray[np.intp]:
-    """The whole numbers from 0 on, below `n`."""
+    """Return the whole numbers from 0 to `n` - 1."""
     return np.arange(n, dtype=np.intp)
 
 
 def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None:
-    """Enter questions that are answered by NumPy, of values as `seen_as` gives them."""
+    """Register functions that NumPy answers from values, converted by `seen_as`."""
     for name in names.split():
         function = named(name)[1]
         if function is not None:
@@ -117,7 +117,7 @@ def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **
 
 
 def out_position(function: Any) -> int:
-    """The position of `out` among the arguments; past all of them if it has none."""
+    """Return the position of `out` among the arguments; 1000 if it has none."""
     spelling = SPELLED.get(function)
     parameters = {} if spelling is None else spelling.parameters
     if "out" not in parameters or parameters["out"].kind == Parameter.KEYWORD_ONLY:
@@ -126,7 +126,7 @@ def out_position(function: Any) -> int:
 
 
 def on_host(value: Any) -> Any:
-    """Indices, masks, ... as NumPy's, to compute with: from a GPU, copied, which waits for it."""
+    """Return indices, masks and so on as NumPy arrays; copies from a GPU wait for it."""
     data = unwrapped_key(value)
     if isinstance(data, SEQUENCE) and any(hasattr(part, "get") for part in data):
         data = [on_host(part) for part in data]
@@ -135,7 +135,7 @@ def on_host(value: Any) -> Any:
 
 
 def constant(xp: Any, values: Any) -> Any:
-    """Values that were computed with NumPy, as an array of the library."""
+    """Convert values computed with NumPy to an array of the library."""
     backend = xp._class._backend
     while hasattr(backend, "_base"):
         backend = backend._base
@@ -143,13 +143,13 @@ def constant(xp: Any, values: Any) -> Any:
 
 
 def cast(xp: Any, a: Any, dtype: Any) -> Any:
-    """An array of the dtype, if one is given."""
+    """Cast an array to the dtype, if one is given."""
     a = xp.asarray(a)
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
 def in_order(found: Any, order: Any, a: Any = None) -> Any:
-    """A new array in the memory order that NumPy gives it: "C", "F", or "K" for that of `a`."""
+    """Return a new array in the memory order "C", "F", or "K" (the order of `a`)."""
     if order == "A":
         order = "F" if is_fortran(a) else "C"
     if not found.shape:
@@ -165,7 +165,7 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
 
 
 def scalar(found: Any) -> Any:
-    """A result as NumPy's functions return it: a scalar in the place of a 0-d array."""
+    """Return a 0-d result as a scalar, as NumPy's functions do."""
     return found[()] if found.ndim == 0 and isinstance(innermost(found), np.ndarray) else found
 
 
@@ -174,7 +174,7 @@ def is_masked(where: Any) -> bool:
 
 
 def moved_last(xp: Any, a: Any, axis: Any) -> Any:
-    """The axes (all for None) as one last axis, for `put_back` to undo after a reduction."""
+    """Join the axes (all for None) to one last axis, which `put_back` undoes after a reduction."""
     axes = as_axes(axis, a.ndim)
     if axes and not a.ndim:
         raise AxisError(axes[0], 0)
@@ -184,7 +184,7 @@ def moved_last(xp: Any, a: Any, axis: Any) -> Any:
 
 
 def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
-    """A reduction over the axes that `moved_last` moved, with axes of length one on demand."""
+    """Restore, with `keepdims`, the reduced axes that `moved_last` moved, with length one."""
     if not keepdims:
         return reduced
     axes = as_axes(axis, like.ndim)
@@ -194,7 +194,7 @@ def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
 
 
 def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function with the data, where nothing is recorded."""
+    """Call a function with the plain data; nothing is recorded."""
     return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
 
 
@@ -210,7 +210,7 @@ def check_target(call: str, target: Any) -> None:
 
 
 def check_constant(function: str, **arguments: Any) -> None:
-    """Refuse a tracked value where a function has no derivative with respect to it."""
+    """Refuse tracked values for parameters without a derivative."""
     for name, value in arguments.items():
         if is_recorded(value):
             raise NoRuleError(

@@ -1,4 +1,4 @@
-"""Functions of the values, and of neighbouring ones."""
+"""Functions of values and of their neighbours."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) 
 
 @implements(f"unwrap(p, discont=None, axis=-1, *, period={2 * math.pi})")
 def unwrap(xp: Any, p: Any, discont: Any, axis: int, period: Any) -> Any:
-    """Add to each angle what NumPy adds, which is constant between the jumps."""
+    """Add NumPy's multiple of the period to each angle; it is constant between the jumps."""
     check_constant("np.unwrap", discont=discont, period=period)
     values = native(p)
     shift = np.unwrap(values, discont, axis, period=native(period)) - values
@@ -93,7 +93,7 @@ def diff(xp: Any, a: Any, n: int, axis: int, prepend: Any, append: Any) -> Any:
     axis = operator.index(axis)
 
     def whole(part: Any) -> Any:
-        """A number before or after all rows."""
+        """Broadcast a number prepended or appended along the axis."""
         if part is NoValue:
             return None
         if np.ndim(part):
@@ -140,7 +140,7 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any, edge_order: int) -> Any:
 
 
 def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
-    """The slopes along the last axis, by one spacing or by the coordinates."""
+    """Return the slopes along the last axis, from one spacing or from coordinates."""
     n = f.shape[-1]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
@@ -171,7 +171,7 @@ def _slopes(xp: Any, f: Any, spacing: Any, edge_order: int) -> Any:
 
 
 def _weights_inside(before: Any, after: Any) -> tuple[Any, Any, Any]:
-    """The weights of three neighbours in the slope at the middle one, by the steps between them."""
+    """Return the weights of three neighbours in the slope at the middle, from the spacings."""
     both = before + after
     return (
         -after / (before * both),
@@ -181,13 +181,13 @@ def _weights_inside(before: Any, after: Any) -> tuple[Any, Any, Any]:
 
 
 def _weights_at_end(near: Any, far: Any) -> tuple[Any, Any, Any]:
-    """The weights in the slope at the first of three; for the last, the steps turned around."""
+    """Return the weights in the slope at the first of three points; for the last, reverse."""
     both = near + far
     return -(2.0 * near + far) / (near * both), both / (near * far), -near / (far * both)
 
 
 def _weighted(f: Any, low: Any, middle: Any, high: Any) -> Any:
-    """The weighted sum of each three neighbours along the last axis."""
+    """Return the weighted sum of each three neighbours along the last axis."""
     return low * f[..., :-2] + middle * f[..., 1:-1] + high * f[..., 2:]
 
 
@@ -208,7 +208,7 @@ def trapezoid(xp: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
 
 @implements("interp(x, xp, fp, left=None, right=None, period=None)", arrays=3)
 def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: Any) -> Any:
-    """Interpolate linearly; tracked in the points, the breakpoints and their values."""
+    """Interpolate linearly; points, breakpoints and values may be tracked."""
     x, knots = (cast(xp, points.real, np.float64) for points in (x, xp_))
     fp = cast(xp, fp, np.float64 if is_real(xp, fp) else np.complex128)
     if period is not None:
@@ -236,7 +236,7 @@ def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: An
 
 
 def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:
-    """The largest (smallest) element so far; of equal ones the first."""
+    """Return the largest (smallest) element so far; at ties, the first."""
     largest = ufunc.accumulate(native(a), axis=axis)
     best = np.moveaxis(largest, axis, -1)
     changed = (best[..., 1:] != best[..., :-1]) & ~np.isnan(best[..., :-1])

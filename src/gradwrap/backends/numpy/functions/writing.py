@@ -1,4 +1,4 @@
-"""Functions that write to an array they are given: to a variable, never to a plain array."""
+"""Functions that write to an argument, which may be a variable but not a plain array."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _copy(xp: Any, dst: Any, src: Any, casting: Any, where: Any) -> None:
 
 
 def _put(xp: Any, name: str, target: Any, **options: Any) -> None:
-    """Let NumPy write the positions of the values, and each value to where it wrote that."""
+    """Let NumPy write the numbers of the values, and then write each value where its number is."""
     values = xp.asarray(options[VALUES[name]])
     options[VALUES[name]] = counting(values.size).reshape(values.shape)
     given = (on_host(o) if word in ("ind", "indices", "mask") else o for word, o in options.items())

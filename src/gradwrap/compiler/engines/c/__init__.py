@@ -1,1 +1,1 @@
-"""The c engine: stretches of a program become functions in C."""
+"""The C engine: stretches of a program become functions in C."""

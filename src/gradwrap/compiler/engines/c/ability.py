@@ -1,4 +1,4 @@
-"""What can be part of a kernel."""
+"""The steps that a C kernel can perform."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 SMALL_PRODUCT = 1 << 19
-"""The most multiplications of a matrix product in a loop that is not left to NumPy."""
+"""The most multiplications of a matrix product in a loop, above which NumPy performs it."""
 SMALLER_PRODUCT = 1 << 14
-"""The same outside of loops, in a program that is not long: calls of NumPy cost little there."""
+"""The same outside of loops, in a short program, where calls of NumPy cost little."""
 LONG_PROGRAM = 1000
-"""The least steps of a long program."""
+"""The number of steps from which a program counts as long."""
 REDUCING = {"axis", "keepdims", "dtype"}
 TRANSPOSED = (Kind.TRANSPOSE, Kind.MOVE)
 VIEWING = (Kind.RESHAPE, Kind.BROADCAST, Kind.SELECT, *TRANSPOSED)
 
 
 class Ability:
-    """Tells which steps can be part of a kernel."""
+    """Tells which steps a kernel can perform."""
 
     def __init__(self, vector_functions: Collection[str], length: int = 0) -> None:
         self.vector_functions = vector_functions
         self.is_long: bool = length > LONG_PROGRAM
-        """True if much may be known before a product and needed after it."""
+        """Whether the program is long, with many values alive across each product."""
 
     def takes(self, step: Instr | Loop, values: Any, *, in_loop: bool = False) -> bool:
-        """Tell if a step can be part of a kernel."""
+        """Tell if a kernel can perform a step."""
         if isinstance(step, Loop):
             return all(self.takes(one, values, in_loop=True) for one in step.body)
         return self._takes(step, values, values[step.out], in_loop=in_loop)

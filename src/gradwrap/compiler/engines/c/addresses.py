@@ -1,4 +1,4 @@
-"""Where the elements of arrays are in memory, and which of them a key, a view or an axis means."""
+"""Addresses: where the elements of arrays, of views and of parts selected by keys lie in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Arr(NamedTuple):
-    """Where the elements of an array are: at a pointer, so many elements apart along each axis."""
+    """The layout of an array: a pointer, an offset, and the strides in elements."""
 
     dtype: Any
     shape: tuple[int, ...]
@@ -24,16 +24,16 @@ class Arr(NamedTuple):
     offset: str
     strides: tuple[int, ...]
     root: int
-    """The number of the value whose buffer it lies in; -1 for what may not be written to."""
+    """The number of the value whose buffer holds it; -1 for read-only memory."""
 
     @property
     def is_packed(self) -> bool:
-        """True if it lies in C's order without gaps."""
+        """Tell if the array lies in C's order without gaps."""
         return self.strides == packed(self.shape)
 
     @property
     def start(self) -> str:
-        """The pointer to its first element."""
+        """Return the pointer to its first element."""
         return f"{self.pointer} + {self.offset}" if self.offset != "0" else self.pointer
 
 
@@ -55,18 +55,18 @@ def packed(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def anywhere(shape: tuple[int, ...]) -> Arr:
-    """Return an array of a shape, to find out where a part of it would be."""
+    """Return the layout of an array without an address, to compute the layout of its parts."""
     return Arr(DOUBLE, shape, "", "0", packed(shape), -1)
 
 
 def no_key(part: Ref, extent: int) -> str:
-    """The text of an index that is a value, where only the shape counts."""
+    """Return no text for a dynamic index, where only the shape is computed."""
     del part, extent
     return ""
 
 
 def is_plain_key(key: Any) -> bool:
-    """Tell if a key has integers, slices of literals, `None` and `...` alone."""
+    """Tell if a key has only integers, slices of literals, `None` and `...`."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
     for part in parts:
         if part is None or part is Ellipsis or type(part) is Ref:
@@ -80,19 +80,19 @@ def is_plain_key(key: Any) -> bool:
 
 
 def is_integer(part: Any) -> bool:
-    """Tell if a part of a key is an integer that is known."""
+    """Tell if a part of a key is a literal integer."""
     return not isinstance(part, bool) and (
         isinstance(part, int) or (isinstance(part, NUMBER) and part.dtype.kind in "iu")
     )
 
 
 def fits(shape: tuple[int, ...], key: Any, result: tuple[int, ...]) -> bool:
-    """Tell if a key takes an array of a shape."""
+    """Tell if a key of an array of a shape selects a part of shape `result`."""
     return taken(anywhere(shape), key, no_key).shape == result
 
 
 def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
-    """Return where `x[key]` is. `dynamic` gives the text of an index that is a value."""
+    """Return the layout of `x[key]`. `dynamic` returns the text of an index that is a value."""
     parts: list[Any] = list(key) if isinstance(key, TUPLE) else [key]
     count = sum(part is not None and part is not Ellipsis for part in parts)
     if Ellipsis not in [part for part in parts if type(part) is not Ref]:
@@ -126,14 +126,14 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
 
 
 def added(offset: str, fixed: int) -> str:
-    """Return the text of an offset with a number of elements added."""
+    """Return the text of an offset plus a number of elements."""
     if not fixed:
         return offset
     return str(int(offset) + fixed) if is_number(offset) else f"{offset} + {fixed}"
 
 
 def is_number(text: str) -> bool:
-    """Tell if a text is an integer in digits."""
+    """Tell if a text is a literal integer."""
     return text.lstrip("-").isdigit()
 
 
@@ -149,7 +149,7 @@ def reduced_axes(instr: Instr, rank: int) -> tuple[int, ...] | None:
 
 
 def summed_axes(instr: Instr) -> tuple[int, ...] | None:
-    """Return the axes that an `einsum` of one array sums; None if it does anything else."""
+    """Return the axes that an `einsum` of one array sums; None for other operations."""
     if len(instr.args) != 2 or not isinstance(instr.args[0], str) or instr.kw:
         return None
     given_, arrow, left = instr.args[0].replace(" ", "").partition("->")
@@ -161,7 +161,7 @@ def summed_axes(instr: Instr) -> tuple[int, ...] | None:
 
 
 def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | None:
-    """Return the keys and the parts of an array that is joined of others; None if it is another."""
+    """Return the keys and the parts of an array joined from others; None for other arrays."""
     parts: Any = instr.args[0] if instr.args else None
     if not isinstance(parts, (TUPLE, LIST)) or not value.shape:
         return None
@@ -189,13 +189,13 @@ def joined(instr: Instr, values: Any, value: Value) -> list[tuple[Any, Any]] | N
 
 
 def order_of(instr: Instr, rank: int) -> list[int]:
-    """The axes of a transposed array."""
-    sample: Any = np.broadcast_to(0, range(rank))  # of which each axis has its number as its length
+    """Return the permutation of axes that a transposition performs."""
+    sample: Any = np.broadcast_to(0, range(rank))  # the length of each axis is its number
     return list(instr.fn(sample, *instr.args[1:], **dict(instr.kw)).shape)
 
 
 def selected(instr: Instr, arr: Arr) -> Arr:
-    """Return a view as NumPy takes it of an array with the same strides."""
+    """Return the view that NumPy takes of an array with the same strides."""
     room: Any = np.zeros(1, np.int8)
     sample: Any = np.lib.stride_tricks.as_strided(room, arr.shape, arr.strides)
     view = instr.fn(sample, *instr.args[1:], **dict(instr.kw))
@@ -206,7 +206,7 @@ def selected(instr: Instr, arr: Arr) -> Arr:
 
 
 def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return an array's strides along the axes of the shape that it is broadcast to."""
+    """Return an array's strides along the axes of a shape it is broadcast to."""
     extra = len(shape) - len(arr.shape)
     found = [
         0 if mine == 1 and extent != 1 else stride
@@ -218,7 +218,7 @@ def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:
 def collapsed(
     shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return fewer axes for the same elements: those that lie in one row become one."""
+    """Merge axes whose elements are contiguous in all arrays; return extents and strides."""
     extents: list[int] = []
     found: list[list[int]] = [[] for _ in strides]
     for axis, extent in enumerate(shape):

@@ -1,9 +1,9 @@
-"""The c engine: stretches of a program become functions in C, the rest stays NumPy's.
+"""The C engine: stretches of a program become functions in C, the rest stays with NumPy.
 
-A program is cut into phases. The kernel of a phase does all that can be done in C with what there
-is by then; NumPy's functions that are not written in C (products of large matrices, `linalg`,
-`fft`, arrays of indices) follow. What is left is a shorter program, in which a kernel is one
-instruction: the numpy engine writes it out.
+A program is cut into phases. The kernel of a phase performs every step that C can perform on the
+values known by then; the NumPy calls that have no C form (products of large matrices, `linalg`,
+`fft`, arrays of indices) follow. The result is a shorter program with a kernel as one
+instruction, which the NumPy engine writes as source.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ if TYPE_CHECKING:
 MOST_STEPS = 100_000
 """The most steps of one kernel."""
 MOST_LINES = 40_000
-"""The most lines of one kernel: the compiler's time grows faster than they do."""
+"""The most lines of one kernel, since compile time grows faster than linearly."""
 MOST_ARGUMENTS = 1000
 SHELVED = 16
-"""So many values that only kernels need, and more, are handed over in one array."""
+"""The number of values passed between kernels from which they share one array."""
 SMALL_COPY = 4096
-"""A kernel copies an array to write to it if it has no more than so many elements per write."""
+"""The most elements per write for which a kernel copies an array in order to write to it."""
 
 
 class CompiledKernel:
-    """A function of a library, to be called with arrays and numbers."""
+    """A function of a C library, called with arrays and numbers."""
 
     def __init__(self, name: str, kernel: Kernel, outputs: Sequence[Value]) -> None:
         self.__name__ = name
@@ -75,20 +75,20 @@ class CompiledKernel:
         self.workspaces: list[tuple[int, Any]] = []
 
     def bind(self, library: ctypes.CDLL) -> None:
-        """Find the function in a library."""
+        """Look up the function in a library."""
         self.run = getattr(library, self.__name__)
         self.run.argtypes = [ctypes.c_void_p] + [ctypes.py_object] * (self.inputs + len(self.made))
         self.run.restype = ctypes.c_int
 
     def __call__(self, *args: Any) -> Any:
-        """Call the function: the output, or a tuple of several."""
+        """Call the function; return its output, or a tuple of several."""
         outs: list[Any] = [np.empty(shape, dtype) for shape, dtype in self.made]
         try:
             workspace = self.workspaces.pop()
         except IndexError:
             workspace = self._workspace()
         failed = self.run(workspace[0], *args, *outs)
-        if failed == 1:  # an argument does not lie in C's order
+        if failed == 1:  # an argument is not in C's order
             args = tuple(map(_in_order, args))
             failed = self.run(workspace[0], *args, *outs)
         self.workspaces.append(workspace)
@@ -105,14 +105,14 @@ class CompiledKernel:
 
 
 def _in_order(argument: Any) -> Any:
-    """Return an array in C's order; a number as it is."""
+    """Return an array in C's order; return a number unchanged."""
     if isinstance(argument, NDARRAY):
         return np.require(argument, requirements=["C", "A"])
     return argument
 
 
 class _Cut:
-    """Cuts blocks into kernels and what is left."""
+    """Cuts blocks into kernels and NumPy calls."""
 
     def __init__(self, program: Program, ability: Ability) -> None:
         self.values: list[Value] = list(program.values)
@@ -122,7 +122,7 @@ class _Cut:
         self.shelves: dict[int, Shelved] = {}
 
     def block(self, block: Block, live: set[int]) -> Block:
-        """Return a block with kernels; `live` are the values that are needed after its body."""
+        """Return a block with kernels; `live` are the values live after its body."""
         kinds = [self._kind(step) for step in block.body]
         while True:
             phases, natives = self._phases(block.body, kinds)
@@ -149,11 +149,11 @@ class _Cut:
         return "c"
 
     def _is_worth(self, steps: Sequence[Instr | Loop]) -> bool:
-        """Tell if a kernel saves anything."""
+        """Tell if a kernel saves time."""
         return len(steps) > 1 or any(isinstance(step, Loop) for step in steps)
 
     def _costly(self, body: Sequence[Instr | Loop], numbers: Sequence[int]) -> list[int]:
-        """Find the writes of a kernel for which it would have to copy large arrays."""
+        """Find the writes of a kernel that would force it to copy large arrays."""
         made: set[int] = set()
         copied: dict[int, int] = {}
         writes: dict[int, list[int]] = {}
@@ -175,7 +175,7 @@ class _Cut:
     def _phases(
         self, body: Sequence[Instr | Loop], kinds: list[str]
     ) -> tuple[list[list[int]], list[list[int]]]:
-        """Number the steps of each phase: those of its kernel, and NumPy's."""
+        """Return, for each phase, the steps of its kernel and its NumPy steps."""
         in_c: dict[int, int] = {}
         in_numpy: dict[int, int] = {}
         kernels: list[list[int]] = []
@@ -219,7 +219,7 @@ class _Cut:
         for numbers in phases:
             steps = [body[number] for number in numbers]
             stretches.append(_with_views(steps, views))
-        wanted, outside = set(live), set(live)  # by others, and by others than kernels
+        wanted, outside = set(live), set(live)  # live values, and those live outside of kernels
         placed: list[tuple[list[Instr | Loop], list[int], list[int], list[Instr | Loop]]] = []
         for stretch, numbers in zip(reversed(stretches), reversed(natives), strict=True):
             left: list[Instr | Loop] = []
@@ -249,7 +249,7 @@ class _Cut:
     def _calls(
         self, stretch: list[Instr | Loop], outputs: list[int], shelved: list[int]
     ) -> list[Instr | Loop]:
-        """Build a kernel, and the instructions that call it and take its outputs."""
+        """Build a kernel, and the instructions that call it and unpack its outputs."""
         if shelved:
             outputs = [*outputs, self._shelf(shelved)]
         if len(stretch) > MOST_STEPS:
@@ -280,7 +280,7 @@ class _Cut:
         return calls
 
     def _shelf(self, shelved: list[int]) -> int:
-        """Number an array for what only other kernels need, and give it places there."""
+        """Allocate one array for values that only other kernels read, and assign their offsets."""
         size = 0
         number = len(self.values)
         for index in shelved:
@@ -291,7 +291,7 @@ class _Cut:
         return number
 
     def source(self) -> str:
-        """Return the text of all kernels."""
+        """Return the C source of all kernels."""
         parts = [
             prelude(self.ability.vector_functions),
             f"#define DATA(x) (*(void **)((x) + {HEAD}))",
@@ -305,7 +305,7 @@ class _Cut:
 
 
 def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> list[Instr | Loop]:
-    """Put the views that steps need before them."""
+    """Insert the views that steps read before them."""
     made: list[Instr | Loop] = []
     known: set[int] = set()
 
@@ -326,12 +326,12 @@ def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> li
 
 
 def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
-    """Return a program that calls kernels, their source, and what `.explain()` says of them.
+    """Return a program that calls kernels, their source, and notes for `.explain()`.
 
     Raises
     ------
     Unsupported
-        There is no C compiler, it failed, or the program is none for it.
+        There is no C compiler, it failed, or it cannot handle the program.
     """
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
@@ -365,7 +365,7 @@ def c_engine(program: Program) -> Executable:
     Raises
     ------
     Unsupported
-        There is no C compiler, it failed, or the program is none for it.
+        There is no C compiler, it failed, or it cannot handle the program.
     """
     left, source, notes = with_kernels(program)
     made = numpy_engine(left)

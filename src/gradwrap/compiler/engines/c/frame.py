@@ -1,7 +1,7 @@
-"""The frame of a kernel in C: its arguments and results, its memory, and where values lie in it.
+"""The frame of a C kernel: its arguments and results, its workspace, and the place of each value.
 
-A kernel takes arrays in C's order and numbers, and fills arrays that its caller has made. What it
-needs in between lies in one workspace. Numbers are local variables.
+A kernel takes numbers and arrays in C's order, and fills arrays that its caller has allocated.
+Intermediate arrays lie in one workspace. Numbers are local variables.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Value
 
 SHELF = np.dtype(np.uint8)
-"""The dtype of arrays with what one kernel leaves to others."""
+"""The dtype of an array that passes values from one kernel to others."""
 
 
 class Shelved(NamedTuple):
-    """Where a value is that only kernels need: in an array of bytes."""
+    """The place of a value passed between kernels, in an array of bytes."""
 
     shelf: int
     """The number of the array."""
@@ -35,14 +35,14 @@ class Shelved(NamedTuple):
 
 
 class Workspace:
-    """Gives out places of one piece of memory; the sizes are in bytes."""
+    """Allocates places in one piece of memory; sizes are in bytes."""
 
     def __init__(self) -> None:
         self.size: int = 0
         self.free: dict[int, list[int]] = {}
 
     def take(self, size: int, *, alone: bool = False) -> int:
-        """Return a place; `alone` if nothing else may have used it."""
+        """Allocate a place; with `alone` one that no other value has used."""
         size = -(-size // 64) * 64
         found = self.free.get(size)
         if found and not alone:
@@ -51,7 +51,7 @@ class Workspace:
         return self.size - size
 
     def give_back(self, place: int, size: int) -> None:
-        """Let others use a place."""
+        """Free a place for reuse."""
         self.free.setdefault(-(-size // 64) * 64, []).append(place)
 
 
@@ -63,7 +63,7 @@ class Buffer(NamedTuple):
 
 
 class Frame(ABC):
-    """The frame of a function that is being written."""
+    """The frame of the function being written."""
 
     def __init__(
         self,
@@ -78,31 +78,31 @@ class Frame(ABC):
         self.values: Sequence[Value] = values
         self.outputs: list[int] = list(outputs)
         self.shelves: dict[int, Shelved] = shelves
-        """Where values are that one kernel leaves to others."""
+        """The places of values passed between kernels."""
         self.shelved: list[int] = list(shelved)
-        """Those of them that this one makes."""
+        """The values passed on that this kernel computes."""
         self.workspace: Workspace = Workspace()
         self.where: dict[int, Arr | Num] = {}
         self.lines: list[str] = []
         self.depth: int = 1
         self.buffers: dict[int, Buffer] = {}
         self.members: dict[int, set[int]] = {}
-        """By root: the values that lie in its buffer and are still needed."""
+        """By root: the live values in its buffer."""
         self.homes: dict[int, str] = {}
-        """By value: the pointer to where it is wanted in the end."""
+        """By value: the pointer to its final place."""
         self.taken_homes: set[str] = set()
         self.count: int = 0
         self._temporaries = 0
         self.dying_here: frozenset[int] = frozenset()
-        """Values from outside of a loop's body that end in it."""
+        """Values from outside of a loop's body whose last use is in it."""
         self.targets: dict[int, Arr] = {}
-        """By value: the row of a stack, or the buffer, that it is to be written to."""
+        """By value: the row of a stack, or the buffer, that receives it."""
         self.outside: dict[str, str] = {}
         """By argument and result: its type."""
         self.types: dict[str, str] = {}
-        """By variable that others than its own piece of text may use: its type."""
+        """By variable that is visible beyond its own piece of text: its type."""
         self.in_turns: bool = False
-        """True if integers are to be arguments and no part of functions, since turns repeat."""
+        """True if turns repeat, so that integers become arguments of functions, not literals."""
         made = {index for step in steps for index in given(step)}
         read = {i for step in steps for i in used(step)} - made
         self.inputs: list[int] = sorted({shelves[i].shelf if i in shelves else i for i in read})
@@ -111,7 +111,7 @@ class Frame(ABC):
 
     @abstractmethod
     def perform(self, steps: list[Instr | Loop], kept: set[int]) -> None:
-        """Write steps; `kept` are the values needed after them."""
+        """Write steps; `kept` are the values live after them."""
 
     @abstractmethod
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
@@ -151,7 +151,7 @@ class Frame(ABC):
                 self.where[index] = Num(value.dtype, f"(*{pointer})")
 
     def _find_homes(self, steps: Sequence[Instr | Loop]) -> None:
-        """Find what can be made in the buffer of an output at once."""
+        """Find the values that can be computed directly in the buffer of an output."""
         for number, index in enumerate(self.outputs):
             value = self.values[index]
             if value.dtype == SHELF:
@@ -189,12 +189,12 @@ class Frame(ABC):
         self.lines.append("    " * self.depth + text)
 
     def temporary(self) -> int:
-        """Return a number for what is no value of the program."""
+        """Return a number for a temporary that is not a value of the program."""
         self._temporaries += 1
-        return -1 - self._temporaries  # -1 is the root of what may not be written to
+        return -1 - self._temporaries  # -1 is the root of read-only memory
 
     def new(self, index: int) -> Arr:
-        """Return room for a value: where it is wanted in the end, else in the workspace."""
+        """Allocate an array for a value: at its final place if free, else in the workspace."""
         value = self.values[index]
         target = self.targets.get(index)
         if target is not None:
@@ -208,7 +208,7 @@ class Frame(ABC):
         return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
 
     def room(self, elements: int, dtype: Any, index: int, *, alone: bool = False) -> str:
-        """Return the name of a pointer into the workspace."""
+        """Allocate workspace; return the name of a pointer to it."""
         size = elements * dtype.itemsize
         place = self.workspace.take(size, alone=alone)
         if not alone:
@@ -222,11 +222,11 @@ class Frame(ABC):
         return pointer
 
     def is_last(self, arr: Arr, dying: set[int]) -> bool:
-        """Tell if a buffer is ours, and nothing but what dies now lies in it."""
+        """Tell if a buffer is ours, and all values in it die now."""
         return arr.root in self.members and self.members[arr.root] <= dying
 
     def release(self, dying: Iterable[int]) -> None:
-        for index in sorted(dying):  # so that the text is the same each time
+        for index in sorted(dying):  # for a reproducible text
             found = self.where.get(index)
             root = found.root if isinstance(found, Arr) else -1
             if root not in self.members:
@@ -241,7 +241,7 @@ class Frame(ABC):
     # Values ---------------------------------------------------------------------------------------
 
     def name_of(self, letter: str) -> str:
-        """Return a new name."""
+        """Return a new variable name."""
         self.count += 1
         return f"{letter}{self.count - 1}"
 
@@ -257,11 +257,11 @@ class Frame(ABC):
         return Num(dtype, literal(leaf, dtype))
 
     def alias(self, index: int, arr: Arr) -> None:
-        """Enter a view."""
+        """Record a view."""
         self.where[index] = arr
         if arr.root in self.members:
             self.members[arr.root].add(index)
 
     def element(self, operand: Arr | Num) -> str:
-        """The text of the one element."""
+        """Return the text of the only element."""
         return operand.text if isinstance(operand, Num) else f"{operand.pointer}[{operand.offset}]"

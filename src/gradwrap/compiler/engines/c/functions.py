@@ -1,4 +1,4 @@
-"""The functions that kernels call: strips of groups, reductions, products of matrices."""
+"""The functions that kernels call: strips of groups, reductions, matrix products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.engines.c.addresses import Arr
 
 CALL = re.compile(r"(?!__)[a-z]\w*\(")
-"""The beginning of a call of a function of the library for vectors."""
+"""The start of a call of a function of the vector library."""
 STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
@@ -24,35 +24,35 @@ TURNS = 32
 
 
 class Statement(NamedTuple):
-    """One line of a strip: an elementwise operation, or a full sum of one."""
+    """One line of a strip: an elementwise operation, or the full sum of its result."""
 
     out: int
     found: Elementwise
     dtype: Any
-    """That of the output."""
+    """The dtype of the output."""
     is_sum: bool = False
 
 
 class Export(NamedTuple):
-    """What a group does with one of its values in every block."""
+    """A store of one of a group's values, performed in every block."""
 
     source: int
     target: Arr
-    """With the strides along the group's axes."""
+    """The array, with its strides along the group's axes."""
     operator: str
     """`=` or `+=`."""
     is_part: bool = False
-    """True if it is written to a part of an array that is there already."""
+    """True if it writes to a part of an existing array."""
 
 
 class Library:
-    """The strips of a source, each text once."""
+    """The functions of a source, each text once."""
 
     def __init__(self) -> None:
         self.functions: dict[str, str] = {}
 
     def function(self, text: str) -> str:
-        """Return the name of a function; its text has `NAME` in its place."""
+        """Return the name of a function, given its text with `NAME` for the name."""
         return self.functions.setdefault(text, f"f{len(self.functions)}")
 
     def source(self) -> str:
@@ -70,13 +70,13 @@ static void sum_in(double *total, double part) {
     if (lost - lost == 0) total[1] += lost;
 }
 """
-"""A sum that keeps what rounding loses, for the sums of blocks."""
+"""A compensated sum, for the sums of blocks."""
 
 
 def merged(
     exports: list[Export], statements: list[Statement], temporary: Callable[[], int]
 ) -> list[Export]:
-    """Add up what is added to the same place; `temporary` numbers new statements."""
+    """Merge additions to the same place; `temporary` numbers new statements."""
     made: list[Export] = []
     for export in exports:
         same = [e for e in made if e.is_part and e.operator == "+=" and e.target == export.target]
@@ -96,7 +96,7 @@ def merged(
 def one_writer_each(
     exports: list[Export], strips: list[list[Statement]], temporary: Callable[[], int]
 ) -> list[Export]:
-    """Give every further write to an array a strip of its own: in one, they would overlap."""
+    """Give every further write to an array its own strip, since writes in one strip may alias."""
     made: list[Export] = []
     roots: set[int] = set()
     for export in exports:
@@ -145,10 +145,10 @@ def strips_of(statements: list[Statement]) -> list[list[Statement]]:
 
 
 def with_calls_apart(strips: list[list[Statement]]) -> list[list[Statement]]:
-    """Give each call of a function a strip of its own, where there are several.
+    """Give each function call a strip of its own, if there are several.
 
-    A call has to save all that is in registers, and the next one waits for it. In a loop of calls
-    alone, those of several elements overlap.
+    A call saves all registers, and the next one waits for it. In a loop that only calls one
+    function, the calls for several elements overlap.
     """
     made: list[list[Statement]] = []
     for strip in strips:
@@ -166,7 +166,7 @@ def _is_call(statement: Statement) -> bool:
 
 
 def _period(codes: list[int], at: int) -> int:
-    """The length of what repeats from here on, for more than a strip; 0 if nothing does."""
+    """Return the period of a repetition longer than a strip that starts here, or 0."""
     for period in range(1, TURNS + 1):
         times = max(4, -(-STRIP // period))
         turn = codes[at : at + period]
@@ -185,7 +185,7 @@ def _code(statement: Statement) -> Any:
 
 
 def crossing_of(strips: list[list[Statement]]) -> dict[int, tuple[int, int]]:
-    """The values that a later strip needs: the strips that make them, and that need them last."""
+    """Return the values that a later strip reads, each with its first and its last strip."""
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, strip in enumerate(strips):
@@ -200,7 +200,7 @@ def crossing_of(strips: list[list[Statement]]) -> dict[int, tuple[int, int]]:
 def slots_of(
     strips: list[list[Statement]], crossing: dict[int, tuple[int, int]]
 ) -> tuple[dict[int, int], int]:
-    """Number the rows of a block's memory that these values lie in, and count the rows."""
+    """Assign these values to rows of a block's memory, and count the rows."""
     ends: list[list[int]] = [[] for _ in strips]
     for index, (_, end) in crossing.items():
         ends[end].append(index)
@@ -222,9 +222,9 @@ def slots_of(
 def reduction_text(
     op: Operation, kinds: tuple[str, str], step: int | str, out_step: int | str
 ) -> str:
-    """The function that reduces one row, or adds it to another; texts are parameters' names.
+    """Return a function that reduces a row, or adds it to another; string steps are parameters.
 
-    `kinds` are the types of the elements and of what they are reduced to.
+    `kinds` are the types of the elements and of the result.
     """
     kind, out_kind = kinds
     element = f"x[i * {step}]" if step != 1 else "x[i]"
@@ -264,7 +264,7 @@ def reduction_text(
 
 
 def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:
-    """The function of products of all sizes.
+    """Return a function for matrix products of any size.
 
     Steps are 1, or `None` for a parameter; `columns` is 1 for a product with a vector.
     """
@@ -316,7 +316,7 @@ def any_product_text(kind: str, left_step: int | None, right_step: int | None, c
 
 
 def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:
-    """The function of a product of these sizes; four rows and a few vectors of columns at once."""
+    """Return a function for products of these sizes, which computes tiles of four rows."""
     rows, inner, columns = sizes
     row_step, left_step, right_step, _ = steps
     head = (

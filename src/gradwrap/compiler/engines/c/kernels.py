@@ -1,10 +1,10 @@
-"""A stretch of a program as a function in C.
+"""C kernels: a stretch of a program as a function in C.
 
-The steps are written into a frame (`c_frame.py`), which knows where their values lie. Each group is
-a loop over blocks of elements, in which *strips* are called: small functions of up to `STRIP`
-statements, whose loop the compiler turns into vector instructions. Strips of the same text are one
-function, so that a program with a thousand similar turns has a few of them. A `Loop` is a loop
-(`c_loops.py`).
+The steps are written into a frame (`frame.py`), which knows the place of each value. Each group is
+a loop over blocks of elements that calls *strips*: small functions of up to `STRIP`
+statements, whose loop the compiler turns into vector instructions. Strips with equal text share one
+function, so that a program with a thousand similar turns has a few of them. A `Loop` becomes a loop
+in C (`loops.py`).
 """
 
 from __future__ import annotations
@@ -63,24 +63,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MANY_STEPS = 64
-"""The least steps of which it is seen whether they repeat."""
+"""The number of steps from which a kernel is searched for repetition."""
 ONE_GROUP = 0.8
-"""The part of the steps of which one group may be made."""
+"""The largest fraction of the steps that one group may hold."""
 REACH = 6
-"""Where they do, the steps of a group are no further apart than so many."""
+"""If steps repeat: the largest distance between two steps of a group."""
 LARGEST_BLOCK = 512
 LONG_ROW = 256
-"""The least elements of rows for which calls of functions stand apart."""
+"""The least row length for which each function call gets a strip of its own."""
 IN_CACHE = 1 << 20
-"""The most elements of all arrays for that: what comes from memory had better come meanwhile."""
+"""The most elements of all arrays for that: larger ones should load during the calls."""
 BUSY = 32
-"""So many statements for each array take longer than the memory."""
+"""The number of statements per array from which computing takes longer than memory access."""
 CACHED = 600_000
-"""The bytes that a block's arrays may take together."""
+"""The most bytes of a block's arrays together."""
 
 
 class Kernel(Frame):
-    """Writes the function of a stretch of a program."""
+    """Writes a stretch of a program as a C function."""
 
     values: Sequence[Value]
     lines: list[str]
@@ -101,12 +101,12 @@ class Kernel(Frame):
         self.library = library
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
-        """By value of the stretch that is written now: the steps that read it."""
+        """By value of the current stretch: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
         self.uncleared: set[int] = set()
-        """Arrays of zeros that are to be cleared where they are first added to."""
+        """Arrays of zeros that are cleared just before the first addition to them."""
         self.notes: list[str] = []
-        """What `.explain()` says of loops that were found in its text."""
+        """Notes for `.explain()` on the loops found in the text."""
         super().__init__(name, steps, values, outputs, shelves or {}, shelved)
         self.in_turns = self._repeats(steps)
         made = {index for step in steps for index in given(step)}
@@ -132,7 +132,7 @@ class Kernel(Frame):
     # Steps ----------------------------------------------------------------------------------------
 
     def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
-        """Return the shape of the group that an instruction may join."""
+        """Return the shape of the group that an instruction can join, or None."""
         value = self.values[instr.out]
         if instr.op is ADD_REDUCE:
             source: Value = self.values[instr.args[0].index]
@@ -146,7 +146,7 @@ class Kernel(Frame):
         return value.shape
 
     def _written_shape(self, instr: Instr) -> tuple[int, ...] | None:
-        """Return the shape of what an instruction writes, if a group can write it."""
+        """Return the shape of the region that an instruction writes, if a group can write it."""
         target, key, written = instr.args
         if type(written) is not Ref or any(True for _ in refs(key)):
             return None
@@ -160,7 +160,7 @@ class Kernel(Frame):
     def perform(
         self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
     ) -> None:
-        """Write steps, or give them to `turns`; `kept` are the values needed after them."""
+        """Write steps, or pass them to `turns`; `kept` are the values live after them."""
         before = self.users, self.kept
         self.users, self.kept = {}, frozenset(kept)
         for step in steps:
@@ -196,7 +196,7 @@ class Kernel(Frame):
         self.users, self.kept = before
 
     def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
-        """Tell if steps are many, and they are more than one large group."""
+        """Tell if there are many steps that do not form one large group."""
         if len(steps) < MANY_STEPS:
             return False
         shapes = Counter(self._shape_of(step) for step in steps if isinstance(step, Instr))
@@ -204,7 +204,7 @@ class Kernel(Frame):
         return max(shapes.values(), default=0) < ONE_GROUP * len(steps)
 
     def _perform_in_turns(self, steps: list[Instr | Loop], kept: set[int]) -> None:
-        """Write steps, as loops over tables where they repeat."""
+        """Write steps, with loops over tables where they repeat."""
         turns = Turns(self.types, self.outside, self.library.function)
         self.perform(steps, kept, turns)
 
@@ -260,7 +260,7 @@ class Kernel(Frame):
         self.where[instr.out] = self.variable(value.dtype, found.expression.format(*texts))
 
     def _key(self, part: Ref, extent: int) -> str:
-        """Write the test of an index, and return its text."""
+        """Write the bounds check of an index, and return its text."""
         found = self.where[part.index]
         assert isinstance(found, Num)
         place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
@@ -277,7 +277,7 @@ class Kernel(Frame):
             self.where[instr.out] = self.variable(found.dtype, f"{found.pointer}[{found.offset}]")
 
     def _view(self, instr: Instr) -> None:
-        """Enter a transposed, reshaped or broadcast array."""
+        """Record a transposed, reshaped or broadcast array."""
         value = self.values[instr.out]
         source = self.where[instr.args[0].index]
         if isinstance(source, Num):
@@ -343,12 +343,12 @@ class Kernel(Frame):
         self.line("}")
 
     def _is_added_to(self, step: Instr | Loop) -> bool:
-        """Tell if a group may add to the array that a step adds to."""
+        """Tell if a group can perform an addition to part of an array."""
         is_add = isinstance(step, Instr) and step.op.scatters
         return is_add and isinstance(step, Instr) and self._written_shape(step) is not None
 
     def _clear(self, root: int) -> None:
-        """Write zeros to a new array, if that was not done yet."""
+        """Write zeros to a new array unless already done."""
         if root in self.uncleared:
             self.uncleared.discard(root)
             room = self.where[root]
@@ -356,7 +356,7 @@ class Kernel(Frame):
             self.line(f"memset({room.start}, 0, {math.prod(room.shape) * room.dtype.itemsize});")
 
     def _is_uniform(self, instr: Instr) -> bool:
-        """Tell if a number can stand for a new array: it is only read, element by element."""
+        """Tell if a number can replace a new array, which is only read element by element."""
         return instr.out not in self.kept and all(
             isinstance(step, Instr)
             and elementwise(step, self.values, self.values[step.out]) is not None
@@ -364,7 +364,7 @@ class Kernel(Frame):
         )
 
     def _write(self, instr: Instr, dying: set[int]) -> None:
-        """Write `setitem` and `scatter_add`: in place if nobody else sees the array."""
+        """Write `setitem` or `scatter_add`: in place if nothing else reads the array."""
         target, key, written = instr.args
         source = self.where[target.index]
         assert isinstance(source, Arr)
@@ -410,7 +410,7 @@ class Kernel(Frame):
     # Groups ---------------------------------------------------------------------------------------
 
     def _group(self, unit: Unit, needed: set[int], dying: set[int]) -> None:
-        """Write a group: elementwise operations, full sums of them, and where they are written."""
+        """Write a group: elementwise operations, full sums, and the stores of their results."""
         assert unit.shape is not None
         first = unit.steps[0]
         if len(unit.steps) == 1 and isinstance(first, Instr) and len(first.args) == 3:
@@ -445,7 +445,7 @@ class Kernel(Frame):
     def _written(
         self, instr: Instr, dying: set[int], statements: list[Statement], written_here: set[int]
     ) -> Export:
-        """Prepare what a group writes to another array."""
+        """Prepare the store of a group's value to part of an array."""
         target, key, written = instr.args
         source = self.where[target.index]
         assert isinstance(source, Arr)
@@ -471,7 +471,7 @@ class Kernel(Frame):
     def _nest(
         self, shape: tuple[int, ...], statements: list[Statement], exports: list[Export]
     ) -> None:
-        """Write loops over the elements of a shape, with a call of strips in their midst."""
+        """Write nested loops over the elements of a shape that call the strips."""
         local = {statement.out for statement in statements}
         outside: dict[int, Arr] = {}
         for statement in statements:
@@ -575,7 +575,7 @@ class Kernel(Frame):
             )
 
     def _clear_up_to(self, end: str, arr: Arr) -> None:
-        """Write zeros before a block adds to them: they are in the cache then."""
+        """Write zeros just before a block adds to them, so that they are in the cache."""
         size = arr.dtype.itemsize
         self.line(
             f"if ({end} > z) {{ memset({arr.pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
@@ -591,7 +591,7 @@ class Kernel(Frame):
         kinds: dict[int, Any],
         length: str,
     ) -> None:
-        """Write a call of a strip, and its function."""
+        """Write a strip as a function, and its call."""
         parameters: list[str] = ["const long n"]
         arguments: list[str] = [length]
         before: list[str] = []
@@ -606,7 +606,7 @@ class Kernel(Frame):
             return name
 
         def row_place(stride: int) -> str:
-            """The number of an element, whose stride is an argument if turns may differ in it."""
+            """Return the index of an element; a stride that varies between turns is an argument."""
             if stride in (0, 1):
                 return "i" if stride else "0"
             return f"i * {parameter('const long ', str(stride)) if self.in_turns else stride}"
@@ -674,7 +674,7 @@ class Kernel(Frame):
     # Reductions and products ----------------------------------------------------------------------
 
     def _room_for(self, instr: Instr, value: Value) -> Arr:
-        """Return where a result goes: the place of an array, or a number of the kernel's own."""
+        """Allocate a result: an array, or a local variable for a number."""
         if value.shape:
             return self.new(instr.out)
         pointer = self.name_of("u")
@@ -697,7 +697,7 @@ class Kernel(Frame):
         pointer = room.start
         steps = iter(packed(shape))
         along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
-        # The axis whose elements lie side by side is the innermost.
+        # The axis with contiguous elements is the innermost.
         size = math.prod(shape)
         self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {op.start};")
         self.line("{")
@@ -732,7 +732,7 @@ class Kernel(Frame):
             self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
 
     def _join(self, instr: Instr) -> None:
-        """Write an array of parts that are side by side."""
+        """Write an array joined from parts."""
         parts = joined(instr, self.values, self.values[instr.out])
         assert parts is not None
         room = self.new(instr.out)
@@ -748,7 +748,7 @@ class Kernel(Frame):
         self.where[instr.out] = room
 
     def _running_sum(self, instr: Instr) -> None:
-        """Write the sums of all rows up to each."""
+        """Write running sums along the first axis."""
         source = self.where[instr.args[0].index]
         assert isinstance(source, Arr)
         room = self.new(instr.out)
@@ -813,7 +813,7 @@ class Kernel(Frame):
     # Loops ----------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop) -> None:
-        """Write a recurrence."""
+        """Write a recurrence as a loop."""
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")

@@ -1,8 +1,8 @@
-"""The system's C compiler: libraries that it makes are kept on disk and loaded.
+"""The system's C compiler: compiled libraries are cached on disk and loaded.
 
 A library's name is a hash of everything that it depends on: source, options, the compiler's
-version, the processor's features. It is written under another name and then renamed, so that a
-process never loads half of it. The directory is the user's own.
+version, the processor's features. It is written under another name and then renamed, so that no
+process ever loads half of it. The cache directory belongs to the user.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gradwrap.backends.c_expressions import FUNCTIONS
 from gradwrap.compiler.engines.register import Unsupported
 
 FORMAT = 1
-"""Counted up when the same source would have to be called in another way."""
+"""The version of the calling convention: raised when equal source must be called differently."""
 OPTIONS = (
     "-O3",
     "-fopenmp-simd",
@@ -34,15 +34,15 @@ OPTIONS = (
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-fwrapv",
-    "-fno-strict-aliasing",  # memory of the workspace is used for several types
-    *(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),  # not one complex number
+    "-fno-strict-aliasing",  # the workspace holds several types
+    *(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),  # not merged into cexp
     "-w",
     "-fPIC",
     "-shared",
 )
 NATIVE = ("-march=native", "-mprefer-vector-width=512")
 SECONDS = 10.0
-"""The longest that the compiler may take for one library."""
+"""The longest time, in seconds, that the compiler may take for one library."""
 
 
 class Compiler:
@@ -54,19 +54,19 @@ class Compiler:
 
     @functools.cached_property
     def is_gcc(self) -> bool:
-        """True for GCC, whose attribute `simd` names functions on vectors."""
+        """Tell if the compiler is GCC, whose attribute `simd` declares vector functions."""
         return "Free Software Foundation" in self.version
 
     @functools.cached_property
     def options(self) -> tuple[str, ...]:
-        """The options for this compiler and this processor."""
+        """Return the options for this compiler and this processor."""
         x86 = platform.machine() in ("x86_64", "AMD64")
         native = NATIVE if x86 else ("-mcpu=native",) if self.is_gcc else ()
         return (*OPTIONS, *(native if self.is_gcc or not x86 else NATIVE[:1]))
 
     @functools.cached_property
     def vector_functions(self) -> frozenset[str]:
-        """The functions of libmvec, by their names in C; none where there is no libmvec."""
+        """Return the C names of the functions in libmvec; empty without libmvec."""
         if not self.is_gcc or platform.machine() != "x86_64" or sys.platform != "linux":
             return frozenset()
         try:
@@ -90,7 +90,7 @@ def compiler() -> Compiler:
     Raises
     ------
     Unsupported
-        There is none on the path.
+        There is no C compiler on the path.
     """
     return _compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
@@ -122,7 +122,7 @@ def directory() -> pathlib.Path:
     Raises
     ------
     Unsupported
-        It belongs to another user, or cannot be made.
+        The directory belongs to another user, or cannot be created.
     """
     chosen = os.environ.get("GRADWRAP_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -146,7 +146,7 @@ def directory() -> pathlib.Path:
 
 @functools.cache
 def _processor() -> str:
-    """What `-march=native` depends on."""
+    """Return the processor's features, which `-march=native` depends on."""
     try:
         text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
@@ -156,14 +156,14 @@ def _processor() -> str:
 
 
 def path_of(source: str, found: Compiler) -> pathlib.Path:
-    """Return where the library of a source is kept."""
+    """Return the path of the library for a source."""
     parts = (source, *found.command, *found.options, found.version, _processor(), str(FORMAT))
     name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
     return directory() / f"{name}.so"
 
 
 def loaded(source: str) -> ctypes.CDLL:
-    """Compile a source, unless that was done before, and load the library.
+    """Load the library of a source, compiling it if it is not in the cache.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def loaded(source: str) -> ctypes.CDLL:
     if path.exists():
         try:
             return ctypes.CDLL(str(path))
-        except OSError:  # it was damaged, or comes from another system
+        except OSError:  # it is damaged, or from another system
             path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         text, made = pathlib.Path(folder) / "program.c", pathlib.Path(folder) / "program.so"
@@ -195,19 +195,19 @@ def loaded(source: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
-# Where arrays and numbers keep their data ---------------------------------------------------------
+# Layout of arrays and numbers in memory ----------------------------------------------------------
 
 HEAD = object.__basicsize__
 """The bytes before the first field of an object."""
 FLAGS = HEAD + 48
-"""Where an array keeps its flags: behind data, number of axes, shape, strides, base and dtype."""
+"""The offset of an array's flags, after data, number of axes, shape, strides, base and dtype."""
 USABLE = 0x0101
-"""The flags of arrays in C's order whose elements are aligned."""
+"""The flags of an aligned array in C's order."""
 
 
 @functools.cache
 def data_can_be_found() -> bool:
-    """Tell if arrays and NumPy's numbers have their data where the kernels look for it."""
+    """Tell if arrays and NumPy numbers have their data at the offsets that kernels use."""
     if sys.implementation.name != "cpython":
         return False
     matrix = np.arange(12.0).reshape(3, 4)

@@ -1,4 +1,4 @@
-"""Loops in a kernel: what is carried from turn to turn, and what is wanted of it afterwards."""
+"""Loops in a C kernel: their carries, stacks and final values."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class Carrying:
-    """What a loop carries from turn to turn, and what is wanted of it afterwards."""
+    """Writes a loop with its carries, stacks and final values."""
 
     def __init__(self, kernel: Frame, loop: Loop) -> None:
         self.kernel = kernel
         self.loop = loop
         self.stacks: dict[int, Arr] = {}
         self.carried: dict[int, Arr | Num] = {}
-        """By body value that is handed on: where it is of the turn before."""
+        """By body value handed on: the place of its value from the turn before."""
         self.spare: dict[int, Arr] = {}
         self.last: dict[int, Num] = {}
 
     def before(self) -> None:
-        """Write what comes before the loop."""
+        """Write the code before the loop."""
         kernel, loop = self.kernel, self.loop
         for index, out in loop.stacks.items():
             self.stacks[index] = kernel.where[out] = kernel.new(out)
@@ -61,7 +61,7 @@ class Carrying:
                 self.spare[index] = self._alone(index)
 
     def _alone(self, index: int) -> Arr:
-        """Return room for a value that nothing else uses, whatever happens in a turn."""
+        """Allocate an array that nothing else reuses during the loop."""
         value = self.kernel.values[index]
         number = self.kernel.temporary()
         pointer = self.kernel.room(math.prod(value.shape), value.dtype, number, alone=True)
@@ -97,7 +97,7 @@ class Carrying:
         kernel.release({*owned, *(index for step in loop.body for index in given(step))})
 
     def _carry_on(self, counter: str, targets: dict[int, Arr]) -> None:
-        """Write the end of a turn: results go into stacks, and to the next turn."""
+        """Write the end of a turn: results go to stacks and to the next turn."""
         kernel = self.kernel
         swaps: list[str] = []
         for index in sorted(self.loop.handed_on):
@@ -113,7 +113,7 @@ class Carrying:
                 continue
             target = targets[index]
             if isinstance(carried, Arr) and found.pointer == carried.pointer and found.is_packed:
-                if index not in self.stacks:  # it was written to in place
+                if index not in self.stacks:  # it was updated in place
                     continue
             if found.pointer != target.pointer or found.offset != target.offset:
                 kernel.assign(target, found, "=")
@@ -130,7 +130,7 @@ class Carrying:
             kernel.line(line)
 
     def after(self) -> None:
-        """Enter what the loop has given."""
+        """Record the places of the loop's outputs."""
         kernel, loop = self.kernel, self.loop
         for index, out in loop.finals.items():
             if index in self.last:
@@ -151,6 +151,6 @@ def _first(stack: Arr) -> Arr:
 
 
 def _part(stack: Arr, counter: str) -> Arr:
-    """Return the part of a stack for a turn, which is no buffer of its own."""
+    """Return a turn's part of a stack, as read-only memory."""
     offset = f"{stack.offset} + {counter} * {stack.strides[0]}"
     return _first(stack)._replace(offset=offset, root=-1)

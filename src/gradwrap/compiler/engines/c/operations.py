@@ -1,4 +1,4 @@
-"""Elementwise operations in C: the expression of each, and the types it is computed in."""
+"""Elementwise operations in C: the expression of each, and the types of its operands."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Elementwise(NamedTuple):
     """An elementwise operation in C."""
 
     expression: str
-    """The operands' places are {0}, {1}, …"""
+    """The template, with {0}, {1}, … for the operands."""
     operands: tuple[Any, ...]
     """References and literals."""
     dtypes: tuple[Any, ...]
     """The dtypes that the operands are converted to."""
     result: Any
-    """The dtype of the expression's value, which is converted to that of the output."""
+    """The dtype of the expression, converted to that of the output."""
     function: str = ""
-    """The function of the C library that it calls."""
+    """The C library function that it calls."""
 
 
 def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
-    """Return an instruction as an expression in C; None if it is to be left to NumPy."""
+    """Return an instruction as a C expression; None if NumPy must perform it."""
     if value.dtype not in TYPES or value.is_tuple or value.is_number:
         return None
     op = instr.op
@@ -81,14 +81,14 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
 
 
 def _is_whole(instr: Instr, values: Any) -> bool:
-    """Tell if an instruction takes the one element of an array without axes."""
+    """Tell if an instruction reads the only element of a 0-d array."""
     if instr.op is not GETITEM or type(instr.args[0]) is not Ref:
         return False
     return not values[instr.args[0].index].shape and instr.args[1] in ((), Ellipsis)
 
 
 def _kind(arg: Any, values: Any) -> Any:
-    """What decides on the dtype: that of a value, or the type of a weak number."""
+    """Return the dtype of an operand, the type of a weak number, or None."""
     if type(arg) is Ref:
         value = values[arg.index]
         return (
@@ -104,7 +104,7 @@ def _kind(arg: Any, values: Any) -> Any:
 def _expression(
     op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any
 ) -> tuple[str, str] | None:
-    """Return an expression, and the function of the library of C that it calls."""
+    """Return an expression, and the C library function that it calls."""
     found = form_of(op.name, fn, dtype.kind)
     if found is not None and op is POWER:
         found = power(args[1]) or found
@@ -115,7 +115,7 @@ def _expression(
 
 
 def literal(value: Any, dtype: Any) -> str:
-    """Return a number as C writes it, in a dtype."""
+    """Return a number as a C literal of a dtype."""
     if dtype == BOOL:
         return "1" if value else "0"
     if dtype == LONG:
@@ -134,14 +134,14 @@ def literal(value: Any, dtype: Any) -> str:
 
 
 def converted(text: str, source: Any, target: Any) -> str:
-    """Return an expression, converted from one dtype to another."""
+    """Return an expression converted from one dtype to another."""
     if source == target:
         return text
     return f"({text} != 0)" if target == BOOL else f"({TYPES[target]}){text}"
 
 
 def prelude(vector_functions: Collection[str]) -> str:
-    """Return the declarations that every source begins with."""
+    """Return the declarations at the start of every source."""
     lines = ["#include <stdint.h>", "#include <string.h>", ""]
     for name, count in sorted(FUNCTIONS.items()):
         vector = ', simd("notinbranch")' if name in vector_functions else ""

@@ -1,11 +1,11 @@
-"""Long stretches in C: what repeats in the text of a kernel becomes a loop over a table.
+"""Repetition in long kernels: repeated text becomes a loop over a table of integers.
 
-A kernel writes a *piece* of text for each thing that it does. In a loop over rows and columns the
-pieces of one turn differ from those of the next in integers alone: offsets, lengths, and the places
-of numbers that other turns need. So a stretch of pieces that repeats is written once, as the body
-of a loop over a table of these integers. Turns may differ in the lengths of the slices that they
-work on, which no operation on all turns at once could do. Loops whose own integers (how many turns,
-where in the table) repeat are put into an outer loop in the same way.
+A kernel writes a *piece* of text for each of its actions. In a loop over rows and columns the
+pieces of one turn differ from those of the next only in integers: offsets, lengths, and the places
+of numbers that other turns read. So a repeating stretch of pieces is written once, as the body
+of a loop over a table of these integers. The lengths of slices may differ between turns, which
+rules out one operation over all turns. If the integers of such loops (number of turns, place in
+the table) repeat in turn, the loops are put into an outer loop in the same way.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ LEAST_TURNS = 3
 LONGEST_TURN = 160
 """The most pieces of one turn."""
 STRIP = 48
-"""The most pieces of what is no loop that one function has."""
+"""The most pieces outside of loops that one function holds."""
 LONG = 32
-"""From so many lines on, what is no loop is a function: compilers take long for long functions."""
+"""The number of lines from which code outside of loops becomes a function, for compile time."""
 DEPTH = 4
 OUTSIDE = re.compile(r"\b[aoz]\d+\b")
 """The names of arguments and results of a kernel."""
@@ -33,25 +33,25 @@ TOKEN = re.compile(r"INT64_C\(-?\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[-+]\d+f?
 LOCAL = re.compile(r"[ekmqrsuv]\d+")
 """The names of a kernel's local variables."""
 INTEGER, NUMBER, OWN = "\0", "\1", "\2"
-"""What stands in a template for an integer, a number of another piece, and a variable of its own:
-the last two with a type or a count behind them, and all with `;` at the end."""
+"""The marks in a template for an integer, a number of another piece, and a local variable:
+the last two are followed by a type or a count, and all end with `;`."""
 HOLE = re.compile("([\0\1\2][^;]*;)")
 
 
 class _Piece(NamedTuple):
-    """The text of one thing that a kernel does, in which integers and numbers are holes."""
+    """The text of one action of a kernel, with holes for integers and numbers."""
 
     code: int
     """The number of its template."""
     integers: tuple[int, ...]
     reads: tuple[str, ...]
-    """The numbers of other pieces that it reads."""
+    """The variables of other pieces that it reads."""
     made: tuple[str, ...]
-    """Its own numbers."""
+    """Its own variables."""
 
 
 class _Loop(NamedTuple):
-    """In the parts of a form: a loop over rows of a table."""
+    """A loop over rows of a table, as a part of a form."""
 
     form: _Form
     turns: int
@@ -61,7 +61,7 @@ class _Loop(NamedTuple):
 
 
 class _Form:
-    """What turns of the same kind agree in."""
+    """The common text of all turns of one kind."""
 
     def __init__(self) -> None:
         self.parts: list[str | int | _Loop] = []
@@ -74,42 +74,42 @@ class _Form:
         self.parts.append(part)
 
     def column(self) -> int:
-        """Enter one more column, and return its number."""
+        """Add a column, and return its number."""
         self.width += 1
         return self.width - 1
 
 
 class _Entry(NamedTuple):
-    """What comes after each other on one level: a form once, or a loop."""
+    """A step of the code on one level: a form performed once, or a loop."""
 
     form: _Form
     is_loop: bool
     integers: Sequence[int]
-    """A row for the form; of a loop the number of turns, and that of the first row."""
+    """The row of the form; for a loop its number of turns and its first row."""
 
 
 class Turns:
-    """Takes the pieces of a stretch, and writes it."""
+    """Collects the pieces of a stretch, and writes it with loops."""
 
     def __init__(
         self, types: Mapping[str, str], outside: Mapping[str, str], function: Callable[[str], str]
     ) -> None:
         self.types = types
-        """By variable that another piece may use: its type in C."""
+        """By variable that another piece may read: its C type."""
         self.outside = outside
-        """The same of what all pieces may use."""
+        """By variable that all pieces may read: its C type."""
         self.function = function
-        """Names the text of a function."""
+        """Returns the name of a function, given its text."""
         self.pieces: list[_Piece] = []
         self.templates: list[str] = []
         self.codes: dict[str, int] = {}
         self.maker: dict[str, tuple[int, int]] = {}
-        """By variable: the piece that makes it, and its number among those of the piece."""
+        """By variable: the piece that defines it, and its number within the piece."""
         self.notes: list[str] = []
-        """What `.explain()` says of the loops that were found."""
+        """Notes for `.explain()` on the loops found."""
 
     def add(self, text: str) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         integers: list[int] = []
         reads: list[str] = []
         own: dict[str, int] = {}
@@ -140,9 +140,9 @@ class Turns:
     def written(
         self, needed: Sequence[str], take: Callable[[int], int]
     ) -> tuple[list[str], dict[str, str]]:
-        """Write the stretch: its lines, and the texts of the numbers that are needed later.
+        """Write the stretch; return its lines, and the texts of the numbers that are read later.
 
-        `take` gives room of so many bytes in the workspace, by its offset.
+        `take` allocates bytes of the workspace and returns their offset.
         """
         codes = [piece.code for piece in self.pieces]
         spans = _in_strips(_with_rest(codes, _spans(codes, 8)))
@@ -217,7 +217,7 @@ class Turns:
         return entries, places
 
     def _inside(self, starts: list[int], length: int) -> dict[tuple[int, int], tuple[int, int]]:
-        """By piece of a turn and number that it reads: which piece of the same turn makes it."""
+        """Map each read of a turn to the piece of the same turn that defines the number."""
         found: dict[tuple[int, int], tuple[int, int]] = {}
         for place in range(length):
             for number in range(len(self.pieces[starts[0] + place].reads)):
@@ -292,11 +292,11 @@ class Turns:
         return row
 
 
-# Finding turns ------------------------------------------------------------------------------------
+# Search for turns ---------------------------------------------------------------------------------
 
 
 def _spans(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
-    """Cut a sequence into turns: (start, length of a turn, turns); 0 turns for what is no loop."""
+    """Split a sequence into spans (start, length of a turn, turns); 0 turns outside of loops."""
     spans: list[tuple[int, int, int]] = []
     following = _next_alike(codes, gram)
     start = at = 0
@@ -320,7 +320,7 @@ def _spans(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
 
 
 def _next_alike(codes: list[int], size: int) -> list[int]:
-    """For each place, the distance to the next place with the same few codes; 0 if it is far."""
+    """For each place, return the distance to the next equal stretch; 0 if it is far."""
     last: dict[tuple[int, ...], int] = {}
     found = [0] * len(codes)
     for at in range(len(codes) - 1, -1, -1):
@@ -332,7 +332,7 @@ def _next_alike(codes: list[int], size: int) -> list[int]:
 
 
 def _with_rest(codes: list[int], spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Make loops of one or two turns of what is a turn of a loop elsewhere, if most is in loops."""
+    """Turn single copies of a loop's turn into loops too, if loops cover most of the code."""
     if 2 * sum(length * turns for _, length, turns in spans) < len(codes):
         return spans
     kinds: defaultdict[int, list[list[int]]] = defaultdict(list)
@@ -365,7 +365,7 @@ def _with_rest(codes: list[int], spans: list[tuple[int, int, int]]) -> list[tupl
 
 
 def _in_strips(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Cut what is no loop, and long, into strips."""
+    """Cut long spans outside of loops into strips."""
     made: list[tuple[int, int, int]] = []
     for start, length, turns in spans:
         if turns or length < 2 * STRIP:
@@ -381,7 +381,7 @@ def _is_at(turn: list[int], codes: list[int], at: int, end: int) -> bool:
 
 
 def _described(entries: list[_Entry]) -> list[str]:
-    """Say how many turns outer loops have, by the number of loops that are in each other."""
+    """Describe the outer loops: their depth, turns and number."""
     by_depth: defaultdict[int, list[int]] = defaultdict(list)
     for entry in entries:
         if entry.is_loop:
@@ -397,7 +397,7 @@ def _described(entries: list[_Entry]) -> list[str]:
 
 
 def _depth(form: _Form) -> int:
-    """How many loops are in each other, with the one that performs a form."""
+    """Return the depth of nested loops, counting the one that performs a form."""
     return 1 + max((_depth(part.form) for part in form.parts if isinstance(part, _Loop)), default=0)
 
 
@@ -407,7 +407,7 @@ def _codes_of(entries: list[_Entry]) -> list[int]:
 
 
 def _outer(entries: list[_Entry], spans: list[tuple[int, int, int]]) -> list[_Entry]:
-    """Put entries that repeat into loops."""
+    """Put repeating entries into loops."""
     made: list[_Entry] = []
     forms: dict[Any, _Form] = {}
     for start, length, turns in spans:
@@ -429,7 +429,7 @@ def _outer(entries: list[_Entry], spans: list[tuple[int, int, int]]) -> list[_En
 
 
 def _together(turn: list[_Entry]) -> _Form:
-    """Return the form of entries that are performed one after the other."""
+    """Return the form of entries that are performed in sequence."""
     form = _Form()
     for entry in turn:
         first = form.width
@@ -462,10 +462,10 @@ class _Writer:
         self.tables: list[str] = []
         self.lines: list[str] = []
         self.columns: dict[int, tuple[str, int, list[str]]] = {}
-        """By form: its table, the columns of that, and where it has the form's columns."""
+        """By form: its table, the table's width, and the text of each column."""
 
     def entry(self, entry: _Entry) -> None:
-        """Write one entry of the outermost level."""
+        """Write an entry of the outermost level."""
         texts = [str(number) for number in entry.integers]
         if entry.is_loop:
             text = self._loop(_Loop(entry.form, 0, 1), texts, 0)
@@ -498,7 +498,7 @@ class _Writer:
         return "".join(parts)
 
     def _loop(self, loop: _Loop, texts: Sequence[str], depth: int) -> str:
-        """Write a loop; `texts` are the integers of the form that it stands in."""
+        """Return the text of a loop; `texts` are the integers of the enclosing form."""
         if id(loop.form) not in self.columns:
             self.columns[id(loop.form)] = self._table(loop.form)
         table, width, inner = self.columns[id(loop.form)]
@@ -515,7 +515,7 @@ class _Writer:
         )
 
     def _table(self, form: _Form) -> tuple[str, int, list[str]]:
-        """Write the columns of a table in which its rows differ."""
+        """Write a table of the columns in which the rows of a form differ."""
         columns = list(zip(*form.table, strict=True))
         varying = [column for column in columns if any(one != column[0] for one in column)]
         if not varying:

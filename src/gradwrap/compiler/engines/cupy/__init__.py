@@ -1,1 +1,1 @@
-"""The cupy engine: a program as CuPy source, and CuPy's arrays in the compiler."""
+"""The CuPy engine: programs as CuPy source, and tracing of CuPy arrays."""

@@ -1,7 +1,7 @@
-"""CuPy's arrays in the compiler: their tracers, and what tells one call from another.
+"""CuPy arrays in the compiler: their tracers, and their part of a signature.
 
-A trace performs its operations on the device, and writes them down in NumPy's names, as every
-trace does. Arrays without axes are the numbers of the program.
+A trace performs its operations on the device, and records them under NumPy's names, like every
+trace. 0-d arrays take the part of numbers in the program.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from gradwrap.compiler.engines.register import Executable
     from gradwrap.compiler.ir.program import Program
 
-    cupy: Any  # where it is not installed, a checker takes this file for it
+    cupy: Any  # if it is not installed, a type checker takes this file for it
 else:
     import cupy
 
 
 def _vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """As the standard's."""
+    """Return the vector dot product, as the array API standard defines it."""
     return np.sum(np.conj(x1) * x2, axis=axis)
 
 
 def _vector_norm(
     x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2
 ) -> Any:  # the standard's names
-    """As the standard's."""
+    """Return a vector norm, as the array API standard defines it."""
     size: Any = np.abs(x)
     if abs(ord) == math.inf:
         of: Any = np.max if ord > 0 else np.min
@@ -64,13 +64,13 @@ def _vector_norm(
 
 
 def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """As the standard's."""
+    """Return a matrix norm, as the array API standard defines it."""
     norm: Any = np.linalg.norm
     return norm(x, ord, (-2, -1), keepdims)
 
 
 def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """As the standard's; CuPy's writes by a mask."""
+    """Return the pseudo-inverse, as the array API standard defines it; CuPy writes by a mask."""
     rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps) if rtol is None else rtol
     u, s, vh = np.linalg.svd(np.conj(x), full_matrices=False)
     small = s <= (np.max(s, axis=-1) * rtol)[..., None]
@@ -79,27 +79,27 @@ def _pinv(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 def _svdvals(x: Any, /) -> Any:
-    """As the standard's."""
+    """Return the singular values, as the array API standard defines them."""
     return np.linalg.svd(x, compute_uv=False)
 
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """As the standard's."""
+    """Return the diagonals of matrices, as the array API standard defines them."""
     return np.diagonal(x, offset, -2, -1)
 
 
 def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """As the standard's."""
+    """Return the traces of matrices, as the array API standard defines them."""
     return np.trace(x, offset, -2, -1, dtype)
 
 
 def _count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """As the standard's."""
+    """Count the nonzero elements, as the array API standard defines it."""
     return np.sum((x != 0).astype(np.int64), axis=axis, keepdims=keepdims)
 
 
 def _round(x: Any, /, *options: Any, **named: Any) -> Any:
-    """As NumPy's, with kernels for floats."""
+    """Round as NumPy does, with kernels for floats."""
     plainly = x.dtype.kind == "f" and not options and not named
     if plainly:
         return np.rint(x)
@@ -108,14 +108,14 @@ def _round(x: Any, /, *options: Any, **named: Any) -> Any:
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """As the standard's, in the dtype of x."""
+    """Clip as the array API standard defines it, in the dtype of x."""
     out = x if min is None else np.maximum(x, _bound(min, x))
     out = out if max is None else np.minimum(out, _bound(max, x))
     return out.copy() if out is x else out
 
 
 def _bound(bound: Any, x: Any) -> Any:
-    """A bound in the dtype of x."""
+    """Return a bound in the dtype of x."""
     if hasattr(bound, "shape"):
         return bound.astype(x.dtype)
     if x.dtype.kind in "iu":
@@ -136,7 +136,7 @@ LINALG: Any = module_like(
     outer=np.outer,
     tensordot=np.tensordot,
 )
-"""Functions that CuPy has under another name, or not at all."""
+"""Functions that CuPy has under another name, or lacks."""
 FUNCTIONS: dict[str, Any] = {
     **OWN,
     "clip": _clip,
@@ -150,7 +150,7 @@ NAMESPACE.__name__ = "gradwrap_cupy_tracers"
 
 
 class CupyTracer(ArrayTracer):
-    """A tracer of an array of CuPy's, which CuPy's own ufuncs and reductions take too."""
+    """A tracer of a CuPy array, which CuPy's own ufuncs and reductions accept too."""
 
     __slots__ = ()
 
@@ -184,7 +184,7 @@ class CupyTraceBackend(TraceBackend):
         self.name: str = "cupy"
         self.array_types: frozenset[type] = frozenset({kind})
         eager = find_backend(cupy.ndarray)
-        self.node: Any = None if eager is None else eager.node  # which knows its stream
+        self.node: Any = None if eager is None else eager.node  # it knows its stream
 
     def for_formulas(self, xp: Any) -> Any:
         direct = Backend.for_formulas(self, xp)
@@ -227,7 +227,7 @@ register_backend(NAMESPACE.__name__, CupyTraceBackend)
 
 
 class Cupy(Compilable):
-    """CuPy's arrays on one device."""
+    """CuPy arrays on one device."""
 
     name = "cupy"
 
@@ -238,7 +238,7 @@ class Cupy(Compilable):
 
     @property
     def backend(self) -> Any:
-        """The backend of the tracers of its arrays."""
+        """Return the backend of the tracers of its arrays."""
         found = backend_of(CupyTracer(None, 0, Tape(self)))
         if cupy.ndarray not in found.array_types:
             types = frozenset({CupyTracer, cupy.ndarray})
@@ -247,7 +247,7 @@ class Cupy(Compilable):
         return found
 
     def is_input(self, leaf: Any) -> bool:
-        """Tell if a leaf is an input; arrays of NumPy's are none, and known by their forms."""
+        """Tell if a leaf is an input: an array of CuPy, or of NumPy (refused later)."""
         return isinstance(leaf, (cupy.ndarray, NDARRAY)) and leaf.dtype.kind in NUMERIC
 
     def strange(self, leaves: Sequence[Any]) -> str:
@@ -320,6 +320,6 @@ class Cupy(Compilable):
 
 
 def library_of(leaf: Any) -> Cupy:
-    """Return what the compiler asks for a call with an array."""
-    backend_of(leaf)  # that of the tracers asks it for its nodes
+    """Return the CuPy library for the device of an array."""
+    backend_of(leaf)  # tracer nodes need this backend
     return Cupy(leaf.data.device_id)

@@ -1,6 +1,6 @@
-"""The operations of a program in CuPy's calls: what performs each, and how source names it.
+"""Operations as CuPy calls: the function that performs each, and its name in source.
 
-A program is written in NumPy's names. Most are CuPy's too; the others stand here.
+A program uses NumPy's names. Most are CuPy's too; this file holds the exceptions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gradwrap.errors import MissingToolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    cupy: Any  # where it is not installed, a checker takes this file for it
+    cupy: Any  # if it is not installed, a type checker takes this file for it
 else:
     try:
         import cupy
@@ -46,7 +46,7 @@ operators: Any = operator
 
 
 class Named(NamedTuple):
-    """A function that source can name."""
+    """A function with its name in source."""
 
     text: str
     function: Callable[..., Any]
@@ -58,7 +58,7 @@ def special() -> Any:
 
 
 def named(name: str, fn: Any) -> Named | None:
-    """Return CuPy's function for an operation; None where there is none."""
+    """Return CuPy's function for an operation, or None."""
     ufunc, _, rest = name.partition(".")
     if isinstance(fn, UFUNC) and getattr(np, ufunc, None) is not fn:
         found: Any = getattr(special(), name, None)
@@ -72,7 +72,7 @@ def named(name: str, fn: Any) -> Named | None:
 
 
 def performing(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return what performs an operation on CuPy's arrays.
+    """Return the function that performs an operation on CuPy arrays.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _getitem(x: Any, key: Any) -> Any:
 
 
 def on_device(key: Any) -> Any:
-    """Return a key whose lists are arrays."""
+    """Return a key with its lists as arrays on the device."""
     parts = [
         cupy.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
         for one in (key if isinstance(key, TUPLE) else (key,))
@@ -162,8 +162,8 @@ def adds_once(key: Any) -> bool:
 
 
 def add_at(x: Any, key: Any, value: Any) -> None:
-    """Add to elements of an array, of which some may be named more than once."""
-    if x.dtype.kind == "c":  # the device adds no pairs of numbers
+    """Add to elements of an array; repeated indices add repeatedly."""
+    if x.dtype.kind == "c":  # the device has no atomic addition of complex numbers
         cupy.add.at(x.real, key, value.real)
         cupy.add.at(x.imag, key, value.imag)
     else:
@@ -171,7 +171,7 @@ def add_at(x: Any, key: Any, value: Any) -> None:
 
 
 def add_masked(x: Any, mask: Any, values: Any) -> None:
-    """Add to the elements that a mask of the first axes selects, whose count nobody asks for."""
+    """Add to the elements that a mask of the first axes selects, without counting them."""
     shown = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
     if cupy.ndim(values) and values.shape[0]:
         places = cupy.cumsum(mask.ravel(), dtype="int64").reshape(mask.shape) - 1
@@ -195,4 +195,4 @@ OWN: dict[Operation, Callable[..., Any]] = {
     POW: operators.pow,
     MT: _mt,
 }
-"""Operations that are no function of CuPy's."""
+"""Operations that are not functions of CuPy."""

@@ -1,9 +1,9 @@
-"""The cupy engine: a program as CuPy source, its elementwise groups as kernels.
+"""The CuPy engine: a program as CuPy source, its elementwise groups as kernels.
 
-A group becomes one `cupy.ElementwiseKernel` with several outputs, and a loop of elementwise
-operations one in which each thread performs all turns for its element. What is left are calls of
-CuPy. There are no buffers that are kept between calls: a call on another stream could write to them
-while the one before still reads. CuPy's memory pool, which knows of streams, takes their place.
+A group becomes one `cupy.ElementwiseKernel` with several outputs. A loop of elementwise
+operations becomes a kernel in which each thread performs all turns for its element. All other
+steps are CuPy calls. No buffers are kept between calls: a call on another stream could write to
+them while an earlier call still reads. CuPy's memory pool, which knows of streams, replaces them.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.engines.numpy.text import Buffer, State
 
-    cupy: Any  # where it is not installed, a checker takes this file for it
+    cupy: Any  # if it is not installed, a type checker takes this file for it
 else:
     import cupy
 
 
 def numpys(program: Program) -> Executable:
-    """Refuse a program of NumPy's arrays; one of CuPy's goes to `cupy_engine`.
+    """Refuse a program of NumPy arrays; a program of CuPy arrays goes to `cupy_engine`.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def numpys(program: Program) -> Executable:
 
 
 def cupy_engine(program: Program, *, plainly: bool = False) -> Executable:
-    """Compile a program to CuPy's calls, and kernels where it is not to be done `plainly`.
+    """Compile a program to CuPy calls, with kernels unless `plainly`.
 
     Raises
     ------
@@ -74,11 +74,11 @@ def cupy_engine(program: Program, *, plainly: bool = False) -> Executable:
     return Executable(source.function, source.text, tuple(source.notes), False, source)
 
 
-# The program as CuPy takes it ---------------------------------------------------------------------
+# Preparation for CuPy -----------------------------------------------------------------------------
 
 
 def _prepared(program: Program) -> Program:
-    """Return a program with arrays in place of lists of indices, that knows views of elements."""
+    """Return a program with arrays in place of lists of indices, and single elements as views."""
     constants = dict(program.constants)
     values = list(program.values)
 
@@ -113,7 +113,7 @@ def _prepared(program: Program) -> Program:
             return chosen
         return keyed(one)._replace(views=one.op is GETITEM) if one.op.has_key else one
 
-    numbers = {  # a number in NumPy, which is a view here
+    numbers = {  # NumPy returns a number, CuPy a view
         one.out
         for block in program.blocks()
         for one in block.body
@@ -136,9 +136,9 @@ def _prepared(program: Program) -> Program:
 
 
 def _chosen(instr: Instr, values: Any) -> Instr | None:
-    """Return a write of one number by a mask as a choice for each element; None for others.
+    """Return a write of one number by a mask as an elementwise choice; None for others.
 
-    CuPy counts what a mask selects, for which the host waits.
+    For a write by a mask CuPy counts the selected elements, and the host waits for it.
     """
     if instr.op is not SETITEM or not all(type_of(one) is Ref for one in instr.args[:2]):
         return None
@@ -164,7 +164,7 @@ def _renumbered(numbers: dict[int, int], leaf: Any) -> Any:
 
 
 class CupySource:
-    """A program as a module of CuPy's calls, and its function."""
+    """A program as a module of CuPy calls, and its function."""
 
     def __init__(self, program: Program, *, plainly: bool) -> None:
         self._scope: dict[str, Any] = {"np": np, "cp": cupy, "Missed": Missed}
@@ -188,17 +188,17 @@ class CupySource:
         self.function: Callable[..., Any] = self._defined(self._body, "compiled")
 
     def _defined(self, text: str, name: str) -> Any:
-        """Run a text, and return what it defines by a name."""
+        """Run a text, and return an object that it defines."""
         exec(compile(text, "<gradwrap.compile>", "exec"), self._scope)  # noqa: S102  written here
         return self._scope[name]
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The arrays that the program reads, by the names that it has for them."""
+        """Return the arrays that the program reads, by their names in the source."""
         return {**self._writer.arrays, **self._writer.by_reference}
 
     def text(self, npz: str = "constants.npz") -> str:
-        """Return the whole module; its arrays are read from a file beside it."""
+        """Return the whole module, which reads its arrays from a file beside it."""
         lines = ["import pathlib", ""] if self.arrays else []
         lines += ["import cupy as cp", "import numpy as np"]
         if self._writer.has_special:
@@ -224,7 +224,7 @@ class CupySource:
 
 
 class _Writer(Writer):
-    """Writes a program out in CuPy's calls, each of which makes an array of its own."""
+    """Writes a program as CuPy calls, each of which allocates its result."""
 
     module = "cp"
 
@@ -232,7 +232,7 @@ class _Writer(Writer):
         super().__init__(program, in_chunks=False)
         self._outputs = outputs
         self._parts: dict[int, list[str]] = {}
-        """The names of the outputs of kernels, by the value that they are together."""
+        """By tuple of a kernel's outputs: their names."""
         self.has_special: bool = False
 
     def write(self) -> None:
@@ -274,7 +274,7 @@ class _Writer(Writer):
         if op is COPY:
             return f'{self.text(args[0], state)}.copy("{(*args, "K")[1]}")'
         if op is GETITEM and self.loops and not self.values[instr.out].shape:
-            return f"{super().expression(instr, state)}.copy()"  # a view here, no number
+            return f"{super().expression(instr, state)}.copy()"  # a view in CuPy, not a number
         if op is ARRAY:
             return self._joined(args[0], args[1], state)
         if op is MT:
@@ -287,7 +287,7 @@ class _Writer(Writer):
         return super().expression(instr, state)
 
     def _joined(self, nest: Any, dtype: Any, state: State) -> str:
-        """The text of an array of nested values and numbers."""
+        """Return the text of an array made from nested values and numbers."""
         if isinstance(nest, (TUPLE, LIST)):
             parts = ", ".join(self._joined(part, dtype, state) for part in nest)
             return f"cp.stack([{parts}])" if parts else f"cp.zeros(0, {self._literal(dtype)})"

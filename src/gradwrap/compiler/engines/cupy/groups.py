@@ -1,7 +1,7 @@
-"""Kernels of CuPy: which instructions become one, and its source.
+"""CuPy kernels: the instructions that form one, and its source.
 
-A kernel is text that defines a callable, `cp` being CuPy: a `cupy.ElementwiseKernel` for a group of
-elementwise instructions, and a function that launches one for a loop of them.
+A kernel is text that defines a callable, with `cp` for CuPy: a `cupy.ElementwiseKernel` for a group
+of elementwise instructions, and a function that launches a kernel for a loop of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Step: TypeAlias = Instr | Loop
 
 MOST_OPERATIONS = 400
-"""The most operations of a kernel: the compiler's time grows faster than they do."""
+"""The most operations of a kernel, since compile time grows faster than linearly."""
 PARAMETERS = 4000
 """The most bytes of a kernel's parameters."""
 MOST_ARGUMENTS = 100
@@ -37,14 +37,14 @@ class Kernels:
         self.texts: list[str] = []
         self.notes: list[str] = []
         self.outputs: dict[int, int] = {}
-        """How many outputs a kernel has, by the value that they are together."""
+        """By tuple of a kernel's outputs: their number."""
         self._uniform: dict[int, Any] = {}
-        """The numbers of which arrays consist, by value."""
+        """By array filled with one number: the number."""
         self._define = define
-        """Runs a text, and returns what it defines by a name."""
+        """Runs a text, and returns an object that it defines."""
 
     def body(self, body: Sequence[Step], live: set[int]) -> list[Step]:
-        """Return the steps of a block with kernels; `live` is what is needed after them."""
+        """Return the steps of a block with kernels; `live` are the values live after them."""
         for step in body:
             if isinstance(step, Instr):
                 number: Any = filled_with(step)
@@ -72,12 +72,12 @@ class Kernels:
         return None if elementwise(instr, self.values, value) is None else value.shape
 
     def _outputs(self, steps: Sequence[Step], users: Counter[int], live: set[int]) -> list[int]:
-        """What others need of that which some steps give."""
+        """Return the results of these steps that later steps read."""
         here = Counter(index for step in steps for index in {*used(step)})
         return [i for step in steps for i in given(step) if i in live or users[i] > here[i]]
 
     def _cut(self, steps: list[Step], users: Counter[int], live: set[int]) -> list[list[Step]]:
-        """Cut a group where it is too long for one kernel."""
+        """Split a group that is too long for one kernel."""
         inside = {index for step in steps for index in given(step)}
         inputs = {index for step in steps for index in used(step)} - inside
         count = len(inputs) + len(self._outputs(steps, users, live))
@@ -92,14 +92,14 @@ class Kernels:
         ]
 
     def _group(self, steps: Sequence[Step], outs: list[int]) -> list[Step]:
-        """Make a kernel of a group, and the instructions that launch it and take its outputs."""
+        """Make a kernel of a group, with instructions that launch it and unpack its outputs."""
         name = f"kernel{len(self.texts)}"
         text = _Text(self.values)
         shape = self.values[outs[0]].shape
         inputs = {index for step in steps for index in used(step)}
         inputs -= {index for step in steps for index in given(step)}
         if any(self.values[index].shape == shape for index in inputs - self._uniform.keys()):
-            text.uniform = self._uniform  # the others tell the shape
+            text.uniform = self._uniform  # other arguments have the shape
         lines: list[str] = []
         written: list[str] = []
         for step in steps:
@@ -136,7 +136,7 @@ class Kernels:
     # Loops ----------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop) -> list[Step] | None:
-        """Make a kernel of a loop in which all turns of an element need that element alone."""
+        """Make a kernel of a loop in which each element depends only on the same element."""
         values = self.values
         instrs = [one for one in loop.body if isinstance(one, Instr)]
         if len(instrs) > MOST_OPERATIONS:
@@ -168,7 +168,7 @@ class Kernels:
         stacks = {rows[index]: out for index, out in loop.stacks.items()}
         finals = {rows[index]: out for index, out in loop.finals.items()}
         lines += [f"y{row}{at} = t{row};" for row in stacks]
-        ends = sorted(finals or {0})  # one output at least tells how many elements there are
+        ends = sorted(finals or {0})  # one output at least, for the number of elements
         lines += [f"if (k == {loop.turns - 1}) z{row} = t{row};" for row in ends]
         lines += moves
         turns = f"for (long long k = 0; k < {loop.turns}; ++k) {{"
@@ -193,19 +193,19 @@ class Kernels:
 
 
 class _Text:
-    """The expressions of a kernel, and the arguments that they need."""
+    """The expressions of a kernel, and the arguments that they read."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
         self.known: dict[int, str] = {}
-        """The names of values in the kernel."""
+        """By value: its name in the kernel."""
         self.uniform: dict[int, Any] = {}
-        """The numbers of which arguments consist that need not be given."""
+        """By array filled with one number: the number, written as a literal."""
         self.leaves: list[Any] = []
         self.parameters: list[str] = []
 
     def argument(self, leaf: Any, *, raw: bool = False) -> str:
-        """Name an argument."""
+        """Add an argument, and return its name."""
         dtype = self.values[leaf.index].dtype if type(leaf) is Ref else leaf.dtype
         name = f"a{len(self.leaves)}"
         self.leaves.append(leaf)
@@ -213,7 +213,7 @@ class _Text:
         return name
 
     def operand(self, leaf: Any, dtype: Any) -> str:
-        """Return the text of an operand in a dtype."""
+        """Return the text of an operand converted to a dtype."""
         if type(leaf) is not Ref:
             text = literal(leaf, dtype)
             return self.argument(dtype.type(leaf)) if text is None else text
@@ -240,7 +240,7 @@ class _Text:
 
 
 def _kernel_text(ins: Sequence[str], outs: Sequence[str], lines: Sequence[str], name: str) -> str:
-    """The call that makes an elementwise kernel."""
+    """Return the source of the call that makes an elementwise kernel."""
     body = "".join(f"    {line}\n" for line in lines)
     arguments = [f'"{", ".join(ins)}"', f'"{", ".join(outs)}"', f'"""\n{body}    """', f'"{name}"']
     return "cp.ElementwiseKernel(\n{}\n)".format("\n".join(f"    {one}," for one in arguments))

@@ -1,4 +1,4 @@
-"""Elementwise operations in CUDA: the expression of each, and the text of numbers and conversions.
+"""Elementwise operations in CUDA: expressions, literals and conversions.
 
 The expressions are those of `c_expressions`.
 """
@@ -29,7 +29,7 @@ TYPES: dict[Any, str] = {
 
 
 def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
-    """Return an instruction as an expression in CUDA; None if it is to be left to CuPy."""
+    """Return an instruction as a CUDA expression; None if CuPy must perform it."""
     if value.is_tuple or value.dtype not in TYPES or 0 in value.shape:
         return None
     op = instr.op
@@ -66,7 +66,7 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
 
 
 def _kind(arg: Any, values: Any) -> Any:
-    """What decides on the dtype: that of a value, or the type of a weak number."""
+    """Return the dtype of an operand, the type of a weak number, or None."""
     if type(arg) is Ref:
         value = values[arg.index]
         return None if value.is_tuple or value.dtype not in TYPES else value.dtype
@@ -86,7 +86,7 @@ def _expression(op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any) -> st
 
 
 def literal(value: Any, dtype: Any) -> str | None:
-    """Return a number as CUDA writes it, in a dtype; None if it is to be an argument."""
+    """Return a number as a CUDA literal of a dtype; None if it must be an argument."""
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind == "i":
@@ -108,7 +108,7 @@ def literal(value: Any, dtype: Any) -> str | None:
 
 
 def converted(text: str, source: Any, target: Any) -> str:
-    """Return an expression, converted from one dtype to another."""
+    """Return an expression converted from one dtype to another."""
     if source == target:
         return text
     if target.kind == "b":

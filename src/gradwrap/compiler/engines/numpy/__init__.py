@@ -1,1 +1,1 @@
-"""The numpy engine: a program as NumPy source with reused buffers."""
+"""The NumPy engine: a program as NumPy source with reused buffers."""

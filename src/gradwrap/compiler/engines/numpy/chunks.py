@@ -1,8 +1,8 @@
 """Chunks: long arrays are computed in pieces that stay in the processor's cache.
 
-Elementwise instructions of one large shape are performed together, piece by piece. Their
-intermediate results need no more memory than one piece. Sums of all elements are added up over the
-pieces, and what is added to a slice of new zeros is added there piece by piece.
+Elementwise instructions on one large shape are performed together, piece by piece. Their
+intermediate results need only the memory of one piece. Full sums are accumulated over the
+pieces, and additions to a slice of new zeros are performed piece by piece.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Value
 
 LARGE = 1 << 14
-"""The least elements of arrays that are computed in chunks."""
+"""The least number of elements of arrays that are computed in chunks."""
 CACHE = 3 << 18
 LEAST, MOST = 3 << 12, 1 << 15
 LONG = 3 << 13
-"""The elements of a piece where a shorter one would not stay in the cache either."""
+"""The elements of a piece, if even a short one would not stay in the cache."""
 SMALL = 1 << 22
-"""So many bytes, of few operations, are not worth pieces."""
+"""The most bytes of a group with few operations for which pieces do not pay."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Chunk:
 
     shape: tuple[int, ...]
     instrs: list[Instr]
-    """Elementwise ones, in order."""
+    """Elementwise instructions, in order."""
     sums: list[Instr] = field(default_factory=list[Instr])
     """Sums of all elements of an array of the shape."""
     writes: list[list[Instr]] = field(default_factory=list["list[Instr]"])
@@ -57,31 +57,31 @@ class Chunk:
     descends: bool = False
     """Whether the last piece comes first.
 
-    No chain then goes back to an earlier slice, so that what is added to one element is added in
-    the order of the program.
+    Then no chain returns to an earlier slice, so that the additions to each element keep the
+    order of the program.
     """
     fills: frozenset[int] = frozenset()
-    """Arrays of zeros that chains begin with and nobody else reads, if the last piece comes first.
+    """Arrays of zeros that start chains and have no other reader, if the last piece comes first.
 
-    No addition to a piece comes before the first one of the chain, which can give the sum.
+    The first addition of the chain to each piece can then store the sum directly.
     """
     outs: tuple[int, ...] = ()
-    """The values that are needed afterwards."""
+    """The values live after the chunk."""
     reads: tuple[int, ...] = ()
     size: int = 0
 
     @property
     def elements(self) -> int:
-        """The number of elements of an array."""
+        """Return the number of elements of an array."""
         return math.prod(self.shape)
 
 
 def chunked(
     program: Program, body: Sequence[Instr | Loop], live: set[int]
 ) -> list[Instr | Loop | Chunk]:
-    """Return a body with chunks in place of the instructions that can be performed in pieces.
+    """Return a body with chunks in place of instructions that can be performed in pieces.
 
-    `live` are the values that are needed after the body.
+    `live` are the values live after the body.
     """
     values = program.values
     made = {step.out: step for step in body if isinstance(step, Instr)}
@@ -94,7 +94,7 @@ def chunked(
     units = scheduled(body, shape_of, writes=True)
     uses = Counter(index for step in body for index in used(step))
     uses.update(live)
-    found: list[Instr | Loop | Chunk] = []  # from the last one on
+    found: list[Instr | Loop | Chunk] = []  # in reverse order
     later = set(live)
     for unit in reversed(units):
         chunk = None
@@ -129,7 +129,7 @@ def _is_flat(value: Value) -> bool:
 def _shape_of(
     instr: Instr, values: Sequence[Value], made: dict[int, Instr]
 ) -> tuple[int, ...] | None:
-    """The shape of the group that an instruction can be in."""
+    """Return the shape of the group that an instruction can join, or None."""
     value = values[instr.out]
     if is_elementwise(instr) and not instr.kw:
         if not _is_flat(value) or math.prod(value.shape) < LARGE or value.dtype.kind not in "fb":
@@ -155,7 +155,7 @@ def _shape_of(
 
 
 def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Instr]) -> bool:
-    """Tell if an instruction adds an array to a slice of zeros, or of what was added to such."""
+    """Tell if an instruction adds an array to a slice of new zeros or of such a sum."""
     target, key, amount = instr.args
     if type(target) is not Ref or type(amount) is not Ref or not isinstance(key, SLICE):
         return False
@@ -177,7 +177,7 @@ def _is_slice_of_new(instr: Instr, values: Sequence[Value], made: dict[int, Inst
 def _chunk(
     shape: tuple[int, ...], steps: list[Instr], program: Program, later: set[int]
 ) -> Chunk | None:
-    """The chunk of the steps of a unit; None if they cannot be one."""
+    """Return the steps of a unit as a chunk, or None if they cannot form one."""
     values = program.values
     chunk = Chunk(shape, [])
     chains: dict[int, list[Instr]] = {}
@@ -229,15 +229,15 @@ def _chunk(
 
 
 def _start(step: Instr, values: Sequence[Value]) -> int:
-    """Where the slice begins that an addition goes to."""
+    """Return the start of the slice that an addition goes to."""
     start: int = step.args[1].indices(values[step.out].shape[0])[0]
     return start
 
 
 def _size(chunk: Chunk, steps: list[Instr]) -> int:
-    """The number of elements of a piece, such that all pieces at a time fit into the cache.
+    """Return the number of elements of a piece, such that all live pieces fit into the cache.
 
-    Where they would be so short that the calls take longer than the memory, the pieces are long.
+    If the pieces would be so short that calls cost more than memory access, they are long.
     """
     last = last_readers(steps)
     alive = most = 0
@@ -252,7 +252,7 @@ def _size(chunk: Chunk, steps: list[Instr]) -> int:
 
 
 def given_by(step: Instr | Loop | Chunk) -> tuple[int, ...]:
-    """The numbers of the values that a step gives to those after it."""
+    """Return the numbers of the values that a step defines for later steps."""
     if isinstance(step, Chunk):
         sums = (instr.out for instr in step.sums)
         return (*step.outs, *sums, *(chain[-1].out for chain in step.writes))
@@ -260,7 +260,7 @@ def given_by(step: Instr | Loop | Chunk) -> tuple[int, ...]:
 
 
 def used_by(step: Instr | Loop | Chunk) -> list[int]:
-    """The numbers of the values that a step reads from those before it."""
+    """Return the numbers of the values that a step reads from earlier steps."""
     if not isinstance(step, Chunk):
         return list(used(step))
     mine = {instr.out for instr in step.instrs}

@@ -1,6 +1,6 @@
-"""The numpy engine: a program as NumPy source with reused buffers.
+"""The NumPy engine: a program as NumPy source with reused buffers.
 
-Workspaces are kept between calls, as many as there were calls at one time.
+Workspaces are kept between calls, one for each call that ran at the same time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONG = 1 << 14
 
 
 class Source:
-    """A program as text, and what the text refers to."""
+    """A program as text, and the objects that the text names."""
 
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         writer = Writer(program, in_chunks=in_chunks)
@@ -59,7 +59,7 @@ class Source:
         self.body: str = "\n".join(lines)
 
     def _kept_array(self, value: Value) -> str:
-        """The text of a buffer of the workspace."""
+        """Return the text of a buffer of the workspace."""
         text = self.writer.new_array("empty", value)
         if math.prod(value.shape) * value.dtype.itemsize < LONG:
             return text
@@ -68,11 +68,11 @@ class Source:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The arrays that the program reads, by the names that it has for them."""
+        """Return the arrays that the program reads, by their names in the source."""
         return {**self.writer.arrays, **self.writer.by_reference}
 
     def text(self, npz: str = "constants.npz") -> str:
-        """The whole module; its arrays are read from a file beside it."""
+        """Return the whole module, which reads its arrays from a file beside it."""
         writer = self.writer
         lines = ["import numpy as np"]
         if self.arrays:
@@ -108,7 +108,7 @@ class Source:
         return "" if dtype == np.float64 else f", np.{dtype.name}"
 
     def function(self) -> Callable[..., Any]:
-        """The function, run from its text."""
+        """Run the text, and return the function that it defines."""
         scope: dict[str, Any] = {**self.writer.scope, "WORKSPACES": []}
         exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
         found: Callable[..., Any] = scope["compiled"]
@@ -116,7 +116,7 @@ class Source:
 
 
 def definition(name: str, value: Any) -> list[str]:
-    """Return the line that gives a number or a dtype a name; none for other objects."""
+    """Return the line that names a number or a dtype; an empty list for other objects."""
     if isinstance(value, NUMBER):
         return [f"{name} = {_number(value)}"]
     if isinstance(value, np.dtype):
@@ -141,7 +141,7 @@ def _python_number(value: Any) -> str:
 
 
 def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
-    """Write a program as NumPy source, and make a function of it."""
+    """Write a program as NumPy source, and compile it to a function."""
     source = Source(program, in_chunks=in_chunks)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:

@@ -1,9 +1,9 @@
-"""Sines and cosines by tangents, for long arrays.
+"""Sines and cosines computed from tangents, for long arrays.
 
-On some processors NumPy has vector code for the tangent of float64, eight times as quick as sines
+On some processors NumPy has vector code for the tangent of float64, eight times as fast as sines
 and cosines. There `sin(x)` is `2 t / (1 + t**2)` with `t = tan(x / 2)`, and `cos(x)`
-is `sin(x) / tan(x)`. Both are exact to 4 units in the last place of each element that is not
-subnormal.
+is `sin(x) / tan(x)`. Both are exact to 4 units in the last place, except for subnormal
+elements.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
 
 SHARED: dict[str, Callable[..., Any]] = {"sine": sine, "cosine": cosine}
-"""Functions of an argument, of its sine in the case of the cosine, and of a buffer."""
+"""Functions of an argument, of its sine for the cosine, and of a buffer."""
 
 
 def tangent_is_quick() -> bool:
-    """Tell if NumPy has vector code of its own for the tangent of float64 on this processor."""
+    """Tell if NumPy has vector code for the tangent of float64 on this processor."""
     described: Any = getattr(getattr(np.lib, "introspect", None), "opt_func_info", None)
     if described is None:
         return False
@@ -38,11 +38,11 @@ QUICK = tangent_is_quick()
 
 
 def with_tangents(instrs: Sequence[Instr], program: Program) -> list[Instr]:
-    """Return elementwise instructions that compute sines and cosines by tangents."""
+    """Return elementwise instructions with sines and cosines computed from tangents."""
     values = program.values
 
     def argument(instr: Instr, fn: Any) -> Any:
-        """The number of what it is the function of; None if it is another one."""
+        """Return the number of the function's argument, or None for another function."""
         is_one = instr.fn is fn and values[instr.out].dtype == np.float64
         return instr.args[0].index if is_one and type(instr.args[0]) is Ref else None
 

@@ -1,4 +1,4 @@
-"""The text of operations in NumPy: expressions, keys, literals, and what they refer to."""
+"""The NumPy text of operations: expressions, keys, literals, and the names they use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NUMBER: type[Any] = np.generic
 
 
 class Buffer:
-    """Memory that belongs to the program: which values lie in it now."""
+    """Memory that belongs to the program, and the values now in it."""
 
     __slots__ = ("kept", "key", "live", "loops", "name")
 
@@ -49,20 +49,20 @@ class Buffer:
     ) -> None:
         self.name: str = name
         self.key: Any = key
-        """Shape and dtype; None if it cannot be used anew."""
+        """Shape and dtype; None if the buffer cannot be reused."""
         self.live: set[int] = live
         self.kept: bool = kept
-        """True if the next call will use it too, so that no result may lie in it."""
+        """True if the next call reuses the buffer, so that no result may lie in it."""
         self.loops: tuple[int, ...] = loops
-        """The loops, outermost first, in whose turns it is made anew."""
+        """The loops, outermost first, that allocate it in each turn."""
 
     def twin(self) -> Buffer:
-        """Return the same buffer, for another branch."""
+        """Return a copy of the buffer for another branch."""
         return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
 
 
 class State:
-    """What is where at a point of the program."""
+    """The names, buffers and free memory at a point of the program."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
@@ -70,7 +70,7 @@ class State:
         self.free: dict[Any, list[Buffer]] = {}
 
     def copied(self) -> State:
-        """The same state, to go on from in another branch."""
+        """Return a copy of the state for another branch."""
         made = State()
         made.names = dict(self.names)
         twins = {id(b): b.twin() for b in self._all()}
@@ -97,11 +97,11 @@ class SourceText:
         """Arrays of zeros that are filled before they are read."""
         self.imports: dict[str, str] = {}
         self.modules: set[str] = set()
-        """Modules of SciPy, of which functions are called."""
+        """SciPy modules whose functions are called."""
         self._literals: dict[Any, str] = {}
 
     def write_text(self, how: Operation, name: str, key: Any, value: Any, state: State) -> str:
-        """The statement of a write to an array."""
+        """Return the statement of a write to an array."""
         place, text = self._key(key, state), self.text(value, state)
         if not how.scatters:
             return f"{name}[{place}] = {text}"
@@ -150,13 +150,13 @@ class SourceText:
         return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
 
     def new_array(self, how: str, value: Value) -> str:
-        """The text of a new array, `np.empty` or `np.zeros`."""
+        """Return the text of a new array, `np.empty` or `np.zeros`."""
         shape = f"{value.shape[0]}" if len(value.shape) == 1 else repr(value.shape)
         kind = "" if value.dtype == np.float64 else f", {self._literal(value.dtype)}"
         return f"{self.module}.{how}({shape}{kind})"
 
     def into(self, instr: Instr, out: str, state: State) -> str:
-        """The call of an instruction that writes into a buffer."""
+        """Return the call of an instruction that writes into a buffer."""
         if instr.op.kind is Kind.REDUCE:
             given_ = self._arguments(instr.args, instr.kw, state)
             return f"{self._function(instr)}({given_}, out={out})"
@@ -167,12 +167,12 @@ class SourceText:
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
-        if op.names_out:  # of these NumPy takes it by name alone
+        if op.names_out:  # NumPy takes this one by name only
             out = f"out={out}"
         return f"{self._imported(op.name, instr)}({', '.join([*parts, out])})"
 
     def _constant(self, number: Any, dtype: Any) -> str:
-        """The name of a number as an array without axes, which NumPy need not convert."""
+        """Return the name of a number as a 0-d array, which NumPy need not convert."""
         key = (dtype, dtype.type(number).tobytes())
         known = self._literals.get(key)
         if known is None:
@@ -186,7 +186,7 @@ class SourceText:
         return ", ".join(parts)
 
     def _function(self, instr: Instr) -> str:
-        """The text that names the function of an instruction."""
+        """Return the text that names the function of an instruction."""
         name = instr.name
         if isinstance(instr.fn, UFUNC):
             return self._imported(name, instr)
@@ -198,7 +198,7 @@ class SourceText:
             self.modules.add(module)
             self.scope["scipy"] = import_module("scipy")
             return name
-        if name.startswith("kernel"):  # of the c engine
+        if name.startswith("kernel"):  # of the C engine
             self.scope[name] = instr.fn
             return name
         return f"np.{name}"
@@ -220,7 +220,7 @@ class SourceText:
         return state.names[leaf.index] if type(leaf) is Ref else self._literal(leaf)
 
     def _operand(self, leaf: Any, state: State) -> str:
-        """The text of a leaf beside an operator."""
+        """Return the text of an operand of an operator."""
         text = self._nest(leaf, state)
         return f"({text})" if text[:1] == "-" else text
 
@@ -236,7 +236,7 @@ class SourceText:
         return self.text(nest, state)
 
     def _key(self, key: Any, state: State) -> str:
-        """The text between the brackets of an index."""
+        """Return the text between the brackets of an index."""
         if not isinstance(key, TUPLE) or not key:
             return self._part(key, state)
         parts = [self._part(part, state) for part in key]
@@ -269,7 +269,7 @@ class SourceText:
 
 
 def takes_out(instr: Instr) -> bool:
-    """Tell if the function of an instruction writes into a buffer that it is given."""
+    """Tell if the function of an instruction accepts a buffer for its result."""
     fn: Any = instr.fn
     if isinstance(fn, UFUNC):
         return not instr.kw and fn.nout == 1

@@ -1,7 +1,7 @@
-"""Writes a program out, with buffers that are used anew.
+"""The writer: a program as NumPy source that reuses buffers.
 
-Each instruction becomes a line. Where its result is an array that no output lies in, it is written
-into a buffer that is free: one that dies there, or one of the call's workspace.
+Each instruction becomes a line. A result that is an array and no part of an output is written
+into a free buffer: one whose value dies there, or one of the call's workspace.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ INDENT = "    "
 
 
 class Writer(SourceText):
-    """Writes a program out."""
+    """Writes a program as source."""
 
     values: Any
 
@@ -63,17 +63,17 @@ class Writer(SourceText):
             for index in refs(() if block.result is None else block.result.leaves):
                 self.handed_out |= self.roots[index]
         self.fixed: dict[int, str] = {}
-        """Names that values of a loop have."""
+        """By value of a loop: its fixed name."""
         self.stores: dict[int, str] = {}
-        """By value of a loop: the beginning of a line that stores it."""
+        """By value of a loop: the start of a line that stores it."""
         self.loops: tuple[int, ...] = ()
-        """The loops whose turns are being written."""
+        """The loops around the current line."""
         self.targets: dict[int, str] = {}
-        """By value of a loop: the buffer that it is to be written into."""
+        """By value of a loop: the buffer that receives it."""
         self._count = 0
         self._loops = 0
 
-    # The whole ------------------------------------------------------------------------------------
+    # Whole programs -------------------------------------------------------------------------------
 
     def write(self) -> None:
         """Write all lines of the function's body."""
@@ -126,7 +126,7 @@ class Writer(SourceText):
             return
 
     def _drop_dead(self, block: Block, state: State) -> None:
-        """Forget what only the other branches need."""
+        """Drop the values that only other branches need."""
         needed = self._live.before[id(block)]
         for index in [i for i in state.names if i not in needed]:
             self._die(index, state)
@@ -142,7 +142,7 @@ class Writer(SourceText):
     def steps(
         self, body: Sequence[Instr | Loop | Chunk], live: set[int], state: State, depth: int
     ) -> None:
-        """Write steps, after which some values are needed."""
+        """Write steps; `live` are the values live after them."""
         last = last_readers(body, lambda step: (*used_by(step), *given_by(step)))
         dying: list[list[int]] = [[] for _ in body]
         for index, number in last.items():
@@ -208,17 +208,17 @@ class Writer(SourceText):
             self.line(depth, f"{store}{state.names[instr.out]}")
 
     def _own(self, instr: Instr, name: str, state: State) -> None:
-        """Enter the new array of an instruction."""
+        """Record the new array of an instruction."""
         value = self.values[instr.out]
         if instr.op is BROADCAST_TO or self.roots[instr.out] != frozenset({instr.out}):
-            return  # what is broadcast of a number cannot be written to
+            return  # a broadcast view is read-only
         usable = value.is_ndarray and value.order == "C" and value.shape and instr.op is not ITEM
         key = (value.shape, value.dtype) if usable else None
         made = Buffer(name, key, {instr.out}, kept=False, loops=self.loops)
         state.buffers[instr.out] = made
 
     def _taken_over(self, instr: Instr, state: State, dying: frozenset[int]) -> bool:
-        """Let a copy be its source, if that is a new array of this call and ends here."""
+        """Turn a copy into a rename, if the source is a new array of this call and dies here."""
         source = instr.args[0].index
         buffer = state.buffers.get(source)
         if (
@@ -237,7 +237,7 @@ class Writer(SourceText):
         return True
 
     def _buffer_for(self, instr: Instr, state: State, dying: frozenset[int]) -> Buffer | None:
-        """A buffer for the result; None if it is to be a new array, or no array."""
+        """Return a buffer for the result; None if it is allocated anew, or is no array."""
         value = self.values[instr.out]
         if not value.is_ndarray or not value.shape or value.order != "C":
             return None
@@ -260,11 +260,11 @@ class Writer(SourceText):
         return None if stays else self._new_buffer(value)
 
     def lasts(self, buffer: Buffer) -> bool:
-        """Tell if what is written into a buffer stays there, in later turns and calls too."""
+        """Tell if the content of a buffer survives later turns and calls."""
         return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
     def _new_buffer(self, value: Value) -> Buffer | None:
-        """A buffer of the workspace; None if that would be too large."""
+        """Return a buffer of the workspace; None if the workspace would become too large."""
         size = math.prod(value.shape) * value.dtype.itemsize
         if self.bytes + size > WORKSPACE:
             return None
@@ -274,13 +274,13 @@ class Writer(SourceText):
         return Buffer(name, (value.shape, value.dtype), set(), kept=True)
 
     def takes_out(self, instr: Instr) -> bool:
-        """Tell if the function of an instruction is to write into a buffer that it is given."""
+        """Tell if the function of an instruction writes its result into a given buffer."""
         return takes_out(instr)
 
     def _write(
         self, instr: Instr, name: str, state: State, depth: int, dying: frozenset[int]
     ) -> None:
-        """Write to an array in place if nobody else sees it, else to a copy."""
+        """Write to an array in place if nothing else reads it, else to a copy."""
         target, key, value = instr.args
         source = target.index if type(target) is Ref else -1
         buffer = state.buffers.get(source)
@@ -403,7 +403,7 @@ class Writer(SourceText):
             self.line(depth, f"{place} += {amount}")
 
     def _slice_of(self, target: str, instr: Instr, chunk: Chunk) -> str:
-        """The part of an array that an addition of a piece goes to."""
+        """Return the part of an array that a piece is added to."""
         size = self.values[instr.out].shape[0]
         start, stop, _ = instr.args[1].indices(size)
         low, high = ("i", "j") if start == 0 else (f"i + {start}", f"j + {start}")
@@ -412,14 +412,14 @@ class Writer(SourceText):
         return f"{target}[{low}:{high}]"
 
     def _piece(self, name: str, whole: str, index: int, before: list[str]) -> str:
-        """The line that takes a piece of an array, whose axes are joined first."""
+        """Return the line that takes a piece of an array, flattened first."""
         if len(self.values[index].shape) == 1:
             return f"{name} = {whole}[i:j]"
         before.append(f"{name}_ = {whole}.reshape(-1)")
         return f"{name} = {name}_[i:j]"
 
     def _owned(self, chain: list[Instr], state: State, depth: int, dying: frozenset[int]) -> str:
-        """The name of the array that a chain of additions goes into."""
+        """Return the name of the array that receives a chain of additions."""
         first, last = chain[0], chain[-1]
         whole = last._replace(args=(first.args[0], slice(0, 0), 0.0), out=last.out)
         before = len(self.lines)
@@ -430,9 +430,9 @@ class Writer(SourceText):
     def _places(
         self, chunk: Chunk, outs: dict[int, str], filled: dict[int, str], prefix: str
     ) -> tuple[dict[int, str], dict[str, str]]:
-        """Find a place for each intermediate result; return these, and the buffers among them.
+        """Assign a place to each intermediate result; return the names, and the new buffers.
 
-        Until a result is written to its array, that part of it is a place for others.
+        Until a result is written to its array, that part of the array is a free place.
         """
         steps = (*chunk.instrs, *chunk.sums, *(i for chain in chunk.writes for i in chain))
         last = last_readers(steps)
@@ -450,12 +450,12 @@ class Writer(SourceText):
                 free.append(_Place(outs[step.out], self.values[step.out].dtype, until))
         names: dict[int, str] = {}
         scratch: dict[str, str] = {}
-        places: dict[int, _Place] = {}  # of what is still read
+        places: dict[int, _Place] = {}  # of values that are still read
         for number, step in enumerate(chunk.instrs):
             dying = [i for i in dict.fromkeys(refs(step.args)) if i in places and last[i] == number]
             if step.out not in outs and takes_out(step):
                 dtype, until = self.values[step.out].dtype, last.get(step.out, number)
-                # of functions that are shared, the last operand is read after the first result
+                # a shared function reads its last operand after writing the first result
                 over = refs(step.args[:1] if step.name in SHARED else step.args)
                 waiting = [*free, *(places.pop(i) for i in dying if i in over)]
                 mine = next((p for p in reversed(waiting) if p.takes(dtype, until)), None)
@@ -473,7 +473,7 @@ class Writer(SourceText):
     # Loops ----------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop, state: State, depth: int) -> None:
-        """Write a recurrence."""
+        """Write a recurrence as a loop."""
         self._loops += 1
         where = f"line {loop.line}" if loop.line else "a backward pass"
         self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
@@ -485,7 +485,7 @@ class Writer(SourceText):
                 self.line(depth, f"{self.stores[out]}{state.names[out]}")
 
     def stack(self, out: int, state: State) -> tuple[str, str]:
-        """The name of the array for all turns of a row, and the line that makes it, or ""."""
+        """Return the name of a row's stack, and the line that allocates it, or ""."""
         value = self.values[out]
         if out in self.targets:
             state.names[out] = self.targets[out]
@@ -521,12 +521,12 @@ class _Place(NamedTuple):
     """The last step that may read from it."""
 
     def takes(self, dtype: Any, until: int) -> bool:
-        """Tell if a result of a dtype can lie there, up to the step that reads it last."""
+        """Tell if a result of a dtype can lie there until the step that reads it last."""
         return self.dtype == dtype and until <= self.until
 
 
 def _first_additions(chain: list[Instr]) -> int:
-    """The number of additions that can be one, where an array is filled: both go to one slice."""
+    """Return how many additions can fill an array at once: two if both go to one slice."""
     return 2 if [step.args[1] for step in chain[1:2]] == [chain[0].args[1]] else 1
 
 
@@ -540,14 +540,14 @@ class _LoopText:
         self.prefix = prefix
         outs = [out for step in loop.body for out in given(step)]
         self.current: dict[int, str] = {out: f"{prefix}{j}" for j, out in enumerate(outs)}
-        """By body value that a step gives: its name."""
+        """By body value that a step defines: its name."""
         self.made: dict[int, Instr] = {
             step.out: step for step in loop.body if isinstance(step, Instr)
         }
         self.carried: set[int] = {carry.next for carry in loop.carries}
         self.counter: str = f"k{len(writer.loops)}" if len(writer.loops) > 1 else "k"
         self.pairs: list[str] = []
-        """Names of buffers that are used in every other turn, as `a` and `b`."""
+        """Names of buffers used in alternate turns, as `a` and `b`."""
 
     def write(self, depth: int) -> None:
         """Write the loop."""
@@ -573,7 +573,7 @@ class _LoopText:
                 known.pop(index, None)
 
     def _stacks(self, depth: int) -> dict[str, str]:
-        """Write the stacks; return the names of rows that a turn writes to, and their stacks."""
+        """Write the stacks; return the rows that a turn writes to, with their stacks."""
         writer = self.writer
         rows: dict[str, str] = {}
         for index, out in self.loop.stacks.items():
@@ -588,7 +588,7 @@ class _LoopText:
         return rows
 
     def _is_stack(self, index: int) -> bool:
-        """Tell if a value is one that an inner loop gives of all its turns."""
+        """Tell if a value is a stack of an inner loop."""
         return any(
             index in step.stacks.values() for step in self.loop.body if isinstance(step, Loop)
         )
@@ -599,7 +599,7 @@ class _LoopText:
         return instr is not None and is_array and self.writer.takes_out(instr)
 
     def _begin(self, depth: int) -> None:
-        """Write what the first turn finds."""
+        """Write the initial values of the carries."""
         writer, loop, state = self.writer, self.loop, self.state
         for carry in loop.carries:
             name = f"{self.current[carry.next]}p"
@@ -624,12 +624,12 @@ class _LoopText:
             state.names[index] = f"{self.prefix}v{place}"
 
     def _is_own(self, index: int) -> bool:
-        """Tell if nobody else sees what is carried on, so that a turn may write to it."""
+        """Tell if a carried value is private to the loop, so that a turn may write to it."""
         instr = self.made.get(index)
         return instr is not None and instr.op.kind is Kind.WRITE
 
     def _head(self, stacks: dict[str, str]) -> str:
-        """The line that begins the loop."""
+        """Return the line that begins the loop."""
         names = [self.state.names[index] for index in self.loop.reads]
         sources = [self.state.names[stack.index] for stack in self.loop.reads.values()]
         names += stacks
@@ -648,13 +648,13 @@ class _LoopText:
         return f"for {target} in {source}:"
 
     def _moves(self) -> list[tuple[str, str]]:
-        """What the next turn finds: its names, and what is bound to them."""
+        """Return the assignments at the end of a turn: names of the next turn, with values."""
         names = self.state.names
         found = [(f"{self.current[index]}p", names[index]) for index in sorted(self.carried)]
         return [(target, name) for target, name in found if target != name]
 
     def _last(self, index: int, depth: int) -> str:
-        """The name of what the last turn gives; it may lie where the next turn's lies."""
+        """Return the name of a final value, saved if the next turn would overwrite it."""
         name = self.state.names[index]
         if name not in {target for target, _ in self._moves()}:
             return name
@@ -664,7 +664,7 @@ class _LoopText:
         return self.current[index]
 
     def _carry_on(self, depth: int) -> None:
-        """Write what the next turn finds."""
+        """Write the assignments that carry values to the next turn."""
         writer = self.writer
         moves = self._moves()
         targets = {target for target, _ in moves}
@@ -685,7 +685,7 @@ def _unless(look: str, found: Any) -> str:
 
 
 def _safe(name: str, taken: Iterable[str]) -> str:
-    """A name that is free, and no word of the source."""
+    """Return a free name that is no keyword of the source."""
     name = name if name.isidentifier() else "a"
     if _is_word(name):
         name = f"in_{name}"

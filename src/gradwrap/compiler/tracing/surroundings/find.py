@@ -1,10 +1,10 @@
-"""What a function finds around itself, and whether it is as it was.
+"""The surroundings of a function: find the objects it reads, and tell if they have changed.
 
 A function reads more than its arguments: variables of its closure and module, defaults, attributes
-of objects, items of containers. `Surroundings` finds them, and keeps the places where the answers
-of its look-ups could change. It makes a copy of the function that finds tracers in the place of the
-arrays, so that what is read of them is written down like any other operation. An array that cannot
-be replaced so is compared by its content instead.
+of objects, items of containers. `Surroundings` finds them, and watches the places where the
+results of its look-ups could change. It copies the function with tracers in place of the arrays,
+so that reads of arrays are recorded like any other operation. An array that cannot be replaced in
+this way is compared by its content instead.
 """
 
 from __future__ import annotations
@@ -48,34 +48,34 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
-"""Values without parts, which never change."""
+"""Types of immutable values without parts."""
 DATA = frozenset({"types", "argparse", "collections", "configparser", "weakref"})
-"""The modules of Python's own whose objects hold the user's values as attributes."""
+"""The standard modules whose objects hold the user's values as attributes."""
 INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
 """Base classes of libraries that read no attributes."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
-"""Names in code that can tell an array from what stands for it."""
+"""Names in code that can tell an array from its tracer."""
 COMPUTED = frozenset(
     {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
     | {"asdict", "astuple", "deepcopy"}
 )
-"""Names in code that reads attributes whose names it need not contain."""
+"""Names in code that reads attributes by computed names."""
 WORDED = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "getmembers", "dir"})
-"""Names in code that looks attributes of functions up by words."""
+"""Names in code that looks up attributes of functions by strings."""
 COPYING = frozenset({"copy", "dataclasses", "replace", "fields", "dumps", "dir"})
-"""The same as `COMPUTED`, of variables: methods have these names too, as `x.copy()`."""
+"""The subset of `COMPUTED` for variables: methods have these names too, such as `x.copy()`."""
 SCOPES = frozenset({"globals", "eval", "exec"})
-"""Names in code that reads variables of its module in other ways than by name."""
+"""Names in code that reads variables of its module other than by name."""
 MODULES = frozenset({"modules", "import_module", "__import__"})
-"""Names in code that finds modules by words."""
+"""Names in code that finds modules by strings."""
 DRAWING = frozenset({"random", "default_rng", "RandomState", "rvs", "random_state", "seed"})
-"""Names in code that draws random numbers, or sets generators of them."""
+"""Names in code that draws random numbers, or seeds generators."""
 FLAGS = frozenset({"flags", "writeable", "setflags"})
-"""Names in code that asks if arrays may be written to."""
+"""Names in code that tests if arrays are writeable."""
 DECIMALS = frozenset({"decimal", "Decimal", "getcontext", "localcontext"})
-"""Names in code that computes with decimal numbers, to the precision of the context."""
+"""Names in code that uses decimal numbers, rounded by their context."""
 MOST = 4096
-"""The most functions, objects and containers that are looked through."""
+"""The most functions, objects and containers that are searched."""
 CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
 MAPPINGS: Any = (dict, MappingProxyType)
 BUFFERS: Any = (bytearray, memoryview, array)
@@ -86,11 +86,11 @@ METHODS: Any = (staticmethod, classmethod)
 HOLDING: Any = (functools.cached_property, functools.partialmethod)
 COPIED: Any = (PARTIAL, MethodType)
 HEAP_TYPE = 1 << 9
-"""The flag of classes that were defined in Python."""
+"""The flag of classes defined in Python."""
 
 
 class _Node:
-    """A value among the surroundings, and what is reached from it."""
+    """An object in the surroundings, and the objects reached from it."""
 
     __slots__ = ("can_be_copied", "name", "parts", "seen", "value")
 
@@ -112,7 +112,7 @@ def _is_float(array: Any) -> bool:
 
 
 class Surroundings:
-    """All that a function can reach by names, and the places where that could change."""
+    """All objects that a function can reach by names, and the places where they could change."""
 
     def __init__(
         self,
@@ -134,13 +134,13 @@ class Surroundings:
         """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
         self._computes_names: bool = False
-        """Whether code reads attributes whose names it need not contain."""
+        """Whether code reads attributes by computed names."""
         self.tells_same: bool = False
-        """Whether code asks if two values are one and the same."""
+        """Whether code tests two values for identity."""
         self._scopes: dict[int, set[str]] = {}
-        """The names that were looked up, by the dictionary of a module's variables."""
+        """By the dictionary of a module's variables: the names looked up."""
         self._absent: dict[int, tuple[str, Any, set[str]]] = {}
-        """The names that were not found, by the dictionary."""
+        """By dictionary: the names looked up but missing."""
         package = package_of(getattr(function, "__module__", "") or "")
         self._package: str = "" if package in LIBRARIES else package
         self._visit(function, "the function")
@@ -170,18 +170,18 @@ class Surroundings:
 
     @property
     def sets_errors(self) -> bool:
-        """Tell if code sets what NumPy does about floating point errors."""
+        """Tell if code sets NumPy's handling of floating point errors."""
         return not self._names.isdisjoint(("errstate", "seterr"))
 
     @property
     def tells_flags(self) -> bool:
-        """Tell if code asks if arrays may be written to."""
+        """Tell if code tests whether arrays are writeable."""
         return not self._names.isdisjoint(FLAGS)
 
     def keep_random(self) -> Callable[[], None]:
-        """Return what sets generators of random numbers back to their state of now.
+        """Return a function that restores the current state of random generators.
 
-        Only if code names what draws: another thread may draw from the same generators meanwhile.
+        Only if code names a function that draws: another thread may use the same generators.
         """
         states: list[Callable[[], None]] = []
         legacy: Any = np.random
@@ -202,12 +202,12 @@ class Surroundings:
         return restore
 
     def compare_contents(self) -> None:
-        """Replace no array; compare the contents of all of them."""
+        """Compare all arrays by content from now on, and replace none."""
         self._add_contents(self._replaced)
         self._replaced.clear()
 
     def name_of(self, array: Any) -> str | None:
-        """The name of an array, or of one that it is a view of; None if it is not known."""
+        """Return the name of an array, or of the array it is a view of; None if unknown."""
         while self._is_array(array):
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
@@ -215,13 +215,13 @@ class Surroundings:
         return None
 
     def changed(self) -> str:
-        """The name of something that has changed; "" if nothing has."""
+        """Return the name of an object that has changed, or ""."""
         return next((place.name for place in self.places if not place.holds()), "")
 
     def outlived(self) -> str:
-        """The name of something that has changed behind a cache; "" if nothing has.
+        """Return the name of an object used by a cached function that has changed, or "".
 
-        A cache may still hold what was computed before, and be emptied at any time.
+        A cache may still hold old results, and may be emptied at any time.
         """
         caches = [key for key, node in self._nodes.items() if type_of(node.value) is CACHED]
         behind = self._reached(caches, lambda key: self._nodes[key].parts) if caches else ()
@@ -229,7 +229,7 @@ class Surroundings:
             (place.name for place in self.places if place.owner in behind and not place.holds()), ""
         )
 
-    # Looking through ------------------------------------------------------------------------------
+    # Search ---------------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
         if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
@@ -253,13 +253,13 @@ class Surroundings:
             parent.parts.append(id(value))
 
     def _watch(self, node: _Node, place: Place) -> None:
-        """Enter a place that is a part of a value."""
+        """Watch a place that belongs to an object."""
         place.owner = id(node.value)
         if id(place.holder) not in self._unwatched:
             self.places.append(place)
 
     def _follow(self, node: _Node, place: Place) -> None:
-        """Enter a place, and visit the value that it holds."""
+        """Watch a place, and visit the object in it."""
         self._watch(node, place)
         self._visit(place.value, place.name, node)
 
@@ -267,7 +267,7 @@ class Surroundings:
         self._watch(node, watch.State(node.name, node.value, state))
 
     def _lacks(self, name: str, scope: Any, names: AbstractSet[str]) -> None:
-        """Note names that were looked up in a dictionary, and are not in it."""
+        """Record names that were looked up in a dictionary but are missing."""
         if names:
             self._absent.setdefault(id(scope), (name, scope, set()))[2].update(names)
 
@@ -285,7 +285,7 @@ class Surroundings:
                 self.places.append(watch.Absent(name, scope, missing))
 
     def _look_through(self, node: _Node) -> None:
-        """Visit the parts of a value that are no attributes."""
+        """Visit the parts of an object other than attributes."""
         value = node.value
         if isinstance(value, FunctionType):
             self._function(node, value)
@@ -364,7 +364,7 @@ class Surroundings:
     def _modules(
         self, node: _Node, scope: Any, imports: Iterable[Import], words: Iterable[str]
     ) -> None:
-        """Visit the modules that code imports when it runs, or finds by their names."""
+        """Visit the modules that code imports when it runs, or finds by strings."""
         package: str = scope.get("__package__") or ""
         found = set(words) & sys.modules.keys()
         for one in imports:
@@ -420,7 +420,7 @@ class Surroundings:
         self._visit(kind, node.name, node)
 
     def _look_for_more(self, node: _Node) -> None:
-        """Watch for names that come to be found: they may hide what is found elsewhere."""
+        """Watch for new names, which may shadow objects found elsewhere."""
         value = node.value
         if isinstance(value, ModuleType):
             self._lacks(node.name, vars(value), self._attributes - vars(value).keys())
@@ -440,7 +440,7 @@ class Surroundings:
                 self._watch(node, watch.Keys(node.name, own))
 
     def _is_read_elsewhere(self, kind: type[Any]) -> bool:
-        """Tell if code of libraries reads the attributes of an object, by names of its own."""
+        """Tell if library code reads the attributes of an object, by names of its own."""
         bases: Any = (base for base in kind.__mro__ if base not in INTERFACES)
         return kind is not FunctionType and any(map(self._is_library, bases))
 
@@ -451,14 +451,14 @@ class Surroundings:
 
     def _is_library(self, value: Any) -> bool:
         """Tell if a function, class or module belongs to a library, not to the user's code."""
-        if isinstance(value, FunctionType):  # what wraps a function names its module
+        if isinstance(value, FunctionType):  # a wrapper copies `__module__`
             name = value.__globals__.get("__name__", "")
         else:
             name = value.__name__ if isinstance(value, ModuleType) else value.__module__
         return not self.is_users(str(name or ""))
 
     def is_users(self, module: str) -> bool:
-        """Tell if a module is the user's own code, and not that of an installed package."""
+        """Tell if a module is the user's own code, not an installed package."""
         package = package_of(module)
         return package == self._package or not is_installed(package)
 
@@ -475,7 +475,7 @@ class Surroundings:
         return found
 
     def _replaceable(self) -> set[int]:
-        """The arrays that are reached by what can be copied alone; none if classes are tested."""
+        """Return the arrays reached only through copyable objects; none if code tests classes."""
         if not self.arrays or self._names & TESTS:
             return set()
         fixed = {
@@ -497,7 +497,7 @@ class Surroundings:
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """Return the function and the leaves of its arguments, which find what `enter` gives."""
+        """Return the function and the leaves of its arguments with arrays replaced by `enter`."""
         parents: dict[int, list[int]] = {}
         for key, node in self._nodes.items():
             for part in node.parts:
@@ -514,7 +514,7 @@ class Surroundings:
 
 
 def _data(scope: Any) -> set[str]:
-    """The names of a class's or module's variables that are neither functions nor modules."""
+    """Return the names of variables in a scope that are neither functions, classes nor modules."""
     kinds = (FunctionType, BuiltinFunctionType, ModuleType, type)
     return {name for name, value in scope.items() if not isinstance(value, kinds)}
 
@@ -530,7 +530,7 @@ def _is_foreign(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What functions, and objects of gradwrap's own, were made of."""
+    """Return the parts of wrapped functions, and of gradwrap's own objects."""
     if isinstance(value, PARTIAL):
         return value.func, *value.args, *value.keywords.values()
     if isinstance(value, MethodType):
@@ -551,7 +551,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _is_plain_object(value: Any) -> bool:
-    """Tell if all of an object is in its attributes: no class of it was defined in C."""
+    """Tell if attributes hold all of an object's state: none of its classes is defined in C."""
     kind: Any = type_of(value)
     return not isinstance(value, type) and all(
         base is object or bool(base.__flags__ & HEAP_TYPE) for base in kind.__mro__

@@ -1,4 +1,4 @@
-"""What code names: variables, attributes, imports, and words."""
+"""The names in code: variables, attributes, imports, and string constants."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VARIABLES = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
-"""The instructions of Python that read a variable of a module."""
+"""The bytecode instructions that read a variable of a module."""
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "LOAD_SUPER_ATTR"})
-"""The instructions that read an attribute."""
+"""The bytecode instructions that read an attribute."""
 
 
 class Import(NamedTuple):
-    """An import within a function: how many packages up, and the name."""
+    """An import within a function: its level of relative import, and the name."""
 
     level: int
     name: str
 
 
 class Names(NamedTuple):
-    """What code names."""
+    """The names in code."""
 
     variables: frozenset[str]
     """The variables of its module and of `builtins`."""
     attributes: frozenset[str]
-    """What may be the name of an attribute: also each word in the code."""
+    """Possible names of attributes, including each identifier among the strings."""
     names: frozenset[str]
-    """All names and words."""
+    """All names and strings."""
     described: frozenset[str]
     """The variables whose attributes it reads."""
     imports: frozenset[Import]
     tells_same: bool
-    """Whether it asks if two values are one and the same."""
+    """Whether it tests two values for identity."""
 
 
 @functools.lru_cache(maxsize=1024)
 def names_of(code: CodeType) -> Names:
-    """Return what code, and the code inside of it, names."""
+    """Return the names in code, including nested functions."""
     codes = list(_codes(code))
     steps = [step for one in codes for step in dis.get_instructions(one)]
     variables = {step.argval for step in steps if step.opname in VARIABLES}

@@ -1,7 +1,7 @@
-"""Places where the answer of a look-up could change, and what was there.
+"""Watched places: where the result of a look-up could change, and the object found there.
 
-A look-up that finds something is watched where it was found. A look-up that finds nothing is
-watched wherever something could come to be found.
+A successful look-up is watched at the place of the object. An unsuccessful look-up is watched
+wherever an object could appear.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ MISSING: Any = object()
 
 
 class Place:
-    """A place, and what it held."""
+    """A place, and the object it held."""
 
     __slots__ = ("holder", "key", "name", "owner", "value")
 
     def __init__(self, name: str, holder: Any, key: Any = None) -> None:
         self.name: str = name
-        """What messages call it."""
+        """Its name in messages."""
         self.holder: Any = holder
         self.key: Any = key
         self.owner: int = 0
-        """The identity of the object that it is a part of."""
+        """The identity of the object that it belongs to."""
         self.value: Any = self.now()
 
     def now(self) -> Any:
-        """Return what it holds."""
+        """Return the object that it holds now."""
         raise NotImplementedError
 
     def holds(self) -> bool:
-        """Tell if it still holds that very object."""
+        """Tell if it still holds the same object."""
         return self.now() is self.value
 
     def test(self, number: int) -> str:
-        """Return the test that it holds that still, as text.
+        """Return the source of a test that it still holds the same object.
 
-        `P` is the holder, `W` the value and `H` the method `holds`, each with the number.
+        `P` is the holder, `W` the object and `H` the method `holds`, each followed by the number.
         """
         return f"H{number}()"
 
@@ -80,7 +80,7 @@ class Item(Place):
 
 
 class Attribute(Place):
-    """An attribute that is in no dictionary."""
+    """An attribute that is not in a dictionary."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ class Kind(Place):
 
 
 class Keys(Place):
-    """The names in a dictionary: another one could hide what was found elsewhere."""
+    """The names in a dictionary: a new one could shadow an object found elsewhere."""
 
     __slots__ = ()
 
@@ -121,7 +121,7 @@ class Keys(Place):
 
 
 class Absent(Place):
-    """Names that were looked up in a dictionary, and were not found."""
+    """Names that were looked up in a dictionary but are missing."""
 
     __slots__ = ()
 
@@ -160,7 +160,7 @@ class Entries(Contents):
 
 
 class Own(Contents):
-    """The attributes that an object has in this thread."""
+    """The attributes of a thread-local object in this thread."""
 
     __slots__ = ()
 
@@ -170,7 +170,7 @@ class Own(Contents):
 
 
 class State(Place):
-    """What a function says of an object; it is compared by its value."""
+    """The result of a function of an object, compared by equality."""
 
     __slots__ = ()
     key: Callable[[Any], Any]
@@ -212,5 +212,5 @@ def content(holder: Any) -> bytes:
 
 
 def writeable(holder: Any) -> bool:
-    """Tell if an array may be written to."""
+    """Tell if an array is writeable."""
     return bool(holder.flags.writeable)

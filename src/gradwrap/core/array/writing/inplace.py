@@ -6,7 +6,7 @@ views refer to its buffer (an array made by `zeros` and filled in a loop), the w
 buffer itself.
 
 A view and its base share their storage, as in NumPy (`views`): writing through a view writes to its
-base. What is written keeps the memory order of the array, as NumPy's does.
+base. A write keeps the memory order of the array, as in NumPy.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def write_call(bound: BoundOp) -> Callable[..., Any] | None:
 
 
 def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
-    """The method of an operator in place, such as `+=`, of a class."""
+    """Make the method of an operator in place, such as `+=`, for a class."""
     update = None
     combined = getattr(operator, OPERATOR[symbol])
     is_writeable = cls._backend.is_writeable
@@ -217,7 +217,7 @@ def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
 
 
 def set_item(variable: Any, key: Any, value: Any) -> None:
-    """`variable[key] = value`, recorded."""
+    """Record `variable[key] = value`."""
     if is_own_part(variable, key, value):
         return
     _check_writable(_root(variable))
@@ -259,7 +259,7 @@ performs(set_item, "operation", "setitem")
 
 
 def operate(variable: V, symbol: str, other: Any) -> V:
-    """`variable += other`, and the like, recorded."""
+    """Record `variable += other` or another operator in place."""
     cls = type(variable)
     if is_scalar(variable) and not _is_tape_leaf(variable):
         changed: V = getattr(operator, OPERATOR[symbol])(variable, other)
@@ -301,7 +301,7 @@ def _does_not_fit(symbol: str, result: str, of_array: Any) -> InPlaceError:
 
 
 def _operate_silently(variable: Any, symbol: str, other: Any) -> None:
-    """Change the values alone, by the library's own operator."""
+    """Change only the values, by the library's own operator."""
     change = getattr(operator, f"__i{BINARY[symbol]}__")
     *outer, lowest = layers(variable)
     backend = lowest._backend
@@ -326,7 +326,7 @@ def _can_hold(variable: Any, dtype: Any) -> bool:
 
 
 def _check_can_hold(variable: Any, value: Any) -> None:
-    """Refuse to record a write in which a dtype would drop the gradient, or a part of it."""
+    """Refuse to record a write if the dtype would drop part of the gradient."""
     if getattr(value, "_node", None) is None:
         return
     dtype = value.dtype

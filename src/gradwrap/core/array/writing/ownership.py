@@ -39,8 +39,8 @@ def owns_buffer(variable: Any) -> bool:
 def handed_out(value: Any) -> Any:
     """Return the native array of a value to a caller who may write to it.
 
-    What operations have saved does not change by that: a variable whose array they hold takes a
-    copy. What they save from now on is kept as an array of the caller's.
+    The arrays that operations have saved do not change: the variable takes a copy if operations
+    hold its array. From now on, operations treat the array as the caller's when they save it.
     """
     if not isinstance(value, AnyWrapper) or isinstance(value._value, AnyWrapper):
         return native(value)

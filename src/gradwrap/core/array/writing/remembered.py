@@ -1,4 +1,4 @@
-"""The views that an array remembers until it is written to, which makes them outdated."""
+"""The views that an array remembers until a write to it makes them outdated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Views(list[Any]):
 
 
 def remember(source: Any, view: Any) -> Any:
-    """Keep a view that holds what its source holds, until the source is written to."""
+    """Keep a view that shares its source's values, until the source is written to."""
     views: Any = source._views
     if views is None:
         views = source._views = Views()

@@ -1,9 +1,9 @@
 """Views: a wrapper that is a view of another one shares its storage, as in NumPy.
 
-Whether a result is a view is what the library says of it at the call. A view remembers how it was
-taken from its source. What is written through it is written to the source; what is written to the
-source makes its views outdated, and an outdated view is taken again when it is next read. So the
-cost of a write does not grow with the number of views.
+The library says at the call whether a result is a view. A view remembers how it was taken from its
+source. A write to the view goes to the source. A write to the source makes its views outdated, and
+an outdated view is taken again when it is next read. So the cost of a write does not grow with the
+number of views.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any,
         (source,) = source
     if not isinstance(source, AnyWrapper):
         if getattr(innermost(result), "base", None) is not None:
-            share(source)  # its owner can write to what the result is a view of
+            share(source)  # its owner can write to the result's buffer
     elif cls._is_batched and bound.rule.views == INDEX and _selects_copy(statics[0], result):
         lay_out(result, _of_first_example(source, statics[0]))
     elif result is not source and _is_view(cls, result, source, bound, statics):

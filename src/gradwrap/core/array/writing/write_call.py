@@ -61,7 +61,7 @@ class Write(Tape):
 
     def _saved_jointly(self, name: str) -> str:
         value = self.rule.arrays[1]
-        if name == f"{value}_meta":  # the formula gives no cotangent where there is none
+        if name == f"{value}_meta":  # without it, the formula gives no cotangent
             return f"None if {value}_n is None else {value}_n.meta"
         return super()._saved_jointly(name)
 
@@ -69,8 +69,8 @@ class Write(Tape):
 class Update(Write):
     """Write the call of `x[key] += value`, which returns whether the usual case applied.
 
-    The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So what
-    is read needs no node, and nothing is cleared in the cotangent of `x`.
+    The formula of the operator passes the cotangent of `x[key]` on unchanged (`+=`, `-=`). So the
+    part that is read needs no node, and the cotangent of `x` is not cleared at the key.
     """
 
     def __init__(self, bound: BoundOp, symbol: str, formula: Callable[..., Any]) -> None:
@@ -102,12 +102,12 @@ def _fits(part: Any, value: Any) -> bool:
     """Tell if `part += value` keeps the shape and dtype of the part without a conversion."""
     if type(value) in (int, float):
         return True
-    shape = getattr(value, "shape", None)  # a bool of Python has none
+    shape = getattr(value, "shape", None)  # a Python bool has no shape
     return shape in ((), part.shape) and value.dtype == part.dtype
 
 
 def _of_update(formula: Any, xp: Any, g: Any, key: Any, value_meta: Any) -> tuple[Any, Any]:
-    """Return the cotangents of an array and of what was added to, or taken from, a part of it."""
+    """Return the cotangents of an array and of the value added to part of it."""
     if value_meta is None:
         return g, None
     part = g[key]

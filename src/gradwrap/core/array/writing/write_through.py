@@ -1,7 +1,8 @@
 """Writes of forward mode and of batches directly into buffers that nothing else refers to.
 
 An array of forward mode has two buffers, its own and that of its tangent, which may be a batch: the
-columns of a Jacobian. So a write costs what is written, not a copy of both.
+columns of a Jacobian. So a write costs as much as the part that is written, not a copy of both
+arrays.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _write_with_tangent(variable: Any, key: Any, value: Any) -> bool:
 def _is_whole(backend: Any, tangent: Any, pushed: Any) -> bool:
     """Tell if a tangent owns its buffer, and the tangent of a value can be written into it.
 
-    What is computed of a part may have its tangent: `x[1:] + 2.0` has that of `x[1:]`.
+    A value computed from a part may share the part's tangent: `x[1:] + 2.0` has that of `x[1:]`.
     """
     if type_of(tangent) not in backend.native_types:
         return view_of(tangent) is None
