@@ -5,12 +5,12 @@ from __future__ import annotations
 import array
 import decimal
 import fractions
+import importlib
 import io
 import json
 import math
 import statistics
 import struct
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,6 +30,8 @@ def drop_in() -> Any:
     return found
 
 
+sleep: Any = importlib.import_module("time").sleep
+save: Any = np.save
 One: TypeAlias = Callable[[Any], Any]
 
 
@@ -170,9 +172,9 @@ CONSTANTS: dict[str, Mistake] = {
         lambda x: x[0],
     ),
     "time.sleep": Mistake(
-        lambda x: (time.sleep(x[0] * 1e-6), x[0])[1],
+        lambda x: (sleep(x[0] * 1e-6), x[0])[1],
         r"time\.sleep\(x\.item\(\)\)",
-        lambda x: (time.sleep((x[0] * 1e-6).item()), x[0])[1],
+        lambda x: (sleep((x[0] * 1e-6).item()), x[0])[1],
         lambda x: x[0],
     ),
     "json": Mistake(
@@ -182,9 +184,9 @@ CONSTANTS: dict[str, Mistake] = {
         lambda x: x[0],
     ),
     "np.save": Mistake(
-        lambda x: (np.save(io.BytesIO(), x), x[0])[1],
+        lambda x: (save(io.BytesIO(), x), x[0])[1],
         r"np\.save\(file, x\.detach\(\)\.data\)",
-        lambda x: (np.save(io.BytesIO(), x.detach().data), x[0])[1],
+        lambda x: (save(io.BytesIO(), x.detach().data), x[0])[1],
         lambda x: x[0],
     ),
     "struct": Mistake(
@@ -248,7 +250,7 @@ FUNCTIONS: dict[str, Mistake] = {
         lambda x: statistics.stdev(x), r"np\.std\(x, ddof=1\)", lambda x: np.std(x, ddof=1)
     ),
     "list ** int": Mistake(
-        lambda x: np.sum([x[0], x[1]] ** 2),
+        lambda x: np.sum(_list(x[0], x[1]) ** 2),
         r"np\.stack\(\[a, b\]\)",
         lambda x: np.sum(np.stack([x[0], x[1]]) ** 2),
     ),
@@ -277,6 +279,10 @@ FUNCTIONS: dict[str, Mistake] = {
     ),
 }
 MISTAKES = SAMPLES | CONSTANTS | FUNCTIONS
+
+
+def _list(*parts: Any) -> Any:
+    return [*parts]
 
 
 def _stored(buffer: Any, x: Any) -> Any:

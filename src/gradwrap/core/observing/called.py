@@ -69,10 +69,10 @@ def _text_at(frame: FrameType, instruction: int) -> str:
     lines = [linecache.getline(name, number, frame.f_globals) for number in range(first, last + 1)]
     if not all(lines):
         return ""
-    lines = [line.encode() for line in lines]  # columns count bytes
-    lines[-1] = lines[-1][:end]
-    lines[0] = lines[0][start:]
-    return b"".join(lines).decode(errors="replace")
+    encoded = [line.encode() for line in lines]  # columns count bytes
+    encoded[-1] = encoded[-1][:end]
+    encoded[0] = encoded[0][start:]
+    return b"".join(encoded).decode(errors="replace")
 
 
 def _value_of(expression: Any, frame: FrameType) -> Any:
