@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import zipfile
@@ -71,3 +72,19 @@ def test_the_library_compiles_and_saves_from_an_archive(tmp_path: Path) -> None:
         "assert 'eagerly' not in compiled.explain(), compiled.explain()\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_saved_functions_have_no_annotations_and_imports_come_first_and_once() -> None:
+    compiled: Any = gw.compile(gw.grad(repeated))
+    compiled(X)
+    nodes = ast.parse(compiled.source).body
+    imports = [
+        ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert imports[:3] == ["import math", "import pathlib", "import numpy as np"]
+    assert len(imports) == len({*imports})
+    assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in nodes[: len(imports)])
+    every = [part for node in nodes for part in ast.walk(node)]
+    assert not any(isinstance(part, ast.AnnAssign) for part in every)
+    assert not any(getattr(part, "annotation", None) for part in every)
+    assert not any(getattr(part, "returns", None) for part in every)

@@ -278,11 +278,13 @@ def a_closure_is_filled_later() -> Iterator[Any]:
             except NameError:
                 return x
 
+        if SCALE < 0.0:  # never: the name is bound later
+            value = 1.0
+
         def fill(given: float) -> None:
             nonlocal value
             value = given
 
-        value: float
         return f, fill
 
     f, fill = make()

@@ -435,12 +435,14 @@ def main() -> int:
     for words, count in refusals.most_common(40):
         print(f"refused {count} times: {words}")
     print(f"{number:,} samples of {len(names)} operations, {len(failed)} failed")
-    PAGE.write_text(page(number, seen, len(names), counts), encoding="utf-8")
+    PAGE.write_text(page(number, seen, every, len(names), counts), encoding="utf-8")
     return int(bool(failed))
 
 
-def page(samples: int, of: int, operations: int, counts: Counter[tuple[str, str]]) -> str:
-    """The page of the counts."""
+def page(
+    samples: int, of: int, every: int, operations: int, counts: Counter[tuple[str, str]]
+) -> str:
+    """The page of the counts: of `samples` samples, one of each `every` of all `of`."""
     torch: Any = import_module("torch")
 
     version = torch.__version__.partition("+")[0]
@@ -450,12 +452,15 @@ def page(samples: int, of: int, operations: int, counts: Counter[tuple[str, str]
         for check in CHECKS
     )
     reasons = "\n".join(f"- `{op}`, {check}: {why}" for (op, check), why in EXPLAINED.items())
+    which = "All samples were" if every == 1 else f"Every {every}th sample was"
+    share = f"{which} run:\n{samples:,} of {of:,}, of {operations} operations."
+    wrong = sum(counts[check, "failed"] for check in CHECKS)
+    ending = "These failures are known:" if reasons else f"{wrong or 'No'} failures are left."
     return f"""# PyTorch's samples
 
 PyTorch {version} ships a list of its operations with samples of their arguments (`op_db`),
 and with functions of NumPy and SciPy that compute the same. gradwrap runs these functions
-on the samples, in float64 and complex128, under every transform: {samples:,} of {of:,} samples,
-of {operations} operations.
+on the samples, in float64 and complex128, under every transform. {share}
 
 | | right | refused | wrong |
 | --- | ---: | ---: | ---: |
@@ -464,10 +469,10 @@ of {operations} operations.
 A derivative is right if it agrees with differences of values, or, at a kink, with PyTorch's
 derivative. The second derivative is taken where the first one agrees with differences. A refusal is
 an error of gradwrap that says what to do, mostly since a reference makes a plain array of its
-argument. {"These failures are known:" if reasons else "No failure is left."}
+argument. {ending}
 {chr(10) + reasons + chr(10) if reasons else ""}
-`python -m tests.fuzz.opinfo` runs everything and writes this page; the tests with the mark `peers`
-run a sample.
+`python -m tests.fuzz.opinfo` runs everything and writes this page, and `--every 8` runs every 8th
+sample; the tests with the mark `peers` run fewer.
 """
 
 

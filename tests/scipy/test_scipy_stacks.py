@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from scipy_samples import Sample
 
 COUNT = 2
+LINALG: Any = import_module("gradwrap.scipy.linalg")
 PARTS = {"cho_solve": (0,), "cho_solve_banded": (0,), "lu_solve": (0, 1)}
 """Pairs, and the parts of them that are stacked."""
 
@@ -195,3 +197,18 @@ def test_second_derivatives_of_a_stack_are_those_of_a_loop(row: Row, sample: Sam
         return gw.jvp(gw.grad(total), [leaves[0]], [direction])[1]
 
     np.testing.assert_allclose(of_first(whole), of_first(loop), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: LINALG.block_diag([[x[0], 2.0], [x[1], 1.0]], [[x[0], 3.0]], [x[1]], x[0]),
+        lambda x: LINALG.solve_toeplitz([x[0], x[1]], [1.0, 2.0]),
+        lambda x: LINALG.solve_toeplitz(([x[0], x[1]], [x[0], 0.3]), [1.0, 2.0]),
+        lambda x: LINALG.cho_solve([[[x[0], 0.0], [x[1], 1.0]], True], [1.0, 2.0]),
+        lambda x: LINALG.lu_solve(([[x[0], 0.2], [x[1], 1.0]], [1, 1]), [1.0, 2.0]),
+        lambda x: LINALG.inv([[x[0], 2.0], [x[1], 1.0]]),
+    ],
+)
+def test_lists_of_tracked_values_are_matrices(function: Any) -> None:
+    gw.testing.check_grads(function, (np.array([2.0, 0.5]),), order=1)

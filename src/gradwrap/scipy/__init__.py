@@ -1,7 +1,7 @@
 """Drop-in for `import scipy`: SciPy itself, whose functions can be differentiated.
 
-Everything is SciPy's own, except the functions for which a rule is known: they do what SciPy's do,
-and give the derivative where an argument is tracked. `install()` gives SciPy's own functions the
+The functions with a rule return SciPy's value, and its derivative if an argument is tracked. All
+other names are SciPy's own objects. `install()` gives SciPy's own functions the
 same rules, for code that imports SciPy itself.
 
 >>> import numpy as np

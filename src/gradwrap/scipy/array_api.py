@@ -1,8 +1,8 @@
 """SciPy's array-API paths, open to variables while a call with tracked arguments runs.
 
 SciPy asks a flag of one of its modules whether its functions may work in the namespace of their
-arguments. While at least one tracked call runs, that flag is an object whose truth is a context
-variable, so that other threads and all other calls see what they saw before.
+arguments. While a tracked call runs, an object replaces the flag. Its truth is a context
+variable, so other threads and other calls see SciPy's own value.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _users = 0
 
 
 class _Flag:
-    """True in a context that runs a tracked call; elsewhere what SciPy's own flag says."""
+    """A flag that is true in a context that runs a tracked call, and equals SciPy's elsewhere."""
 
     def __bool__(self) -> bool:
         return _is_open.get() or bool(_NATIVE[0])
 
 
 class _Compat:
-    """SciPy's array_api_compat, whose namespace is that of the variables, if there are any."""
+    """SciPy's array_api_compat, which returns the namespace of variables among the arguments."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_NATIVE[1], name)
 
     def array_namespace(self, *arrays: Any, **options: Any) -> Any:
-        """Return the namespace of the first variable; plain arrays beside it are taken by it."""
+        """Return the namespace of the first variable, which also takes plain arrays."""
         for array in arrays:
             if isinstance(array, AnyWrapper):
                 return array.__array_namespace__()

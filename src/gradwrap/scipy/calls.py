@@ -1,8 +1,8 @@
-"""One call of a function of SciPy's with tracked arguments: its value, level by level.
+"""Calls of SciPy's functions with tracked arguments, evaluated level by level.
 
-The value comes from SciPy's own function on plain data. A call belongs to the highest level among
-its arguments; to that level the values of the levels below are data, of which the call is made
-again, until the data are plain.
+SciPy's own function gives the value, on plain data. A call is first performed at the highest level
+of its arguments, which sees the values of lower levels as data. The call is repeated with these
+values until the data are plain.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ if TYPE_CHECKING:
 NEVER_DEFAULT: Any = object()
 VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
-"""The types of arguments that are, or may hold, a variable."""
+"""The types of arguments that are variables, or may hold them."""
 
 
 natively: ContextVar[bool] = ContextVar("gradwrap_scipy_natively", default=False)
-"""True while SciPy's own code runs on plain data: what it calls of SciPy's is SciPy's own too."""
+"""True while SciPy's own code runs on plain data, so that its inner calls stay SciPy's own."""
 
 
 class Derivative(Protocol):
-    """Holds what a kind of rules gives: the two modes of one call."""
+    """The reverse and the forward mode of one call, as each kind of rule provides them."""
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
-        """Return what pulls the cotangents of the outputs back to the inputs that are needed."""
+        """Return the function from cotangents of the outputs to cotangents of the needed inputs."""
         ...
 
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Return the tangents of the outputs; None for zero."""
+        """Return the tangents of the outputs; None stands for zero."""
         ...
 
 
 class SciPyCall:
-    """A call: its arguments by name, the variables among them, and the parts of its result."""
+    """One call: its arguments by name, their variables, and the parts of its result."""
 
-    materializes = False  # no cotangent is None, so that the use of a by-product is seen
+    materializes = False  # None marks an unused output: by-products raise only if used
 
     def __init__(
         self, row: Row, derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -98,10 +98,10 @@ class SciPyCall:
                     self.paths.append(path)
                     self.leaves.append(leaf)
 
-    # What the function is given
+    # Arguments of the function
 
     def changed(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """The arguments that are given, by name, with other values for the variables."""
+        """Return the given arguments by name, with new values for the variables."""
         given = self.given.copy()
         nested: dict[str, dict[Path, Any]] = {}
         for path, leaf in zip(self.paths, leaves, strict=True):
@@ -114,28 +114,28 @@ class SciPyCall:
         return given
 
     def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """All arguments by name, defaults included, with other values for the variables."""
+        """Return all arguments by name with their defaults, with new values for the variables."""
         return self.form.defaults | self.changed(leaves)
 
     def known(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """All arguments as formulas are given them: those that are arrays as arrays."""
+        """Return all arguments for a formula, with numbers and lists converted to arrays."""
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
             value: Any = arguments.get(name)
             if isinstance(value, LIST):
                 if name in self.row.groups and any(map(np.ndim, value)):
-                    continue  # arrays, whose lengths may differ
+                    continue  # arrays of possibly different lengths
             elif type(value) not in (int, float, complex):
                 continue
             arguments[name] = np.asarray(value)[()]
         return arguments
 
     def words(self, leaves: Sequence[Any], wanted: frozenset[str], **more: Any) -> dict[str, Any]:
-        """The arguments that a formula names, and what else it may name."""
+        """Return the arguments and extra values that a formula names as parameters."""
         return chosen(self.known(leaves) | more, wanted)
 
     def original(self, leaves: Sequence[Any], change: Callable[[Any], Any] | None = None) -> Any:
-        """Call SciPy's function, with arguments that are changed before."""
+        """Call SciPy's function with new values for the variables, after `change` is applied."""
         given = self.changed(leaves)
         args, kwargs = self.form.placed(given if change is None else change(given))
         return self.row.call(*args, **kwargs)
@@ -143,7 +143,7 @@ class SciPyCall:
     # Its value
 
     def answer(self) -> Any:
-        """The result, with its derivatives."""
+        """Return the result with its derivatives."""
         outs = [
             out if isinstance(out, AnyWrapper) else wrapped_untracked(out)
             for out in self.values(self.leaves)
@@ -151,7 +151,7 @@ class SciPyCall:
         return part_of(self, outs)
 
     def values(self, leaves: Sequence[Any]) -> list[Any]:
-        """The floating-point parts of the result, for other values of the variables."""
+        """Return the floating-point parts of the result for new values of the variables."""
         for leaf in leaves:  # quicker than a generator
             if isinstance(leaf, AnyWrapper):
                 break
@@ -189,7 +189,7 @@ class SciPyCall:
     def reverse(
         self, inputs: Sequence[Any], needed: Sequence[bool], level: int
     ) -> tuple[list[Any], Pull]:
-        """The outputs, and what pulls their cotangents back."""
+        """Return the outputs, and the function that pulls their cotangents back."""
         outs = self.values(inputs)
         try:
             pull = self.derivative.pull(self, inputs, needed, outs)
@@ -210,7 +210,7 @@ class SciPyCall:
     def forward(
         self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
     ) -> tuple[list[Any], Sequence[Any]]:
-        """The outputs and their tangents; that of a by-product refuses to be used."""
+        """Return the outputs and their tangents; using the tangent of a by-product is an error."""
         outs = self.values(inputs)
         try:
             pushed = list(self.derivative.push(self, inputs, tangents, outs))
@@ -220,7 +220,7 @@ class SciPyCall:
             pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
         return outs, pushed
 
-    # Under `vmap`, where a formula looks at values: one example after the other
+    # Under `vmap`, for formulas that inspect values: one example after the other
 
     def _pulled_singly(
         self, inputs: Sequence[Any], needed: Sequence[bool], cotangents: Sequence[Any]
@@ -255,7 +255,7 @@ class SciPyCall:
         return list(looped(single, self.name, *inputs, *tangents))
 
     def byproduct_error(self, place: int) -> NoRuleError:
-        """The error for a by-product that a derivative was to be taken of."""
+        """Return the error for taking a derivative of a by-product."""
         key = self.out_paths[place][-1]
         part = f"item {key}" if isinstance(key, int) else f".{key}"
         return NoRuleError(
@@ -265,13 +265,13 @@ class SciPyCall:
 
 
 def _as_number(value: Any) -> Any:
-    """An array without axes as an array scalar, which SciPy takes for a number."""
+    """Convert an array without axes to an array scalar, which SciPy treats as a number."""
     is_array = hasattr(type_of(value), "__setitem__") and getattr(value, "ndim", 1) == 0
     return value[()] if is_array else value
 
 
 def _as_array(part: Any) -> Any:
-    """A number as an array scalar."""
+    """Convert a Python number to an array scalar."""
     return (
         np.float64(part)
         if type(part) is float
@@ -280,7 +280,7 @@ def _as_array(part: Any) -> Any:
 
 
 def part_of(call: SciPyCall, parts: Sequence[Any]) -> Any:
-    """SciPy's result with other values for its floating-point parts."""
+    """Return SciPy's result with its floating-point parts replaced."""
     if call.out_paths == [()]:
         return parts[0]
     return with_parts(call.result, dict(zip(call.out_paths, parts, strict=True)))
@@ -316,11 +316,11 @@ def holds_variable(value: Any) -> bool:
 
 
 FEW = 8
-"""So many parts are looked at one by one sooner than their types."""
+"""Up to this length a sequence is searched faster item by item than by its set of types."""
 
 
 def are_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell if no variable is among the arguments, quickly where none of them could hold one."""
+    """Tell if the arguments hold no variable, skipping arguments whose type cannot hold any."""
     for value in args:
         if isinstance(value, SUSPECTS) and holds_variable(value):
             return False
@@ -331,20 +331,20 @@ def are_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 class Parameter(NamedTuple):
-    """A parameter that a call gives, and what its row says of it."""
+    """A parameter with a given argument, and its description in the row."""
 
     name: str
     default: Any
     is_array: bool
     is_group: bool
     is_star: bool
-    """Holds options by their names."""
+    """The parameter collects options by name (`**kwargs`)."""
     is_known: bool
-    """The formulas know the option, or it does not matter to them."""
+    """The formulas name the option, or the derivative does not depend on it."""
 
 
 class Form:
-    """How the arguments of calls of one form go to the parameters of a row: the binding, kept."""
+    """The binding of arguments to a row's parameters, kept for all calls of the same form."""
 
     def __init__(self, row: Row, count: int, keywords: tuple[str, ...]) -> None:
         bound = row.signature.bind(*range(count), **dict.fromkeys(keywords, -1))
@@ -376,7 +376,7 @@ class Form:
         ]
 
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments by name."""
+        """Return the arguments by name."""
         count = len(self.positional)
         given = dict(zip(self.positional, args, strict=False))
         if self.star is not None:
@@ -391,7 +391,7 @@ class Form:
         return given
 
     def placed(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Arguments by name as SciPy's function is given them."""
+        """Convert arguments by name to positional and keyword arguments of SciPy's function."""
         args = [given[name] for name in self.positional]
         kwargs = {name: given[name] for name in self.keywords}
         if self.star is not None:
@@ -402,7 +402,7 @@ class Form:
 
 
 def form_of(row: Row, count: int, keywords: tuple[str, ...]) -> Form:
-    """Return how the arguments of a call of this form go to the parameters of a row."""
+    """Return the kept binding for calls with these positional and keyword arguments."""
     found: Form | None = row.forms.get((count, keywords))
     if found is None:
         found = row.forms[count, keywords] = Form(row, count, keywords)
@@ -412,13 +412,13 @@ def form_of(row: Row, count: int, keywords: tuple[str, ...]) -> Form:
 def without_permissions(
     row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of a call that overwrites none of them: others may hold them."""
+    """Return a call's arguments with `overwrite_` options off, since others may hold the arrays."""
     form = form_of(row, len(args), tuple(kwargs))
     return form.placed(form.named(args, kwargs))
 
 
 PLAIN = frozenset({bool, int, float, str, type(None)})
-"""The types of options that are not tracked."""
+"""The types of options that are never tracked."""
 
 
 def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
@@ -427,7 +427,7 @@ def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
 
 
 def _joined(value: Any, *, is_group: bool = False) -> Any:
-    """Return a nested list that holds variables as one variable; of a group, each of its lists."""
+    """Join a nested list that holds variables into one variable, or each list of a group."""
     if is_group:
         return rebuilt(value, [_joined(a) if isinstance(a, SEQUENCE) else a for a in value])
     leaf = next((leaf for _, leaf in wrappers_in(value)), None)
@@ -435,7 +435,7 @@ def _joined(value: Any, *, is_group: bool = False) -> Any:
 
 
 def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
-    """Refuse an option that the row does not know, or that is tracked."""
+    """Raise an error for an option that is tracked, or that the row does not know."""
     if row.knows(name):
         if not row.kind.tracks_all and is_recorded(value):
             raise NoRuleError(
@@ -456,7 +456,7 @@ def _is_simple(value: Any) -> bool:
 
 
 def refuse_recorded(row: Row, args: Any, kwargs: Any, why: str) -> None:
-    """Raise for a tracked argument; what `vmap` alone maps over passes."""
+    """Raise an error for a tracked argument; arguments that only `vmap` maps over are allowed."""
     found = [leaf for _, leaf in wrappers_in([args, kwargs])]
     if is_differentiated(found):
         raise NoRuleError(f"{row.name} {why}")

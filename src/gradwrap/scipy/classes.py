@@ -1,6 +1,6 @@
-"""Classes of SciPy's whose objects can hold variables.
+"""Classes of SciPy whose objects can hold variables.
 
-Such a class is a subclass of SciPy's, of which SciPy's own objects count as instances too.
+Each is a subclass of SciPy's class, and accepts SciPy's own objects as instances.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Class(Kind):
-    """A class: `make(original)` returns the subclass that stands for it."""
+    """A class of SciPy, replaced by the subclass that `make(original)` returns."""
 
     name = "class"
     tracks_all = True
@@ -31,7 +31,7 @@ class Class(Kind):
         self.make = make
 
     def takes(self, parameter: str) -> bool:
-        """Take every parameter: the class says itself what it refuses."""
+        """Take every parameter: the class itself checks its arguments."""
         return True
 
     def stand_in(self, row: Row) -> Any:
@@ -40,7 +40,7 @@ class Class(Kind):
 
 
 def meta_of(native: Any) -> Any:
-    """Make a metaclass for a subclass of which SciPy's own objects are instances too."""
+    """Make a metaclass for a subclass that accepts SciPy's own objects as instances."""
 
     class InstancesOfBoth(type(native)):  # type: ignore[misc]  # a class of SciPy's
         def __instancecheck__(self, instance: Any) -> bool:
@@ -55,10 +55,10 @@ def meta_of(native: Any) -> Any:
 def in_namespace(  # noqa: C901  the parts of one class
     constructors: Sequence[str], methods: Sequence[str], attributes: Sequence[str] = ()
 ) -> Callable[[Any], Any]:
-    """Make the subclass of a class that SciPy writes in the namespace of its arrays.
+    """Make the subclass of a class that SciPy implements in the namespace of its arrays.
 
-    Its constructors and methods run with SciPy's array-API paths open, and objects of plain data
-    among their arguments are made again in the namespace of the variables.
+    Its constructors and methods run with SciPy's array-API paths open. Objects of plain data among
+    their arguments are rebuilt in the namespace of the variables.
     """
 
     def make(native: Any) -> Any:  # noqa: C901  likewise
@@ -109,7 +109,7 @@ def in_namespace(  # noqa: C901  the parts of one class
         if "__mul__" in methods:
             made.__rmul__ = lambda self, other: opened(native.__mul__, (other, self), {})
         made.__new__ = __new__
-        # Python calls it on what `__new__` returns
+        # Python calls it on the result of `__new__`
         made.__init__ = lambda self, *args, **kwargs: None
         return made
 
@@ -117,13 +117,13 @@ def in_namespace(  # noqa: C901  the parts of one class
 
 
 def method_of_property(native: Any, name: str, opened: Any) -> Any:
-    """Return the getter of a property, with the paths open."""
+    """Return the getter of a property, which runs with the array-API paths open."""
     getter = getattr(native, name).fget
     return lambda self: opened(getter, (self,), {})
 
 
 def _holds_tracked(value: Any) -> bool:
-    """Tell if an object that holds variables is in nested lists."""
+    """Tell if nested lists contain an object that holds variables."""
     if isinstance(value, SEQUENCE):
         return any(map(_holds_tracked, value))
     if isinstance(value, DICT):
@@ -132,13 +132,13 @@ def _holds_tracked(value: Any) -> bool:
 
 
 def _lifted(value: Any) -> Any:
-    """The arguments with objects of plain data made again of variables, which are not tracked."""
+    """Rebuild objects of plain data among the arguments from untracked variables."""
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_lifted(part) for part in value])
     if isinstance(value, DICT):
         return {key: _lifted(part) for key, part in value.items()}
     if isinstance(value, AnyWrapper):
-        # SciPy computes in double precision, save for arrays of other libraries
+        # SciPy computes in double precision, except for arrays of other libraries
         return value.astype(np.float64) if value.dtype == np.float32 else value
     if _holds_tracked(value):
         return value
@@ -150,7 +150,7 @@ def _lifted(value: Any) -> Any:
 
 
 def _adopted(result: Any, native: Any, made: Any) -> Any:
-    """Let a result of SciPy's class, made of variables, be one of the subclass."""
+    """Convert a result of SciPy's class that holds variables to the subclass."""
     if isinstance(result, SEQUENCE):
         return rebuilt(result, [_adopted(part, native, made) for part in result])
     if type(result) is native:

@@ -1,13 +1,13 @@
-"""Functions of SciPy's that are answered as a whole: called, watched, replaced or refused.
+"""The kinds of rules that replace a whole function, and the dispatchers that apply rules.
 
-A dispatcher stands for SciPy's function. It asks once whether an argument is tracked.
+A dispatcher stands for SciPy's function. It checks once whether an argument is tracked.
 
 ===============  ================================================================================
 kind             its derivative
 ===============  ================================================================================
-`Composed`       none of its own: a function that calls others, in place of SciPy's
-`Constant`       none: the result is piecewise constant
-`Refused`        none: a tracked argument is an error, which says why
+`Composed`       that of another function, which replaces SciPy's
+`Constant`       zero: the result is piecewise constant
+`Refused`        none: a tracked argument raises an error with the reason
 ===============  ================================================================================
 """
 
@@ -54,9 +54,9 @@ def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
 
 
 def scipys(path: str) -> Callable[..., Any]:
-    """Return SciPy's own function, also where `install` has given that a rule.
+    """Return SciPy's own function, even after `install` has given it a rule.
 
-    What it calls of SciPy's in its turn runs on plain data as well.
+    SciPy's functions that it calls run on plain data as well.
     """
     row = row_of(path)
     assert row is not None, path
@@ -72,9 +72,9 @@ def scipys(path: str) -> Callable[..., Any]:
 
 
 class Composed(Kind):
-    """A function that does all by itself, in place of SciPy's: `function(...)`.
+    """A function that replaces SciPy's: `function(...)`.
 
-    It calls SciPy's on plain data, and attaches a derivative to what that returns.
+    It calls SciPy's function on plain data, and attaches a derivative to the result.
     """
 
     name = "composed"
@@ -83,21 +83,21 @@ class Composed(Kind):
     def __init__(self, function: Callable[..., Any], *, calls_back: bool = False) -> None:
         self.function = function
         self.calls_back = calls_back
-        """It takes a function, which may have closed over what is tracked."""
+        """The function takes a callback, which may have closed over tracked values."""
 
     def takes(self, parameter: str) -> bool:
         """Tell if the function has the parameter."""
         return parameter in parameters_of(self.function)
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function in the place of SciPy's."""
+        """Call the function instead of SciPy's."""
         return self.function(*args, **kwargs)
 
     def stand_in(self, row: Row) -> Any:
-        """Return a dispatcher that also asks what functions among the arguments have closed over.
+        """Return a dispatcher that also checks callbacks for tracked values in their closures.
 
-        Outside of a transform only the tape can be in a closure; then SciPy's own function stops
-        at the first value that it is given.
+        Outside of a transform a closure can hold tracked values only of the tape. SciPy's function
+        then stops at the first tracked value that the callback returns.
         """
         if not self.calls_back:
             return None
@@ -116,7 +116,7 @@ class Composed(Kind):
 
 
 def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call SciPy's function; stop at the first tracked value that the caller's returns."""
+    """Call SciPy's function; stop at the first tracked value that a callback returns."""
     if natively.get():
         return original(*args, **kwargs)
     is_simple = all(map(_is_simple, (*args, *kwargs.values())))
@@ -127,7 +127,7 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
             return original(*args, **kwargs)
         except GradwrapError:
             raise
-        except Exception:  # C code may have raised its own in place of gradwrap's
+        except Exception:  # C code may have replaced gradwrap's error
             if not is_simple:
                 raise
     elif not is_simple:  # a call that cannot be made twice
@@ -138,7 +138,7 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _has_recorded(value: Any) -> bool:
-    """Tell if a function has closed over what the tape records."""
+    """Tell if a function has closed over a recorded value."""
     cells: Any = getattr(value, "__closure__", None) or ()
     return any(is_recorded(cell.cell_contents) for cell in cells if cell != EMPTY)
 
@@ -147,7 +147,7 @@ EMPTY = CellType()
 
 
 class _RecordedError(Exception):
-    """A function of the caller's has returned what is tracked."""
+    """A callback has returned a tracked value."""
 
 
 def _stop_at_recorded(made: Any) -> None:
@@ -156,7 +156,7 @@ def _stop_at_recorded(made: Any) -> None:
 
 
 def _watched(value: Any, check: Callable[[Any], None]) -> Any:
-    """A function of the caller's, each result of which is checked; anything else as it is."""
+    """Wrap a callback so that each of its results is checked; return other values unchanged."""
     if not isinstance(value, FUNCTIONS):
         return value
 
@@ -178,7 +178,7 @@ SIMPLE = (
 
 
 def _is_simple(value: Any) -> bool:
-    """Tell if an argument has no state, so that a call may be made twice."""
+    """Tell if an argument has no state, so that the call can be repeated."""
     if isinstance(value, SIMPLE):
         return True
     if isinstance(value, DICT):
@@ -190,7 +190,7 @@ DETACH = "Fix: .detach() what is tracked, for a constant."
 
 
 class Constant(Kind):
-    """A function whose result is piecewise constant, or does not depend on floats."""
+    """A function whose result is piecewise constant, or independent of its float arguments."""
 
     name = "no derivative"
     tracks_all = True
@@ -204,7 +204,7 @@ class Constant(Kind):
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call SciPy's function on the data."""
-        if row.arrays:  # the result depends on the other arguments all the same
+        if row.arrays:  # the result may still depend on the other arguments
             given = row.signature.bind(*args, **kwargs).arguments
             others = {name: value for name, value in given.items() if name not in row.arrays}
             refuse_recorded(row, (), others, f"has no derivative in {', '.join(others)}. {DETACH}")
@@ -217,7 +217,7 @@ class Constant(Kind):
 
 
 class Refused(Kind):
-    """A function that has no derivative here: the reason, or the way out, in words."""
+    """A function without a derivative, with the reason or a remedy for the message."""
 
     name = "refused"
     tracks_all = True
@@ -230,12 +230,12 @@ class Refused(Kind):
         return True
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Refuse what is tracked; call SciPy's function on anything else."""
+        """Raise an error for a tracked argument; call SciPy's function on plain arguments."""
         refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
         return Constant.answer(Constant(self.why), row, args, kwargs)
 
     def stand_in(self, row: Row) -> Any:
-        """Return a dispatcher that refuses tracked results of functions among the arguments."""
+        """Return a dispatcher that raises an error for tracked results of callbacks."""
         dispatch = dispatching(row, row.original)
 
         def check(made: Any) -> None:
@@ -252,7 +252,7 @@ class Refused(Kind):
 
 
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's function, unless a variable is among the arguments."""
+    """Return a dispatcher: the row's rule if an argument holds a variable, else SciPy's code."""
     answer = row.kind.answer
     least = min(row.permissions.values(), default=None)
 

@@ -1,4 +1,4 @@
-"""The modules that stand for SciPy's: its own objects, and dispatchers where there are rows."""
+"""The modules that stand for SciPy's: dispatchers for names with a row, else SciPy's objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _dispatchers: dict[str, Any] = {}
 
 
 def dispatcher(path: str) -> Any:
-    """Return the dispatcher of a public path: SciPy's function, or the row's where it is asked."""
+    """Return the dispatcher of a public path: the row's rule for variables, else SciPy's code."""
     found = _dispatchers.get(path)
     if found is None:
         row = row_of(path)
@@ -36,20 +36,20 @@ def _made(row: Row) -> Any:
 
 
 def is_function(found: Any) -> bool:
-    """Tell if an object is a function in Python or C; a ufunc asks its arguments itself."""
+    """Tell if an object is a function in Python or C; a ufunc dispatches by itself."""
     return isinstance(found, (FunctionType, BuiltinFunctionType))
 
 
 UNTRIED = Untried()
 SPECIAL = ("__all__", "__version__")
-"""The special names that are SciPy's; not `__path__`, by which its files would be run again."""
+"""The special names taken from SciPy; not `__path__`, which would import its files again."""
 
 
 # Modules ------------------------------------------------------------------------------------------
 
 
 def door(module: str) -> dict[str, Callable[..., Any]]:
-    """Make the `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
+    """Make `__getattr__` and `__dir__` for the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
     public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
@@ -75,7 +75,7 @@ def door(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def _submodule(path: str, native: ModuleType) -> ModuleType:
-    """The door of a submodule, if there is one."""
+    """Return the module that stands for a submodule of SciPy, or None."""
     try:
         return import_module(f"gradwrap.scipy.{path}")
     except ModuleNotFoundError:
@@ -86,7 +86,7 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
 
 
 def stand_in(found: object) -> object | None:
-    """Return what stands for a module, a function or a class of SciPy's; None for anything else.
+    """Return the object that stands for a module, function or class of SciPy, or None.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def stand_in(found: object) -> object | None:
 
 
 def _paths() -> dict[Any, str]:
-    """The public paths of SciPy's objects that have rows, of the modules that are loaded."""
+    """Return the public paths of SciPy's objects with rows, for the modules that are loaded."""
     for name in [name for name in tuple(sys.modules) if name.startswith("scipy.")]:
         module = name.removeprefix("scipy.")
         if module not in _known and not any(part.startswith("_") for part in name.split(".")):

@@ -1,8 +1,8 @@
-"""`install` and `uninstall`: SciPy's own functions get the rules, for code that imports SciPy.
+"""`install` and `uninstall` give SciPy's own functions the rules, and take them back.
 
-A function keeps its identity: its code is exchanged for one that calls the dispatcher, and the
-original code goes on in a copy. So names that were imported earlier are served too. Classes get
-constructors that make the subclass where an argument is tracked.
+A function keeps its identity: its code is replaced by code that calls the dispatcher, and a copy
+keeps the original code. So names that were imported earlier have the rules too. Constructors of
+classes make the subclass if an argument is tracked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ASKED = (
     "__call__", "ev", "evaluate", "integral", "integrate", "integrate_box_1d", "logpdf", "pdf",
     "solve",
 )  # fmt: skip
-"""Methods by which an object of plain data is asked at points, which may be tracked."""
+"""Methods that evaluate an object of plain data at points, which may be tracked."""
 _lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
 
@@ -41,7 +41,7 @@ _undo: list[Callable[[], None]] = []
 def install() -> None:
     """Give SciPy's own functions and classes their rules, until `uninstall` is called.
 
-    Plain arguments go to the original code. It may be called again.
+    Calls with plain arguments run the original code. Calling `install` twice has no effect.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Put everything of SciPy's back as it was before `install`."""
+    """Restore SciPy's functions and classes as they were before `install`."""
     with _lock:
         while _undo:
             _undo.pop()()
@@ -114,7 +114,7 @@ def _install_class(row: Row) -> Callable[[], None]:
 
 
 def _methods(native: Any, ours: Any) -> dict[str, Any]:
-    """What a class of SciPy's gets, of which ours is the one that takes tracked values."""
+    """Return the methods to set on SciPy's class so that `ours` handles tracked values."""
     new: dict[str, Any] = {}
     for name in getattr(ours, "_constructors", ()):
         new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
@@ -131,7 +131,7 @@ def _methods(native: Any, ours: Any) -> dict[str, Any]:
 
 
 def _operating(method: Any, ours: Any) -> Any:
-    """An operator of a matrix of plain elements, by ours where its other operand is tracked."""
+    """Wrap an operator of a plain matrix: our class computes it if the other operand is tracked."""
 
     @functools.wraps(method)
     def operate(self: Any, other: Any, *args: Any) -> Any:
@@ -145,7 +145,7 @@ def _operating(method: Any, ours: Any) -> Any:
 
 
 def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
-    """The constructor, which lets an object of tracked data be one of our class."""
+    """Wrap the constructor: an object of tracked data becomes an instance of our class."""
     initialize = native.__init__
     is_tracked = getattr(ours, "_is_tracked", lambda *given: holds_variable(given))
 
@@ -161,7 +161,7 @@ def _initializing(native: Any, ours: Any, made_of: Any) -> Any:
 
 
 def _asking(method: Any, ours: Any, made_of: Any) -> Any:
-    """A method that is asked for tracked points: of our object of the same data."""
+    """Wrap a method: for tracked points, our object of the same data computes the result."""
 
     @functools.wraps(method)
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:

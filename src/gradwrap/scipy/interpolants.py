@@ -1,4 +1,4 @@
-"""Interpolants made of tracked data, or asked at tracked points."""
+"""Interpolants of tracked data, or evaluated at tracked points."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ GAUSS = np.polynomial.legendre.leggauss(6)
 def interpolant_class(  # noqa: C901  the parts of one class
     path: str, formula: Callable[..., Any], first: str = "x"
 ) -> Callable[[Any], Any]:
-    """Make the subclass of an interpolant's class, whose values `formula` gives.
+    """Make the subclass of an interpolant's class that evaluates `formula`.
 
     `formula(made, given, x, **options)` returns the value at points, where `made` is SciPy's own
-    object of the data, and `given` has the arguments of the constructor by name. `first` is what
-    the points are called.
+    object of the data, and `given` has the arguments of the constructor by name. `first` is the
+    name of the parameter for the points.
     """
 
     def make(native: Any) -> Any:  # noqa: C901  likewise
@@ -53,12 +53,12 @@ def interpolant_class(  # noqa: C901  the parts of one class
 
             @staticmethod
             def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
-                """Let an object of SciPy's class, not initialized yet, be one of this class."""
+                """Convert an uninitialized object of SciPy's class to this class."""
                 made.__class__ = Interpolant
                 made.__init__(*args, **kwargs)
 
             def __getattr__(self, name: str) -> Any:
-                """Hand on what SciPy's object has; floats refuse to be differentiated."""
+                """Return an attribute of SciPy's object; a float attribute has no derivative."""
                 if name.startswith("__") or "_made" not in vars(self):
                     raise AttributeError(name)
                 found = getattr(self._made, name)
@@ -79,7 +79,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 return attached(path, value, {(): self._formula_of(**options)})
 
             def _prepared(self, given: Any) -> Any:
-                """SciPy's object; one that a method of SciPy's made is asked for its data."""
+                """Return SciPy's object, rebuilt from its data if a method of SciPy made it."""
                 own: Any = vars(self)
                 if "_made" in own or not holds_variable(given):
                     return own.get("_made", self)
@@ -153,9 +153,9 @@ def _property(member: property, name: str) -> property:
 
 
 class OfOrder:
-    """A derivative of an interpolant, or with a negative order its integral from the first knot.
+    """A derivative of an interpolant, or for a negative order its integral from the first knot.
 
-    What it has no derivative for is SciPy's object's, and refuses to be differentiated.
+    Other attributes come from SciPy's object; differentiating them is an error.
     """
 
     def __init__(self, path: str, interpolant: Any, made: Any, order: int) -> None:
@@ -176,7 +176,7 @@ class OfOrder:
         return self._integral(as_array(x) * 1.0, -order, **more)
 
     def _integral(self, x: Any, order: int, **more: Any) -> Any:
-        """The repeated integral, by Cauchy's formula and a quadrature between the knots."""
+        """Return the repeated integral, by Cauchy's formula and quadrature between the knots."""
         knots = self._knots()
         periodic = "periodic" in (more.get("extrapolate"), getattr(self._made, "extrapolate", None))
         data = np.asarray(plain(x))
@@ -197,7 +197,7 @@ class OfOrder:
         return np.moveaxis(total, range(x.ndim), range(axis, axis + x.ndim))
 
     def _knots(self) -> Any:
-        """The places between which it is one polynomial, of which the first is tracked."""
+        """Return the ends of the polynomial pieces, the first of them tracked."""
         made, given = self._interpolant._made, self._interpolant._given
         if hasattr(made, "t"):
             if made.t[0] != made.t[made.k]:
@@ -234,7 +234,7 @@ class OfOrder:
         return attached(self._path, value, {(): ends[1] - ends[0]})
 
     def integral(self, a: Any, b: Any) -> Any:
-        """Return the integral between two points, where the interpolant is zero outside."""
+        """Return the integral between two points; the interpolant is zero outside its range."""
         value = self._made.integral(plain(a), plain(b))
         knots = self._knots()
         ends = [
@@ -243,15 +243,15 @@ class OfOrder:
         return attached(self._path, value, {(): ends[1] - ends[0]})
 
     def roots(self, *args: Any, **kwargs: Any) -> Any:
-        """Return where it is zero."""
+        """Return the roots."""
         return self._solution(0.0, self._made.roots(*args, **kwargs))
 
     def solve(self, y: Any = 0.0, *args: Any, **kwargs: Any) -> Any:
-        """Return where it has a value."""
+        """Return the points where the interpolant has a given value."""
         return self._solution(y, self._made.solve(plain(y), *args, **kwargs))
 
     def _solution(self, y: Any, found: Any) -> Any:
-        """The places that SciPy found; each of Newton's steps from there gives one derivative."""
+        """Return SciPy's solutions after Newton steps; each step adds one order of derivative."""
         if not isinstance(found, np.ndarray) or found.dtype == object:
             self._refuse("what is found for several functions")
         x: Any = np.nan_to_num(found)
@@ -277,7 +277,7 @@ class OfOrder:
 
 
 def refusing(name: str, value: Any, given: Any) -> Any:
-    """A value that was made of tracked data, and that refuses to be differentiated."""
+    """Return a value computed from tracked data; differentiating it raises an error."""
     leaves = [leaf for _, leaf in wrappers_in(given)]
     return attached(
         name, (value, *map(plain, leaves)), {(i + 1,): x for i, x in enumerate(leaves)}
@@ -285,7 +285,7 @@ def refusing(name: str, value: Any, given: Any) -> Any:
 
 
 def differentiated(function: Callable[[Any], Any], x: Any, nu: int) -> Any:
-    """The derivative of order `nu` of a function of points, each value of which is of one point."""
+    """Return the derivative of order `nu` of a function that acts on each point by itself."""
     if nu == 0:
         return function(x)
     return jvp(lambda at: differentiated(function, at, nu - 1), (x,), (np.ones(x.shape, x.dtype),))[

@@ -1,4 +1,4 @@
-"""The kinds of rules: how the derivative of a call of SciPy's follows from what a row says.
+"""The kinds of rules: how the derivative of a call of SciPy follows from its row.
 
 ===============  ================================================================================
 kind             its derivative
@@ -12,8 +12,8 @@ kind             its derivative
 
 The kinds without a formula are in `gradwrap.scipy.dispatching`.
 
-A formula's parameters are named as those of SciPy's function; it is given those that it names.
-`out` is SciPy's value.
+The parameters of a formula have the names of SciPy's parameters, and receive their arguments.
+A parameter `out` receives SciPy's value.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from gradwrap.scipy.dispatching import Constant, dispatching, parameters_of
 
 
 class Derived(Kind):
-    """A call whose value is SciPy's and whose derivative is a formula's."""
+    """A call with SciPy's value and the derivative of a formula."""
 
     tracks_all = False
 
@@ -77,7 +77,7 @@ class Derived(Kind):
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
-        """Reverse mode: forward mode, transposed."""
+        """Return reverse mode as the transpose of forward mode."""
 
         def forward(tangents: Sequence[Any]) -> tuple[list[Any], Sequence[Any]]:
             return list(outs), self.push(call, inputs, tangents, outs)
@@ -87,7 +87,7 @@ class Derived(Kind):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Forward mode: reverse mode, transposed."""
+        """Return forward mode as the transpose of reverse mode."""
         needed = [tangent is not None for tangent in tangents]
         return push_by_transposing(self.pull(call, inputs, needed, outs), outs, tangents)
 
@@ -95,8 +95,8 @@ class Derived(Kind):
 class Formula(Derived):
     """The derivative of a function in NumPy of the same arguments.
 
-    It returns what SciPy's function does, or the parts of it that have a derivative: a tuple, or a
-    dictionary. `out` is SciPy's value as data, for choices that are piecewise constant.
+    It returns a result like SciPy's, or only its differentiable parts in a tuple or a dictionary.
+    `out` is SciPy's value as data, for choices that are piecewise constant.
     """
 
     name = "formula"
@@ -108,7 +108,7 @@ class Formula(Derived):
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
-        """Record the formula."""
+        """Record the formula, and return its pullback."""
         places = [place for place, is_needed in enumerate(needed) if is_needed]
         formula, kept = self._of_leaves(call, inputs, places, outs)
         _, pull = vjp(formula, *(inputs[place] for place in places))
@@ -138,9 +138,9 @@ class Formula(Derived):
     def _of_leaves(
         self, call: SciPyCall, inputs: Sequence[Any], places: Sequence[int], outs: Sequence[Any]
     ) -> tuple[Callable[..., Any], list[int]]:
-        """The formula as a function of the tracked arguments, to what of the result they move.
+        """Return the formula as a function from the tracked arguments to the tracked outputs.
 
-        Which parts these are is noted in a list when the formula runs.
+        Running the formula appends the places of these outputs to the returned list.
         """
         kept: list[int] = []
 
@@ -170,7 +170,7 @@ class Formula(Derived):
 
 
 class Stack(Formula):
-    """The derivative of a call on stacks of matrices: that of a call on each matrix."""
+    """The derivative of a call on stacks of matrices, from a call on each matrix."""
 
     def __init__(self) -> None:
         pass
@@ -198,12 +198,12 @@ STACK = Stack()
 
 
 def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
-    """Return the row of a function whose derivative is that of a formula of the same arguments."""
+    """Return a row whose derivative is that of a formula of the same arguments."""
     return Row(path, Formula(function), arrays=arrays, **words)
 
 
 class ArrayApi(Formula):
-    """The derivative of SciPy's own array-API path, which is made of operations of the table."""
+    """The derivative of SciPy's own array-API path, which calls operations of the table."""
 
     name = "array-API path"
     tracks_all = True
@@ -216,7 +216,7 @@ class ArrayApi(Formula):
         return True
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return SciPy's value with the derivative of its path; within a path, go on in it."""
+        """Return SciPy's value with the derivative of its path; inside an open path, call SciPy."""
         if are_open():
             return row.call(*args, **kwargs)
         return super().answer(row, args, kwargs)
@@ -228,7 +228,7 @@ class ArrayApi(Formula):
 
 
 def _wrapped_arrays(value: Any) -> Any:
-    """The same containers with all floating-point arrays as variables, of one namespace."""
+    """Wrap all floating-point arrays in nested containers as variables."""
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_wrapped_arrays(part) for part in value])
     if isinstance(value, DICT):
@@ -238,12 +238,12 @@ def _wrapped_arrays(value: Any) -> Any:
 
 
 class Untried(ArrayApi):
-    """A function without a row: its array-API path, if it has one for variables."""
+    """A function without a row, differentiated by its array-API path if that takes variables."""
 
     name = "array-API path, untested"
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Try the path; whatever it raises, the message is about the public function."""
+        """Try the array-API path; if it fails, raise an error that names the public function."""
         leaves = [leaf for _, leaf in wrappers_in([args, kwargs])]
         if not is_differentiated(leaves):
             return Constant.answer(Constant(""), row, args, kwargs)
@@ -302,9 +302,9 @@ class Tangent(Derived):
 class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
-    The function is linear in each of these arguments by itself, so its tangent is the function
-    itself; otherwise `push` gives a formula `function(t, out, ...)` for each. `back` is a formula
-    whose result several of the others name, such as the solution of the adjoint system.
+    If the function is linear in each argument, the function itself gives the tangent. Otherwise
+    `push` has a formula `function(t, out, ...)` for each argument. `back` is a formula whose result
+    other formulas take as a parameter, such as the solution of the adjoint system.
     """
 
     name = "adjoint"
@@ -347,7 +347,7 @@ class Adjoint(Derived):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Sum what the tangent of each argument contributes."""
+        """Sum the contributions of the tangents of the arguments."""
         total: list[Any] = [None] * len(outs)
         for place, (path, tangent) in enumerate(zip(call.paths, tangents, strict=True)):
             if tangent is None:
@@ -368,10 +368,10 @@ class Adjoint(Derived):
 
 
 class AxisLinear(Derived):
-    """A function that is linear in one array, along one axis: the tangent is the function itself.
+    """A function linear in one array along one axis, which also maps tangents.
 
-    Its adjoint is `adjoint(g, ...)`, where one is known; otherwise that of the matrix of the map,
-    which is the function of unit vectors. The matrix is kept in sparse form for some calls.
+    Reverse mode calls `adjoint(g, ...)` if given. Otherwise it applies the adjoint of the map's
+    matrix, found by calling the function on unit vectors. Recent matrices are kept in sparse form.
     """
 
     name = "linear along an axis"
@@ -391,7 +391,7 @@ class AxisLinear(Derived):
         self.singly = singly
         """The function takes one vector at a time."""
         self.holds = holds
-        """The option with which the function is not linear, of the arguments; empty if it is."""
+        """A function from the arguments to the option that makes the map nonlinear, or ""."""
         self._matrices: dict[Any, Any] = {}
 
     def takes(self, parameter: str) -> bool:
@@ -410,7 +410,7 @@ class AxisLinear(Derived):
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
-        """Apply the adjoint."""
+        """Return the function that applies the adjoint."""
         self._check(call)
         arguments = call.arguments(inputs)
         x = arguments[self.array]
@@ -438,7 +438,7 @@ class AxisLinear(Derived):
             )
 
     def _matrix(self, call: SciPyCall, n: int) -> Any:
-        """The matrix of the map for vectors of length n, as SciPy's function of unit vectors."""
+        """Return the matrix of the map for vectors of length n, from its values at unit vectors."""
         options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
@@ -460,13 +460,13 @@ class AxisLinear(Derived):
 
 
 BLOCK = 256
-"""So many unit vectors are transformed at once."""
+"""The number of unit vectors that are transformed at once."""
 KEPT = 16
-"""So many matrices are kept."""
+"""The number of matrices that are kept."""
 
 
 def _frozen(value: Any) -> Any:
-    """An option as a part of a key."""
+    """Convert an option to a hashable part of a key."""
     return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
 
 
@@ -507,14 +507,14 @@ def _or_zeros(cotangent: Any, out: Any) -> Any:
 
 
 def _fitted(made: Any, x: Any) -> Any:
-    """A cotangent that a formula returned, of the shape and dtype of the argument."""
+    """Convert a formula's cotangent to the shape and dtype of the argument."""
     if made.shape == x.shape and made.dtype == x.dtype:
         return made
     return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
 
 
 def _aligned(part: Any, out: Any) -> Any:
-    """A part of what a formula returned, of the shape and dtype of SciPy's."""
+    """Convert a part of a formula's result to the shape and dtype of SciPy's."""
     if part is None:
         return zeros_like(out)
     if not is_array(part):

@@ -1,7 +1,7 @@
-"""The public names of SciPy that have no row, by what they are.
+"""The public names of SciPy without a row, grouped by the reason.
 
-A test compares them, and the rows, with the SciPy that is installed. A name that a new SciPy has,
-and that is neither here nor in a row, fails it.
+A test compares these names and the rows with the installed SciPy. It fails for a public name that
+is neither listed here nor in a row.
 """
 
 NAMES: dict[str, dict[str, str]] = {

@@ -1,4 +1,4 @@
-"""The public name of the function of SciPy's that a tracked value was given to, for messages."""
+"""The public name, for messages, of the SciPy function that received a tracked value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def advice(caller: Caller) -> str:
-    """Return what to do about a call of SciPy's that cannot take a tracked value."""
+    """Return the remedy for a call of SciPy that cannot take a tracked value."""
     path = public_path(caller)
     if path is None:
         return (
@@ -30,7 +30,7 @@ def advice(caller: Caller) -> str:
 
 
 def public_path(caller: Caller) -> str | None:
-    """Return the path of the outermost call that is a public function or class of SciPy's."""
+    """Return the public path of the outermost call of a function or class of SciPy."""
     for module, names in caller.outside:
         parts = module.split(".")[1:]
         public = [part for part in parts if not part.startswith("_")]

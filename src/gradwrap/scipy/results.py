@@ -1,4 +1,4 @@
-"""The floating-point parts of a result, taken out by their paths and put back in.
+"""Extract the floating-point parts of a result by their paths, and put them back.
 
 SciPy returns arrays, numbers, tuples, named tuples, and result objects that are dictionaries.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def is_float(value: Any) -> bool:
-    """Tell if a value is a floating-point or complex array, wrapped or not, or such a number."""
+    """Tell if a value is a floating-point or complex number or array, wrapped or plain."""
     if isinstance(value, (np.ndarray, np.generic, AnyWrapper)):
         return value.dtype.kind in "fc"
     if isinstance(value, (float, complex)):
@@ -49,7 +49,7 @@ def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def is_discrete(result: Any) -> bool:
-    """Tell if a result is made of whole numbers, truth values and texts alone."""
+    """Tell if a result contains only integers, bools and strings."""
     if isinstance(result, SEQUENCE):
         return all(map(is_discrete, result)) and not _more_fields(result)
     if isinstance(result, DICT):
@@ -68,7 +68,7 @@ def part_at(result: Any, path: Path) -> Any:
 
 
 def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
-    """Return a copy of a result with other parts at some paths."""
+    """Return a copy of a result with the parts at some paths replaced."""
     if path in parts:
         return parts[path]
     if isinstance(result, SEQUENCE):
@@ -79,7 +79,7 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
         }
         if not hasattr(result, "__dict__"):
             return rebuilt(result, changed)
-        made = tuple.__new__(type_of(result), changed)  # whose constructor may ask for more
+        made = tuple.__new__(type_of(result), changed)  # its constructor may take more arguments
         vars(made).update(vars(result) | more)
         return made
     if isinstance(result, DICT):
@@ -97,5 +97,5 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
 
 
 def _more_fields(result: Any) -> tuple[str, ...]:
-    """Return the names of the attributes that SciPy's named tuples have besides their items."""
+    """Return the names of the extra attributes of SciPy's named tuples."""
     return tuple(getattr(result, "_extra_fields", ()))

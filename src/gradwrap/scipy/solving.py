@@ -1,7 +1,7 @@
-"""Functions that call the caller's function: SciPy's result, with a derivative attached to it.
+"""Functions that take callbacks: SciPy's result with a derivative attached.
 
-SciPy runs first, on plain data, and gives the value. A differentiable way to the same value, such
-as the implicit function theorem, gives the derivative. Both are put together by `attached`.
+SciPy computes the value on plain data. Another computation of the same value, such as the implicit
+function theorem, gives the derivative. `attached` combines the two.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """The data of the variables in a value, of numbers as numbers."""
+    """Replace the variables in nested containers by their data."""
     return map_leaves(_plain_leaf, value)
 
 
@@ -42,7 +42,7 @@ def _plain_leaf(leaf: Any) -> Any:
 
 
 def quiet(function: Any) -> Any:
-    """The caller's function as SciPy calls it: plain data in and out, nothing recorded."""
+    """Wrap a callback to take and return plain data without recording."""
     if not callable(function):
         return function
 
@@ -55,7 +55,7 @@ def quiet(function: Any) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """A list of variables as one variable; anything else as NumPy has it."""
+    """Join a list of variables into one variable; convert other values with NumPy."""
     if isinstance(value, AnyWrapper):
         return value
     found = next((leaf for _, leaf in wrappers_in(value)), None)
@@ -63,27 +63,27 @@ def as_array(value: Any) -> Any:
 
 
 def as_args(args: Any) -> tuple[Any, ...]:
-    """Return the arguments for the caller's function: a tuple, or one argument."""
+    """Return the extra arguments of a callback as a tuple; a single argument is allowed."""
     return args if isinstance(args, tuple) else (args,)
 
 
 def solution(residual: Callable[[Any], Any], found: Any) -> Any:
-    """A root that SciPy has found, with the derivative that the equation gives it."""
+    """Return SciPy's root with the derivative from the implicit function theorem."""
     return custom_root(residual, np.asarray(found, dtype=float)[()], lambda _f, x: x)
 
 
 class _ResultRow(Row):
-    """The row of one result: its parts have derivatives where there is a variable for them."""
+    """The row of one result, whose parts with a variable are differentiable."""
 
     def is_byproduct(self, path: tuple[Any, ...]) -> bool:
-        """Tell if there is no variable for a part."""
+        """Tell if a part has no variable."""
         return path not in self.chosen
 
     chosen: Mapping[Path, int] = {}
 
 
 class _Attached(Derived):
-    """The derivative of each part is that of its variable."""
+    """The derivative of a result: each part has the derivative of its variable."""
 
     def takes(self, parameter: str) -> bool:
         """Take the result, which is data."""
@@ -92,7 +92,7 @@ class _Attached(Derived):
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
     ) -> Pull:
-        """Hand the cotangents on."""
+        """Pass the cotangents on to the variables."""
         row: Any = call.row
 
         def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -108,16 +108,16 @@ class _Attached(Derived):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Hand the tangents on."""
+        """Pass the tangents of the variables on."""
         row: Any = call.row
         of_part = {path[1]: t for path, t in zip(call.paths, tangents, strict=True)}
         return [of_part.get(row.chosen.get(path, -1)) for path in call.out_paths]
 
 
 def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
-    """SciPy's result, whose parts at some paths have the derivatives of variables.
+    """Return SciPy's result with the derivatives of variables for the parts at some paths.
 
-    Floating-point parts without a variable refuse to be used for a derivative.
+    Differentiating a floating-point part without a variable raises an error.
     """
     if not is_recorded(list(parts.values())):
         return result
@@ -138,7 +138,7 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
 
 
 class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
-    """An operator in a tracked result, which has no derivative: its use raises an error."""
+    """An operator in a tracked result; it has no derivative, and its use raises an error."""
 
     def __init__(self, operator: Any, what: str) -> None:
         super().__init__(operator.dtype, operator.shape)
@@ -167,7 +167,7 @@ class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
         return self._matmat(None)
 
     def todense(self) -> Any:
-        """Refuse, as products do."""
+        """Raise an error, as products do."""
         return self._matmat(None)
 
 
@@ -178,7 +178,7 @@ def _at(result: Any, path: Path) -> Any:
 
 
 def refuse(name: str, **options: Any) -> None:
-    """Refuse options, by name, that are given."""
+    """Raise an error for the first of these options that is given."""
     for option, value in options.items():
         if (
             value is not None
@@ -192,7 +192,7 @@ def refuse(name: str, **options: Any) -> None:
 
 
 def refuse_failure(name: str, success: Any, message: Any) -> None:
-    """Refuse the derivative of what is no solution."""
+    """Refuse the derivative of a result that is not a solution."""
     if not success:
         raise NoRuleError(
             f"{name} found no solution ({message}), so there is nothing to differentiate. "

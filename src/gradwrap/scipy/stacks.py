@@ -1,4 +1,4 @@
-"""Stacks of matrices: which arguments of a call are stacks, and the call of one matrix.
+"""Stacks of matrices: find the arguments that are stacks, and select those of one matrix.
 
 SciPy (from 1.17 on) calls functions of matrices on each matrix of a stack. A row names such
 arguments, with the number of axes of one matrix, in `cores`.
@@ -22,7 +22,7 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
     """Tell if an argument has more axes than one matrix."""
     for name, core in cores.items():
         value: Any = given.get(name)
-        parts: Any = value if isinstance(value, TUPLE) else (value,)
+        parts: Any = value if _is_group(value, core) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
             if np.ndim(part) > int(core[min(i, len(core) - 1)]):
                 return True
@@ -30,7 +30,7 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
 
 
 def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
-    """Return the shape of the stack that the arguments make; empty for one matrix."""
+    """Return the broadcast shape of the stacks among the arguments; () for one matrix."""
     shapes: list[tuple[int, ...]] = []
 
     def note(x: Any, core: str) -> Any:
@@ -44,7 +44,7 @@ def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
 def one_of_stack(
     given: Mapping[str, Any], cores: Cores, shape: tuple[int, ...], index: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Return the arguments of the call of one matrix."""
+    """Return the arguments of the call on one matrix of the stack."""
 
     def one(x: Any, core: str) -> Any:
         axes = _axes(x, core)
@@ -56,8 +56,13 @@ def one_of_stack(
     return _changed(given, cores, one)
 
 
+def _is_group(value: Any, core: Sequence[str]) -> bool:
+    """Tell if an argument is a group of matrices."""
+    return isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1)
+
+
 def _axes(x: Any, core: str) -> int:
-    """The number of axes of one matrix, which has fewer where the argument has."""
+    """Return the number of core axes of an argument, at most its own number of axes."""
     return min(np.ndim(x), int(core[-1]))
 
 
@@ -67,7 +72,7 @@ def _changed(
     changed = dict(given)
     for name, core in cores.items():
         value: Any = given.get(name)
-        if isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1):
+        if _is_group(value, core):
             each = [
                 part if part is None else change(part, core[min(i, len(core) - 1)])
                 for i, part in enumerate(value)

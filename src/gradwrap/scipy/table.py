@@ -1,11 +1,11 @@
-"""The table of rules: what gradwrap knows of SciPy's public functions, one row each.
+"""The table of rules: one row for each public function of SciPy with a derivative.
 
-A row has the public path (`linalg.inv`), a kind, the parameters that may be tracked, and those that
-do not matter to the derivative. Parameters that a row does not name are refused when they differ
-from their defaults: an option is never ignored.
+A row has the public path (`linalg.inv`), a kind, the parameters that may be tracked, and the ones
+that do not affect the derivative. Any other parameter must have its default value, or the call
+raises an error: an option is never ignored.
 
-The rows of `scipy.linalg` are in `gradwrap.scipy.rules.linalg`, and so on; they are loaded when one
-of them is first asked for.
+The rows of `scipy.linalg` are in `gradwrap.scipy.rules.linalg`, and so on. Looking up a row loads
+its module.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """How a call with tracked arguments is answered; the kinds are in `gradwrap.scipy.kinds`."""
+    """The way to differentiate a call; the kinds are in `gradwrap.scipy.kinds`."""
 
     name = ""
     tracks_all = False
     """Any argument may be tracked."""
     wanted: frozenset[str] = frozenset()
-    """The parameters that formulas name."""
+    """The parameters of the formulas."""
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Perform a call that has a variable among its arguments."""
+        """Perform a call with a variable among its arguments."""
         raise NotImplementedError
 
     def stand_in(self, row: Row) -> Any:
-        """Return the object that stands for SciPy's, where it is not a plain dispatcher."""
+        """Return the object that replaces SciPy's, or None for a plain dispatcher."""
         return None
 
     def install(self, row: Row) -> Callable[[], None] | None:
-        """Give SciPy's own object the rule, if the kind can, and return what takes it back."""
+        """Give SciPy's own object the rule, and return the undo function; None if impossible."""
         return None
 
     def takes(self, parameter: str) -> bool:
-        """Tell if the formulas know a parameter; others are refused if they are given."""
+        """Tell if the formulas know a parameter; giving an unknown one raises an error."""
         raise NotImplementedError
 
 
 NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")
-"""Options that never matter to a derivative."""
+"""Options that never affect a derivative."""
 
 
 class Row:
@@ -75,7 +75,7 @@ class Row:
     ) -> None:
         self.path = path
         self.name: str = f"scipy.{path}"
-        """The public name, as messages write it."""
+        """The public name in messages."""
         self.kind = kind
         self.arrays: tuple[str, ...] = tuple(arrays.split())
         self.groups: tuple[str, ...] = tuple(groups.split())
@@ -88,12 +88,12 @@ class Row:
         }
         """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.
 
-        A vector has fewer, and is no stack. The parts of a pair have a comma between them.
+        A vector has fewer axes and is not a stack. Commas separate the parts of a pair.
         """
         self.within = within
-        """Where the function is defined: brings the arguments of a test there."""
+        """A function that maps the arguments of a test into the domain of the function."""
         self.forms: dict[Any, Any] = {}
-        """The forms in which it was called, each with its binding."""
+        """The bindings of arguments, by the form of the call."""
         if signature:  # SciPy's cannot be inspected
             self.signature = inspect.signature(eval(f"lambda {signature}: None"))  # noqa: S307  a text of the table
         self.is_own: bool = original is not None
@@ -101,7 +101,7 @@ class Row:
             self.original = original
 
     def knows(self, option: str) -> bool:
-        """Tell if the formulas know an option, or it does not matter to them."""
+        """Tell if the formulas know an option, or do not depend on it."""
         is_neutral = option in self.neutral or option in NEUTRAL or option in self.permissions
         return is_neutral or self.kind.takes(option)
 
@@ -114,7 +114,7 @@ class Row:
 
     @functools.cached_property
     def original(self) -> Any:
-        """SciPy's own function."""
+        """Return SciPy's own function."""
         module, _, name = self.path.rpartition(".")
         return getattr(import_module(f"scipy.{module}"), name)
 
@@ -126,14 +126,14 @@ class Row:
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
-        """The parameters of SciPy's function."""
+        """Return the signature of SciPy's function."""
         return inspect.signature(self.original)
 
     @functools.cached_property
     def permissions(self) -> dict[str, int]:
-        """The options that permit SciPy to overwrite an argument, with their places.
+        """Return the options that let SciPy overwrite an argument, with their positions.
 
-        No use is made of them: the array may be one that a derivative needs.
+        They are always set to False: a derivative may need the array.
         """
         try:
             parameters = self.signature.parameters
@@ -150,7 +150,7 @@ _rows: dict[str, dict[str, Row]] = {}
 
 
 def register(rows: Iterable[Row]) -> None:
-    """Enter rows into the table."""
+    """Add rows to the table."""
     for row in rows:
         module, _, name = row.path.rpartition(".")
         _rows.setdefault(module, {})[name] = row

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-untyped: Any = np
+where: Any = np.where
 TUPLE: type[Any] = tuple
 ARRAYS: tuple[type[Any], ...] = (np.ndarray, list)
 DOUBLE = 8  # bytes of the numbers that `np.bincount` adds up
@@ -60,12 +60,12 @@ def _index_arrays(key: Any) -> tuple[int, list[Any]]:
     axis = 0
     while axis < len(parts) and type(parts[axis]) is slice and parts[axis] == slice(None):
         axis += 1
-    arrays: list[Any] = [untyped.asarray(part) for part in parts[axis:] if isinstance(part, ARRAYS)]
+    arrays: list[Any] = [np.asarray(part) for part in parts[axis:] if isinstance(part, ARRAYS)]
     if len(arrays) < len(parts) - axis or any(array.dtype.kind not in "iu" for array in arrays):
         return axis, []
     return axis, arrays
 
 
 def _counted_from_front(array: Any, length: int) -> Any:
-    counted: Any = untyped.where(array < 0, array + length, array)
+    counted: Any = where(array < 0, array + length, array)
     return counted

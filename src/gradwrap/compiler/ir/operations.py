@@ -9,7 +9,7 @@ operation specially compares the row with the constant of that name: `step.op is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
@@ -114,10 +114,11 @@ class Operation:
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
 
-    @property
-    def has_key(self) -> bool:
-        """Tell if the second argument is a key of the first."""
-        return self.kind is Kind.READ or self.kind is Kind.WRITE
+    has_key: bool = field(init=False, default=False)
+    """Whether the second argument is a key of the first."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_key", self.kind in (Kind.READ, Kind.WRITE))
 
 
 class _Operations(dict[str, Operation]):

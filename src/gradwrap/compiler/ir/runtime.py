@@ -37,4 +37,5 @@ def aligned(shape: Any, dtype: Any = np.float64) -> Any:
     count: int = np.empty(shape, dtype).nbytes
     memory = np.empty(count + 64, np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start : start + count].view(dtype).reshape(shape)
+    end = start + count
+    return memory[start:end].view(dtype).reshape(shape)

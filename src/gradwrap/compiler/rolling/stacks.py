@@ -67,7 +67,7 @@ class Stacking:
         if type(leaf) is not Ref:
             raise Decline("a number stands where arrays are needed")
         value = self.stack_value(self.values[leaf.index], "?")
-        return self.emit(np.broadcast_to, "broadcast_to", (leaf, value.shape), value, views=True)
+        return self.emit(np.broadcast_to, (leaf, value.shape), value, views=True)
 
     def stack_of(self, row: int) -> Ref:
         """Return the stack of a row's results in all turns."""
@@ -90,8 +90,8 @@ class Stacking:
         """Stack single values along a new first axis."""
         made = Value((len(leaves), *value.shape), value.dtype, is_ndarray=True)
         if value.shape:
-            return self.emit(np.stack, "stack", (leaves,), made)
-        return self.emit(array, "array", (leaves, value.dtype), made)
+            return self.emit(np.stack, (leaves,), made)
+        return self.emit(array, (leaves, value.dtype), made)
 
     def _slice(self, stack: Ref, first: int, step: int, count: int, value: Value) -> Ref:
         """Return turns `first`, `first + step`, … of a stack."""
@@ -99,14 +99,14 @@ class Stacking:
             return stack
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
         made = made if step == 1 else made._replace(order="?")
-        return self.emit(getitem, "getitem", (stack, advance(first, step, count)), made, views=True)
+        return self.emit(getitem, (stack, advance(first, step, count)), made, views=True)
 
     def concatenated(self, parts: list[Ref], value: Value, count: int) -> Ref:
         """Concatenate stacks along the axis of turns."""
         if len(parts) == 1:
             return parts[0]
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
-        return self.emit(np.concatenate, "concatenate", (parts,), made)
+        return self.emit(np.concatenate, (parts,), made)
 
     def _gathered(self, leaves: tuple[Any, ...]) -> Ref:
         """Return the stack of values from outside, joined from slices of known stacks."""
@@ -177,7 +177,7 @@ class Stacking:
             return stack
         shape = (value.shape[0], *(1,) * missing, *value.shape[1:])
         made = value._replace(shape=shape)
-        return self.emit(np.reshape, "reshape", (stack, shape), made, views=True)
+        return self.emit(np.reshape, (stack, shape), made, views=True)
 
     def places(self, operand: Any) -> Any:
         """Return a part of a key: an `Idx` if it varies, else the part itself."""

@@ -26,7 +26,7 @@ def _vq(obs: Any, code_book: Any, out: Any) -> Any:
 
 
 def _means(obs: Any, codes: Any, found: Any) -> Any:
-    """The means of the points of each code."""
+    """Return the mean of the points with each code."""
     rows: list[Any] = []
     for k in range(len(found)):
         members = np.flatnonzero(codes == k)
@@ -49,7 +49,7 @@ def _kmeans2(data: Any, out: Any) -> Any:
 
 
 def _linkage(y: Any, method: Any, metric: Any, out: Any) -> Any:
-    """The same merges again: their distances by the update of Lance and Williams."""
+    """Repeat SciPy's merges, with their distances by the update of Lance and Williams."""
     if y.ndim == 2:
         rows, columns = np.triu_indices(y.shape[0], 1)
         y = metric_of(metric)(y[rows], y[columns])
@@ -77,7 +77,7 @@ def _linkage(y: Any, method: Any, metric: Any, out: Any) -> Any:
 def _updated(  # noqa: PLR0911  one for each method
     method: str, x: Any, y: Any, z: Any, m: int, k: int, count: int
 ) -> Any:
-    """The distance of a cluster to the one that was made of two others."""
+    """Return the distance from a cluster to the union of two others."""
     if method == "single":
         return np.minimum(x, y)
     if method == "complete":
@@ -99,7 +99,7 @@ def _by(method: str) -> Any:
 
 
 def _cophenet(Z: Any, out: Any) -> Any:
-    """The height at which two points meet."""
+    """Return the height at which each pair of points is merged."""
     merges = np.asarray(native_of(Z))
     n = len(merges) + 1
     places = np.zeros((n, n), dtype=int)

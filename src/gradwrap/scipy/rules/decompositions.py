@@ -59,7 +59,7 @@ def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
 
 
 def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
-    """Those of all eigenvalues that SciPy was asked for, and their vectors."""
+    """Select the eigenvalues nearest to SciPy's selection, and their vectors."""
     if w.shape == out.shape:
         return w, v
     at = np.argmin(np.abs(native_of(w)[:, None] - native_of(out)[None, :]), axis=0)
@@ -68,7 +68,7 @@ def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
-    """The derivatives of some of the eigenvectors: for each a system with one more unknown."""
+    """Return the derivatives of selected eigenvectors, each from one bordered linear system."""
     a = hermitian(a)
     b = np.eye(a.shape[-1]) if b is None else hermitian(b)
     columns: list[Any] = []
@@ -102,7 +102,7 @@ def _eigvals(a: Any, b: Any, out: Any) -> Any:
 
 
 def _ordered(w: Any, out: Any) -> Any:
-    """Values in the order in which SciPy has them."""
+    """Sort values into SciPy's order."""
     left = list(range(len(w)))
     order: list[int] = []
     data = np.asarray(native_of(w))
@@ -162,7 +162,7 @@ def _beyond(u: Any, x: Any, k: int) -> Any:
 
 
 def _turned_basis(u: Any, inside: Any, outside: Any, k: int) -> Any:
-    """The derivative of a basis; columns beyond the first k turn as little as they can."""
+    """Return the derivative of a basis; columns after the first k turn as little as possible."""
     first, rest = u[..., :k], u[..., k:]
     moved = first @ inside + outside
     if rest.shape[-1] == 0:
@@ -188,7 +188,7 @@ def _lu(t: Any, out: Any, permute_l: Any, p_indices: Any) -> Any:
 
 
 def _row_order(l: Any) -> Any:
-    """The order of rows that makes a matrix lower triangular with a unit diagonal."""
+    """Return the order of rows that makes a matrix lower triangular with a unit diagonal."""
     data = np.asarray(native_of(l))
     m, k = data.shape
     order: list[int] = []
@@ -201,7 +201,7 @@ def _row_order(l: Any) -> Any:
 
 
 def _lu_tangent(l: Any, u: Any, e: Any) -> tuple[Any, Any]:
-    """Of L and U, also where one of them is not square."""
+    """Return the tangents of L and U, which may be rectangular."""
     k = min(e.shape)
     l1, u1 = l[:k], u[:, :k]
     inner = np.linalg.solve(l1, np.linalg.solve(u1.mT, e[:k, :k].mT).mT)
@@ -231,14 +231,14 @@ def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
 
 
 def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
-    """The solution with the adjoint of the matrix."""
+    """Solve with the adjoint of the matrix."""
     if trans == 1:
         return np.conj(_lu_solve(lu_and_piv, np.conj(g), 0))
     return _lu_solve(lu_and_piv, g, 0 if trans else 2)
 
 
 def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any]:
-    """L, U, and the order of the rows of the matrix."""
+    """Return L, U, and the order of the rows of the matrix."""
     lu, pivots = lu_and_piv
     order = np.arange(len(pivots))
     for i, j in enumerate(np.asarray(native_of(pivots))):
@@ -286,7 +286,7 @@ CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(version("scipy")) >= "1.18.0"
 
 
 def _cho_factor(a: Any, lower: Any) -> Any:
-    """Up to SciPy 1.17 the unused triangle of the result has the argument in it."""
+    """Return the factor; up to SciPy 1.17 its unused triangle keeps the argument's elements."""
     root = _cholesky(a, lower)
     if CLEARS_UNUSED_TRIANGLE:
         return root, None
@@ -298,7 +298,7 @@ def _cho_solve(c_and_lower: Any, b: Any) -> Any:
 
 
 def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
-    """Of A = L Lᴴ, or Uᴴ U, whose cotangent is -w xᴴ, the cotangent of the triangle."""
+    """Return the cotangent of the factor of A = L Lᴴ or Uᴴ U, where that of A is -w xᴴ."""
     c, lower = c_and_lower
     w, x = as_columns(back, out)
     both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
@@ -318,7 +318,7 @@ def _cholesky_banded(ab: Any, lower: Any) -> Any:
     k = ab.shape[0] - 1
     root = _cholesky(full_bands(ab, lower), lower)
     bands = to_bands(root, k, 0) if lower else to_bands(root, 0, k)
-    # what is outside of the matrix stays as it is
+    # elements outside of the matrix stay unchanged
     n = ab.shape[1]
     outside = to_bands(np.ones((n, n)), *((k, 0) if lower else (0, k))) == 0
     return np.where(outside, ab, bands)
@@ -329,7 +329,7 @@ def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
 
 
 def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
-    """As `_cho_of_c`, for the diagonals alone."""
+    """Return the cotangent of a banded factor; see `_cho_of_c`."""
     cb, lower = cb_and_lower
     bands = half_bands(cb, lower)
     w, x = as_columns(back, out)
@@ -357,7 +357,7 @@ def _polar(a: Any, side: Any) -> Any:
 
 
 def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
-    """Householder's reflections that clear the columns of a below the diagonal, as LAPACK's do."""
+    """Return LAPACK's Householder reflections, which clear the columns of a below the diagonal."""
     m = a.shape[0]
     vectors: list[Any] = []
     for j in range(steps):
@@ -420,7 +420,7 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
 def _qr_multiply(
     a: Any, c: Any, mode: Any, pivoting: Any, conjugate: Any, overwrite_c: Any, out: Any
 ) -> Any:
-    if pivoting or conjugate or overwrite_c:  # with which another shape of c is asked for
+    if pivoting or conjugate or overwrite_c:  # which change the required shape of c
         raise NoRuleError(
             "scipy.linalg.qr_multiply has no derivative with pivoting=, conjugate= or "
             "overwrite_c=. Fix: leave it out."
@@ -436,7 +436,7 @@ def _hessenberg(a: Any, calc_q: Any) -> Any:
 
 
 def _schur(t: Any, out: Any, a: Any) -> Any:
-    """Turn the basis so that the blocks keep their form: a system for a skew matrix."""
+    """Return the tangent of the Schur form and basis, from a linear system for a skew matrix."""
     s, z = out[0], out[1]
     if s.dtype.kind == "c":
         raise NoRuleError(
@@ -455,7 +455,7 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     )
     places, mirrored = lower * n + columns, columns * n + lower
     system = commutator[:, places] - commutator[:, mirrored]
-    # in a block of two rows, the elements of the diagonal stay equal
+    # in a block of two rows, the diagonal elements stay equal
     upper_left, lower_right = columns * n + columns, lower * n + lower
     chosen = in_block[:, None]
     rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
@@ -469,7 +469,7 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
 
 
 def _skew_places(n: int) -> Any:
-    """Where the elements of a skew matrix are in its lower part, minus that, and a zero."""
+    """Return, for each element of a skew matrix, its index in [lower part, -lower part, 0]."""
     lower, columns = np.tril_indices(n, -1)
     count = len(lower)
     places = np.full((n, n), 2 * count)

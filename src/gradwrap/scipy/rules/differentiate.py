@@ -1,4 +1,4 @@
-"""The rows of `scipy.differentiate`: the derivative of a difference is that of the derivative."""
+"""The rows of `scipy.differentiate`, whose derivative is that of the exact derivative."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Methods of distributions that SciPy writes in C, one element at a time or by `np.place`.
 
-Each is the formula of the class's documentation or source of definition, for the standard
-distribution inside of its support. What is not here follows from what is: see `distributions.py`.
-They are compared with SciPy's values wherever they are used.
+Each is the formula in the class's documentation or source, for the standard distribution inside of
+its support. Other methods are derived from these: see `distributions.py`. Every use compares the
+value with SciPy's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _column(value: Any) -> Any:
 
 
 def unit_rule() -> tuple[Any, Any, Any]:
-    """Return nodes of the double exponential rule on (0, 1), what is left to 1, and weights."""
+    """Return the nodes x of the double exponential rule on (0, 1), 1 - x, and the weights."""
     s = np.linspace(-3.4, 3.4, 171)
     both = 0.5 * np.pi * np.sinh(s)
     weights = (s[1] - s[0]) * 0.25 * np.pi * np.cosh(s) / np.cosh(both) ** 2
@@ -81,7 +81,7 @@ def _trapezoid_below(x: Any, c: Any, d: Any) -> Any:
 
 
 def _truncated_powers(x: Any, n: Any, integrated: int) -> Any:
-    """Return the density of a sum of uniform numbers, or its integral, at the nearer end."""
+    """Return the density of a sum of uniform variables, or its integral, from the nearer end."""
     count = int(np.max(native(n)))
     if np.any(native(n) != count) or count > 20:
         raise NotImplementedError
@@ -163,7 +163,7 @@ def _kappa_below(x: Any, h: Any, k: Any) -> Any:
 
 
 def _pearson_places(x: Any, skew: Any) -> tuple[Any, Any, Any, Any]:
-    """Return a gamma variable, its shape and its rate, and where the skew is taken for 0."""
+    """Return the gamma variable, its shape and rate, and a mask where the skew is treated as 0."""
     flat = np.abs(skew) < 0.000016
     rate = 2.0 / np.where(flat, 1.0, skew)
     return np.where(flat, 1.0, rate * (x + rate)), rate * rate, rate, flat
@@ -185,7 +185,7 @@ def _pearson_below(x: Any, skew: Any) -> Any:
 
 
 def _log_second_kind(v: Any, x: Any) -> Any:
-    """Return the logarithm of kv."""
+    """Return log(kv(order, x)), the logarithm of the Bessel function."""
     return np.log(special.kve(v, x)) - x
 
 
@@ -202,7 +202,7 @@ def _hyperbolic_log_density(x: Any, p: Any, a: Any, b: Any) -> Any:
 
 
 def _mises_below(x: Any, kappa: Any) -> Any:
-    """Integrate the density from 0, after full turns are taken off."""
+    """Integrate the density from 0, after subtracting full turns."""
     turns = np.round(stop_gradient(x) / (2 * np.pi))
     x = x - 2 * np.pi * turns
     nodes, weights = (np.asarray(values) for values in legendre())
@@ -278,9 +278,9 @@ def _noncentral_f_above(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
 
 
 def _chi_nodes(df: Any) -> tuple[Any, Any]:
-    """Return values of chi/sqrt(df), and weights, to integrate over its distribution.
+    """Return nodes and weights to integrate over the distribution of chi/sqrt(df).
 
-    By the trapezoidal rule in the logarithm of its square, whose density is log-concave.
+    This is the trapezoidal rule in the logarithm of chi squared, whose density is log-concave.
     """
     a = 0.5 * df
     least = float(np.min(native(a)))
@@ -311,7 +311,7 @@ def _noncentral_t_above(x: Any, df: Any, nc: Any) -> Any:
 
 
 def _gauss_hypergeometric_density(x: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
-    """Divide by Euler's integral, DLMF 15.6.1, of the density's numerator."""
+    """Return the density: its numerator divided by Euler's integral, DLMF 15.6.1."""
     t, rest, weights = unit_rule()
     a_, b_, c_, z_ = map(_column, (a, b, c, z))
     whole = np.sum(weights * t ** (a_ - 1.0) * rest ** (b_ - 1.0) * (1.0 + z_ * t) ** -c_, axis=-1)
@@ -338,7 +338,7 @@ def _pareto_lognormal_below(x: Any, u: Any, s: Any, a: Any, b: Any) -> Any:
 
 
 def _two_sided_gamma(q: Any, a: Any) -> Any:
-    """Return the quantile, from the nearer tail."""
+    """Return the quantile, computed from the nearer tail."""
     data = stop_gradient(q)
     nearer = np.where(data > 0.5, 1.0 - q, q)
     return np.where(data > 0.5, 1.0, -1.0) * special.gammainccinv(a, 2.0 * nearer)
@@ -368,7 +368,7 @@ def _landau_below(x: Any) -> Any:
 
 
 def _smirnov_terms(x: Any, n: Any) -> tuple[Any, ...]:
-    """Return the parts of Birnbaum and Tingey's sum: j/n, n - j, C(n, j), and what counts."""
+    """Return the parts of Birnbaum and Tingey's sum: j/n, n - j, C(n, j), and a mask of terms."""
     count = int(np.max(native(n)))
     j = np.arange(count + 1.0)
     n = _column(np.asarray(native(n), dtype=float))
@@ -516,5 +516,5 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": lambda k, a, n: _harmonic(k, a) / _harmonic(n, a),
     },
 }
-"""By the class and the name of the method. Where a class is here, SciPy's own methods that are not
-are used for what is not made from these."""
+"""The methods by class and name. Other methods of these classes are derived from these, or else are
+SciPy's own."""

@@ -1,13 +1,13 @@
-"""The distributions of scipy.stats: one rule for all, through the methods of their classes.
+"""The distributions of scipy.stats: one rule for all, based on the methods of their classes.
 
 A public method such as `pdf` standardises its argument, and calls the class's own `_pdf`, which is
-written in NumPy and special functions. The formula here does so too, with tracked arguments. Where
-a class has no such method, or one that cannot be differentiated, it follows from another:
+written in NumPy and special functions. The formula here does the same with tracked arguments. If a
+class has no differentiable method of this name, the result is derived from another method:
 
 - a density from its logarithm, and the other way round;
 - a distribution function from 1 minus the other, or as an integral of the density;
-- a quantile from the distribution function and the density, by two of Newton's steps from SciPy's
-  value, which have the derivatives of the root up to the third.
+- a quantile from the distribution function and the density, by two Newton steps from SciPy's value,
+  which give the derivatives of the root up to the third.
 
 The values are SciPy's.
 """
@@ -51,11 +51,11 @@ SIDES: dict[str, tuple[str, ...]] = {
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
 WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
-"""The errors that the body of a method raises if it does not take variables."""
+"""The errors of a method's body that does not take variables."""
 
 
 class Distribution(Kind):
-    """A distribution of SciPy's, whose methods take tracked arguments."""
+    """A distribution of SciPy whose methods take tracked arguments."""
 
     name = "distribution"
     tracks_all = True
@@ -69,7 +69,7 @@ class Distribution(Kind):
         return self.stand_in(row)(*args, **kwargs)
 
     def stand_in(self, row: Row) -> Any:
-        """Return an object of a class derived from that of SciPy's, with the same attributes."""
+        """Return an object of a subclass of SciPy's class, with the same attributes."""
         original = row.original
         kind: Any = type(original)
         made: Any = object.__new__(differentiable(kind))
@@ -78,7 +78,7 @@ class Distribution(Kind):
         return made
 
     def install(self, row: Row) -> Callable[[], None]:
-        """Give SciPy's own object the class whose methods take tracked arguments."""
+        """Change the class of SciPy's own object to the derived class."""
         original = row.original
         kind: Any = type(original)
         original.__class__ = differentiable(kind)
@@ -93,7 +93,7 @@ class Distribution(Kind):
 
 
 class DistributionClass(Kind):
-    """A class of distributions to derive others from, whose methods take tracked arguments."""
+    """A base class of distributions whose methods take tracked arguments."""
 
     name = "class of distributions"
     tracks_all = True
@@ -112,7 +112,7 @@ class DistributionClass(Kind):
 
 @functools.cache
 def differentiable(kind: Hashable) -> Any:
-    """Derive from a class of distributions one whose methods take tracked arguments."""
+    """Derive a class of distributions whose methods take tracked arguments."""
     base: Any = kind
     names = [
         name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
@@ -162,7 +162,7 @@ def _named(dist: Any, name: str) -> str:
 
 
 def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Perform a call with tracked arguments, which are `x, shapes, loc, scale`."""
+    """Perform a call with tracked arguments `x, shapes, loc, scale`."""
     kwargs = dict(kwargs)
     if args:
         x, args = args[0], args[1:]
@@ -248,7 +248,7 @@ class _Method(Formula):
 def _continuous(
     dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
 ) -> Any:
-    """Return what a method of a continuous distribution returns, by its class's own methods."""
+    """Evaluate a method of a continuous distribution by the methods of its class."""
     shape = np.broadcast_shapes(*map(np.shape, (x, *shapes))) or (1,)
     x, *shapes = (_spread(value, shape) for value in (x, *shapes))
     loc, scale = (np.reshape(value, np.shape(value) or (1,)) for value in (loc, scale))
@@ -280,19 +280,19 @@ def _continuous(
 
 
 def _spread(value: Any, shape: tuple[int, ...]) -> Any:
-    """Repeat an argument to a shape, as the methods of the classes get it."""
+    """Broadcast an argument to a shape, as SciPy does for the methods of a class."""
     return value if np.shape(value) == shape else np.broadcast_to(value, shape)
 
 
 def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Return the bounds of the support, and where the shapes are valid, as data."""
+    """Return the bounds of the support and a mask of valid shapes, as data."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower, upper = dist._get_support(*fixed)
     return lower, upper, dist._argcheck(*fixed)
 
 
 def _interior(lower: Any, upper: Any) -> Any:
-    """Return a point between two bounds, of which each may be infinite."""
+    """Return a point between two bounds, which may be infinite."""
     low, high = np.isfinite(lower), np.isfinite(upper)
     below, above = np.where(low, lower, 0.0), np.where(high, upper, 0.0)
     one_sided = np.where(low, below + 1.0, np.where(high, above - 1.0, 0.3))
@@ -300,13 +300,13 @@ def _interior(lower: Any, upper: Any) -> Any:
 
 
 def _own(dist: Any, name: str) -> Any:
-    """Return the private method of a class: ours, its own, or None where it is the general one."""
+    """Return a private method: ours, or the class's own, or None if it is the generic one."""
     bodies = BODIES.get(dist._native.__name__, {})
     if name in bodies:
         return bodies[name]
     stem = name.removeprefix("_").removeprefix("log")
     if any(one.removeprefix("_").removeprefix("log") in SIDES[stem] for one in bodies):
-        return None  # it follows from ours
+        return None  # it is derived from ours
     general = getattr(CONTINUOUS if isinstance(dist, CONTINUOUS) else DISCRETE, name, None)
     found = getattr(type(dist), name, None)
     return None if found is None or found is general else getattr(dist, name)
@@ -317,9 +317,9 @@ def _is_ours(dist: Any, name: str) -> bool:
 
 
 def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
-    """Return what the first choice that can be differentiated returns.
+    """Return the result of the first choice that can be differentiated.
 
-    If there is none, SciPy's array-API paths are opened, by which it fills new arrays.
+    If all fail, try again with SciPy's array-API paths open, which let it fill new arrays.
     """
     error: Exception | None = None
     for paths in (nullcontext, array_api_paths):
@@ -388,7 +388,7 @@ def _log_of(choice: Callable[[], Any], out: Any, inside: Any) -> Callable[[], An
 
 
 def _logarithm(value: Any, out: Any, inside: Any) -> Any:
-    """Return the logarithm of a probability, which is more exact in SciPy's `out`."""
+    """Return the logarithm of a probability, using the more exact value `out` of SciPy."""
     close = np.isclose(native(value), np.exp(native(out)), rtol=1e-5, atol=1e-9)
     if np.any(native(inside) & ~close):
         raise NoRuleError("the formula for its derivative is not exact at these arguments.")
@@ -396,7 +396,7 @@ def _logarithm(value: Any, out: Any, inside: Any) -> Any:
 
 
 def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], start: Any) -> Any:
-    """Return `ppf` or `isf` of the standard distribution between 0 and 1."""
+    """Return `ppf` or `isf` of the standard distribution, for probabilities between 0 and 1."""
     mine, other = ("_ppf", "_isf") if name == "ppf" else ("_isf", "_ppf")
     here, there = _own(dist, mine), _own(dist, other)
     function, sign = ("cdf", 1.0) if name == "ppf" else ("sf", -1.0)
@@ -419,9 +419,10 @@ def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], start: Any) ->
 
 
 def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
-    """Integrate the density on the side of a point that has less of the probability.
+    """Integrate the density on the less probable side of a point.
 
-    By the rule of Takahasi and Mori on a bounded or unbounded interval, as in `rules/incomplete`.
+    This is the rule of Takahasi and Mori on a bounded or unbounded interval, as in
+    `rules/incomplete`.
     """
     place = np.asarray(stop_gradient(y))
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
@@ -470,7 +471,7 @@ def _discrete(
     scale: Any,  # always 1: a word of both kinds
     out: Any,
 ) -> Any:
-    """Return what a method of a discrete distribution returns, by its class's own methods."""
+    """Evaluate a method of a discrete distribution by the methods of its class."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
         return loc + (out - stop_gradient(loc))
     k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
@@ -501,7 +502,7 @@ def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
 def sum_of_masses(
     dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
 ) -> Any:
-    """Return a distribution function at integers, by the class's own or as a sum."""
+    """Return a distribution function at integers, by the class's method or as a sum."""
     plain = name.removeprefix("log")
     mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
     logarithm = _own(dist, f"_log{plain}")
@@ -518,11 +519,11 @@ def sum_of_masses(
 
 
 TERMS = 2_000
-"""So many terms of a distribution function are summed at most."""
+"""The largest number of terms in the sum of a distribution function."""
 
 
 def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
-    """Sum the probabilities on the side that is bounded."""
+    """Sum the probabilities on the bounded side."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower = dist._get_support(*fixed)[0]
     low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
@@ -642,7 +643,7 @@ def _standard(dist: Any, shapes: Sequence[Any], name: str) -> Any:
 
 
 def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any], Any]) -> Any:
-    """Integrate, or sum, a function of the value and the logarithm of its probability."""
+    """Integrate or sum a function of the value and its log-probability."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     wide = [shape[..., None] if np.ndim(shape) else shape for shape in shapes]
     if isinstance(dist, DISCRETE):

@@ -1,4 +1,4 @@
-"""Arrays continued beyond their ends, in SciPy's ways."""
+"""Extend arrays beyond their ends, in SciPy's modes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMPYS = {
 
 
 def extended(x: Any, before: int, after: int, mode: str, fill: Any = 0.0, axis: int = -1) -> Any:
-    """Continue an array along an axis, by its own elements or a constant."""
+    """Extend an array along an axis by its own elements or a constant."""
     n = x.shape[axis]
     if mode in ("constant", "grid-constant", "fill"):
         shape = list(x.shape)
@@ -34,13 +34,13 @@ def extended(x: Any, before: int, after: int, mode: str, fill: Any = 0.0, axis: 
 
 
 def odd(x: Any, count: int) -> Any:
-    """Continue the last axis by its elements turned about its ends."""
+    """Extend the last axis by odd reflection about its ends."""
     left = 2 * x[..., :1] - x[..., count:0:-1]
     right = 2 * x[..., -1:] - x[..., -2 : -(count + 2) : -1]
     return np.concatenate([left, x, right], axis=-1)
 
 
 def windows(x: Any, length: int, step: int = 1) -> Any:
-    """Return all stretches of a length of the last axis, in a new axis before it."""
+    """Return all windows of a given length along the last axis, in a new axis before it."""
     count = (x.shape[-1] - length) // step + 1
     return x[..., np.arange(count)[:, None] * step + np.arange(length)]

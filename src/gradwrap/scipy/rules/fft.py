@@ -21,7 +21,7 @@ SWAPPED: dict[Any, Any] = {
 
 
 def _numpys(name: str) -> Any:
-    """NumPy's function of the same name, along one axis or several."""
+    """Return NumPy's function of the same name, for one axis or several."""
     function: Any = getattr(np.fft, name)
     if name.endswith(("2", "n")):
         return lambda x, s, axes, norm: function(x, *_sizes_and_axes(s, axes), norm=norm)
@@ -37,7 +37,7 @@ def _ihfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
 
 
 def _sizes_and_axes(s: Any, axes: Any) -> tuple[Any, Any]:
-    """The sizes and axes as lists; SciPy takes a number for one."""
+    """Return the sizes and axes as lists; SciPy also takes a single number."""
     s, axes = (None if one is None else np.atleast_1d(one).tolist() for one in (s, axes))
     return s, list(range(-len(s), 0)) if axes is None and s is not None else axes
 
@@ -48,7 +48,7 @@ INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
 def _real_adjoint(kind: str) -> Any:
-    """The adjoint of `dct` or `dst`: the transform of the other type, with other end points."""
+    """Return the adjoint of `dct` or `dst`: the dual type of transform, with end corrections."""
 
     def adjoint(g: Any, x: Any, type: Any, n: Any, axis: Any, norm: Any, orthogonalize: Any) -> Any:
         full = x.shape[axis] if n is None else n
@@ -72,7 +72,7 @@ def _real_adjoint(kind: str) -> Any:
 
 
 def _transposed(kind: str, type: int, g: Any) -> Any:
-    """The transpose of the transform without a norm, along the last axis."""
+    """Apply the transpose of the unnormalised transform along the last axis."""
     n = g.shape[-1]
     weights = np.ones(n)
     end = 0 if kind == "dct" else n - 1
@@ -90,7 +90,7 @@ def _transposed(kind: str, type: int, g: Any) -> Any:
 
 
 def _inverse_adjoint(kind: str) -> Any:
-    """The inverse is the transform of the other type, with the other norm."""
+    """Return the adjoint of an inverse transform, as a transform of dual type and opposite norm."""
     forward = _real_adjoint(kind)
 
     def adjoint(g: Any, x: Any, type: Any, n: Any, axis: Any, norm: Any, orthogonalize: Any) -> Any:
@@ -120,7 +120,7 @@ def _over_axes(name: str) -> Any:
 
 
 def _coefficients(n: int, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
-    """Those of A. J. S. Hamilton, MNRAS 312 (2000) 257, eq. 174."""
+    """Return the coefficients of A. J. S. Hamilton, MNRAS 312 (2000) 257, eq. 174."""
     y = np.pi * np.arange(n // 2 + 1) / (n * dln)
     lower = special.loggamma((mu + 1 - bias) / 2 + np.asarray(1j) * y)
     upper = special.loggamma((mu + 1 + bias) / 2 + np.asarray(1j) * y)

@@ -1,7 +1,7 @@
 """The rows of `scipy.signal` for the design of filters: derivatives in their frequencies.
 
-The order has none. Formulas are those of the documentation of `scipy.signal.iirfilter` and the
-functions that it names.
+The order has no derivative. The formulas come from the documentation of `scipy.signal.iirfilter`
+and of the functions that it names.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _chebyshev2(N: int, rs: Any) -> tuple[Any, Any, Any]:
 
 
 def _prototype(ftype: str, N: int, rp: Any, rs: Any) -> tuple[Any, Any, Any]:
-    """The zeros, the poles and the gain of the analog lowpass of frequency one."""
+    """Return the zeros, poles and gain of the analog lowpass filter of frequency one."""
     if ftype in ("cheby1", "chebyshev1", "chebyshevi"):
         return _chebyshev1(N, rp)
     if ftype in ("cheby2", "chebyshev2", "chebyshevii"):
@@ -137,7 +137,7 @@ def _sawtooth(t: Any, width: Any) -> Any:
 
 
 def _places(M: int, sym: bool) -> Any:
-    """The places of a window's samples, from minus one to one; without the last if periodic."""
+    """Return the sample points of a window in [-1, 1], without the last if periodic."""
     return np.linspace(-1.0, 1.0, M + (not sym))[:M]
 
 

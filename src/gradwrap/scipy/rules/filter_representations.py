@@ -20,7 +20,7 @@ signal: Any = import_module("scipy.signal")
 
 
 def _substituted(p: Any, above: Any, below: Any, order: int) -> Any:
-    """A polynomial at the quotient of two others, times a power of the lower one."""
+    """Substitute above/below into a polynomial, and multiply by below**order."""
     powers: list[Any] = [np.ones(1)]
     others: list[Any] = [np.ones(1)]
     for _ in range(order):
@@ -39,7 +39,7 @@ def _substituted(p: Any, above: Any, below: Any, order: int) -> Any:
 
 
 def _in_other(b: Any, a: Any, above: Any, below: Any) -> Any:
-    """A transfer function at a quotient of polynomials, normalised as SciPy does."""
+    """Substitute above/below into a transfer function, and normalise it as SciPy does."""
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     order = max(len(b), len(a)) - 1
     return _normalized(*(_substituted(one, above, below, order) for one in (b, a)))
@@ -108,7 +108,7 @@ def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
 
 def _split(roots: Any, wo: Any) -> Any:
     if native_of(roots).dtype.kind != "c":
-        roots = roots + 0j  # of complex roots, the sign of zero chooses the branch
+        roots = roots + 0j  # for complex roots, the sign of zero selects the branch
     root = np.sqrt(roots**2 - wo**2)
     return np.concatenate([roots + root, roots - root])
 
@@ -126,7 +126,7 @@ def _lp2bs_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
 
 
 def _roots(p: Any, found: Any) -> Any:
-    """The roots of a polynomial: two of Newton's steps from those that SciPy has found."""
+    """Return the roots of a polynomial, by two Newton steps from SciPy's roots."""
     degree = p.shape[0] - 1
     slope = p[:-1] * np.arange(degree, 0, -1)
     for _ in range(2):
@@ -158,7 +158,7 @@ def _sos2zpk(sos: Any, out: Any) -> Any:
 
 
 def _characteristic(a: Any) -> Any:
-    """The characteristic polynomial, by Faddeev and LeVerrier."""
+    """Return the characteristic polynomial by the Faddeev-LeVerrier algorithm."""
     n = a.shape[0]
     eye = np.eye(n)
     coefficients = [np.asarray(1.0)]
@@ -205,7 +205,7 @@ def _chirp(
 
 
 def _matched(values: Any, wanted: Any) -> Any:
-    """The places of the values nearest to those that are wanted, each taken once."""
+    """Match each wanted value to the nearest unused value; return the indices and the rest."""
     left = list(range(len(values)))
     places: list[int] = []
     for one in wanted:
@@ -216,7 +216,7 @@ def _matched(values: Any, wanted: Any) -> Any:
 
 
 def _zpk2sos(z: Any, p: Any, k: Any, out: Any) -> Any:
-    """SciPy has chosen the pairs: its sections tell which roots are together."""
+    """Build the sections from the roots, paired as in SciPy's result."""
     sections = np.asarray(native_of(out))
     rest_z, rest_p = (np.asarray(native_of(one)) for one in (z, p))
     places_z, places_p = list(range(len(rest_z))), list(range(len(rest_p)))
@@ -240,7 +240,7 @@ def _zpk2sos(z: Any, p: Any, k: Any, out: Any) -> Any:
 
 
 def _section(roots: Any, chosen: list[int], wanted: Any) -> Any:
-    """The coefficients of a section, with SciPy's zeros in front or behind."""
+    """Return the coefficients of a section, padded with zeros in front or behind as in SciPy's."""
     one = np.ones(1)
     if not chosen:
         made = one
@@ -277,7 +277,7 @@ def _freqz_sos(sos: Any, worN: Any, whole: Any, fs: Any, out: Any) -> Any:
 
 
 def one_first(sos: Any, *rest: Any) -> tuple[Any, ...]:
-    """Sections as SciPy wants them."""
+    """Set the leading denominator coefficients of sections to one, as SciPy requires."""
     return (np.concatenate([sos[:, :3], np.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1), *rest)
 
 

@@ -32,7 +32,7 @@ from gradwrap.transforms.implicit import custom_root
 
 
 def _spacing(y: Any, x: Any, dx: Any, axis: int) -> Any:
-    """The distances of the samples, along the last axis."""
+    """Return the distances between samples, along the last axis."""
     n = y.shape[axis]
     if x is None:
         return np.ones(n - 1) * dx
@@ -78,7 +78,7 @@ def _simpson(y: Any, x: Any, dx: Any, axis: Any) -> Any:
 
 
 def _half_intervals(y: Any, h: Any) -> Any:
-    """The integrals over the first of each two intervals."""
+    """Return the integral over the first of each pair of intervals, by Simpson's rule."""
     x21, x32 = h[..., :-1], h[..., 1:]
     ratio = x21 / (x21 + x32)
     third = ratio * x21 / x32
@@ -135,7 +135,7 @@ GAUSS_21 = np.polynomial.legendre.leggauss(21)
 
 
 def _line(t: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """A point of a range, which may be infinite, for t from 0 to 1, and its rate."""
+    """Map t in [0, 1] to a point of a possibly infinite range; return the point and dx/dt."""
     is_low, is_high = np.isinf(plain(a)), np.isinf(plain(b))
     if not is_low and not is_high:
         return a + (b - a) * t, b - a
@@ -146,7 +146,7 @@ def _line(t: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _summed(function: Any, a: Any, b: Any, intervals: Any) -> Any:
-    """An integral by Gauss's rule in each of some intervals of 0 to 1."""
+    """Integrate by Gauss's rule on each given subinterval of [0, 1]."""
     points, weights = GAUSS_21
     total: Any = 0.0
     for low, high in intervals:
@@ -158,7 +158,7 @@ def _summed(function: Any, a: Any, b: Any, intervals: Any) -> Any:
 
 
 def _subdivision(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
-    """The intervals that QUADPACK has chosen, as parts of 0 to 1."""
+    """Return the intervals chosen by QUADPACK, scaled to [0, 1]."""
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
@@ -166,7 +166,7 @@ def _subdivision(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
 
 
 def _integrated(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
-    """An integral in the intervals that QUADPACK chooses."""
+    """Integrate on the intervals chosen by QUADPACK."""
     native = quiet(function)
     low, high = float(plain(a)), float(plain(b))
     if low == high:
@@ -200,7 +200,7 @@ def _nquad(
     result = scipys("integrate.nquad")(quiet(func), native_ranges, args=plain(args))
 
     def over(depth: int, inner: tuple[Any, ...]) -> Any:
-        """The integral over the first `depth` variables; the others are given."""
+        """Integrate over the first `depth` variables, with the others given."""
         if depth == 0:
             return func(*inner, *args)
         one: Any = ranges[depth - 1]
@@ -212,7 +212,7 @@ def _nquad(
 
 
 def _between(*pairs: Any) -> list[Any]:
-    """The ranges of `dblquad` and `tplquad` as `nquad` takes them, the innermost first."""
+    """Convert the ranges of `dblquad` and `tplquad` to those of `nquad`, innermost first."""
     made: list[Any] = []
     for count, (low, high) in enumerate(reversed(pairs)):
         depth = len(pairs) - 1 - count
@@ -258,7 +258,7 @@ def _tplquad(
 
 
 def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
-    """An integral over some ranges, the first of which is the innermost."""
+    """Integrate over several ranges, the innermost first."""
 
     def over(depth: int, inner: tuple[Any, ...]) -> Any:
         if depth == 0:
@@ -308,7 +308,7 @@ def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
 
 
 def _through(name: str, part: Any, *wrapped: str) -> Any:
-    """The rule of a function that SciPy writes in the namespace of its arguments."""
+    """Make the rule of a function that SciPy implements in the namespace of its arguments."""
 
     def composed(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
         args = as_args(args)
@@ -367,7 +367,7 @@ def _qmc_quad(
 
 
 def _spawned(qrng: Any, count: int) -> Any:
-    """The generators of SciPy's estimates: after the first, each is a new one."""
+    """Return the generators of SciPy's estimates: a new one for each after the first."""
     rngs = qrng.rng.spawn(count)
     return [qrng, *(type(qrng)(seed=rng, **qrng._init_quad) for rng in rngs[:-1])]
 
@@ -376,7 +376,7 @@ def _spawned(qrng: Any, count: int) -> Any:
 
 
 def _recorded(method: Any, steps: list[Any]) -> Any:
-    """A solver of SciPy's that notes the times of its steps."""
+    """Subclass a solver of SciPy so that it records the times of its steps."""
 
     class Recorder(method):  # type: ignore[misc]  # a class of SciPy's
         def step(self) -> Any:
@@ -397,7 +397,7 @@ EXPLICIT = ("RK23", "RK45", "DOP853")
 
 
 def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any, Any, list[Any]]:
-    """One step of an explicit method: the new state, its rate, and the rates of the stages."""
+    """Take one explicit step; return the new state, its rate, and the rates of the stages."""
     rates = [f]
     for a, c in zip(tableau.A[1:], tableau.C[1:], strict=True):
         moved = sum(a[j] * rates[j] for j in range(len(rates)) if a[j])
@@ -410,7 +410,7 @@ def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any
 def _within_step(
     tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]
 ) -> Any:
-    """The state inside of a step, as a function of the part of it."""
+    """Return the state inside of a step, as a function of the fraction of the step."""
     if tableau is not METHODS["DOP853"]:
         columns = [
             sum(p * k for p, k in zip(column, rates, strict=True) if p) for column in tableau.P.T
@@ -445,7 +445,7 @@ RADAU_A = np.array(
 
 
 def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
-    """One step of Radau's method of order 5, whose stages are a root."""
+    """Take one step of Radau's method of order 5, whose stages solve a system of equations."""
 
     def residual(z: Any) -> Any:
         rates = np.stack([fun(t + c * h, y + z[i]) for i, c in enumerate(RADAU_C)])
@@ -515,7 +515,7 @@ def _solve_ivp(
 
 
 def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
-    """The ends of the steps: data, except the first and the last of them."""
+    """Return the ends of the steps: plain data, except the first and last."""
     times: list[Any] = [one for one, _ in steps] + [steps[-1][1]]
     times[0] = ends[0]
     if result.status == 0:
@@ -526,7 +526,7 @@ def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
 def _explicit(
     solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
 ) -> list[Any]:
-    """The states at the times that are asked for, by the steps that SciPy has accepted."""
+    """Return the states at the requested times, by repeating SciPy's accepted steps."""
     times = _times(steps, ends, result)
     f = rate(times[0], y)
     columns: list[Any] = [] if asked is not None else [y]
@@ -553,7 +553,7 @@ def _explicit(
 def _implicit(
     solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
 ) -> list[Any]:
-    """The same for implicit methods: by Radau's method with the same steps."""
+    """Return the states of an implicit method, by Radau's method with SciPy's steps."""
     del solver
     times = _times(steps, ends, result)
     if asked is None:
@@ -603,7 +603,7 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
         state = np.asarray(result[k]).reshape(-1)
         f = rate(times[k - 1], y)
         span = points[k] - points[k - 1]
-        for low, high in steps:  # parts of the interval, whose ends may be tracked
+        for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
             y, f, _ = _stages(METHODS["RK45"], rate, at, y, f, h)
@@ -628,7 +628,7 @@ def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any)
         return np.reshape(v[:count], shape), () if p is None else (v[count:],)
 
     def residual(v: Any) -> Any:
-        """Of the collocation, which is that of Lobatto of order 4, and of the conditions."""
+        """Return the residuals of Lobatto collocation of order 4 and of the boundary conditions."""
         state, more = parts(v)
         f = as_array(fun(points, state, *more))
         middle = (state[:, 1:] + state[:, :-1]) / 2 - h * (f[:, 1:] - f[:, :-1]) / 8

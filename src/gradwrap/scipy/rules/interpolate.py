@@ -24,14 +24,14 @@ from gradwrap.scipy.table import Row, register
 
 
 def _rows(y: Any, axis: int) -> tuple[Any, Any]:
-    """Values with the axis of the points first, as a matrix, and the shape of the other axes."""
+    """Move the axis of the points first, flatten the other axes, and return their shape too."""
     y = as_array(y)
     moved = np.moveaxis(y, axis % y.ndim, 0)
     return np.reshape(moved, (moved.shape[0], -1)), moved.shape[1:]
 
 
 def _placed(value: Any, x: Any, trailing: Any, axis: int) -> Any:
-    """Values at points, whose axes take the place of the axis."""
+    """Reshape values so that the axes of the points replace the interpolation axis."""
     made = np.reshape(value, (*x.shape, *trailing))
     places = list(range(x.ndim))
     return np.moveaxis(made, places, [axis % (len(trailing) + 1) + i for i in places])
@@ -41,7 +41,7 @@ def _placed(value: Any, x: Any, trailing: Any, axis: int) -> Any:
 
 
 def _interval(x: Any, points: Any) -> Any:
-    """The interval that each point is in; the first and the last go on for ever."""
+    """Return the interval of each point; the first and the last interval are unbounded."""
     data, at = np.asarray(plain(x)), np.asarray(plain(points))
     if data[0] > data[-1]:
         return np.clip(
@@ -59,7 +59,7 @@ def _wrapped_around(x: Any, points: Any, extrapolate: Any) -> Any:
 
 
 def _polynomial(x: Any, c: Any, points: Any) -> Any:
-    """Polynomials in the distance from the left end of each interval, the highest power first."""
+    """Evaluate piecewise polynomials in the distance from the left end, highest power first."""
     at = _interval(x, points)
     distance = (points - x[at])[:, None]
     total: Any = 0.0
@@ -76,7 +76,7 @@ def _hermite(x: Any, y: Any, s: Any) -> Any:
 
 
 def _spline(slopes: Any) -> Any:
-    """The formula of an interpolant with slopes at its points."""
+    """Return the formula of the Hermite interpolant with given slopes at its points."""
 
     def formula(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
         x, axis = as_array(given["x"]), given["axis"]
@@ -95,7 +95,7 @@ ENDS: dict[Any, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0)}
 
 
 def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
-    """Those for which the second derivative is continuous."""
+    """Return the slopes that make the second derivative continuous."""
     n = x.shape[0]
     bc = given["bc_type"]
     if (isinstance(bc, str) and bc == "periodic") or n < 4:
@@ -153,7 +153,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def _pchip_slopes(given: Any, x: Any, y: Any) -> Any:
-    """Those of F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984)."""
+    """Return the slopes of F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984)."""
     h = np.diff(x)[:, None]
     m = np.diff(y, axis=0) / h
     if x.shape[0] == 2:
@@ -177,7 +177,7 @@ def _pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
 
 
 def _akima_slopes(given: Any, x: Any, y: Any) -> Any:
-    """Those of H. Akima, J. ACM 17 (1970), or modified for flat stretches."""
+    """Return the slopes of H. Akima, J. ACM 17 (1970), or of the modified method."""
     h = np.diff(x)[:, None]
     inner = np.diff(y, axis=0) / h
     if x.shape[0] == 2:
@@ -212,7 +212,7 @@ def _ppoly(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
 
 
 def basis(t: Any, k: int, points: Any, count: int) -> tuple[Any, list[Any]]:
-    """The first of the k + 1 basis functions that are not zero at each point, and their values."""
+    """Return the index of the first nonzero basis function at each point, and the k + 1 values."""
     data = np.asarray(plain(t))
     at = np.clip(np.searchsorted(data, np.asarray(plain(points)), side="right") - 1, k, count - 1)
     values: list[Any] = [np.ones(points.shape)]
@@ -234,7 +234,7 @@ def _bspline_at(t: Any, c: Any, k: int, points: Any) -> Any:
 
 
 def _collocation(t: Any, k: int, points: Any, count: int) -> Any:
-    """The matrix of the basis functions at points."""
+    """Return the matrix of the basis functions at points."""
     first, values = basis(t, k, points, count)
     eye = np.eye(count)
     return sum(value[:, None] * eye[first + j] for j, value in enumerate(values))
@@ -258,7 +258,7 @@ def _bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any
 
 
 def _as_bspline(name: str, made: Any, t: Any, c: Any) -> Any:
-    """SciPy's B-spline with derivatives in its knots and coefficients."""
+    """Return SciPy's B-spline with derivatives in its knots and coefficients."""
     knots = attached(name, made.t, {(): t}) if holds_variable([t]) else made.t
     coefficients = attached(name, made.c, {(): np.reshape(c, made.c.shape)})
     moved = np.moveaxis(coefficients, 0, made.axis)
@@ -292,7 +292,7 @@ def _make_interp_spline(
 
 
 def _units_of(function: Any, n: int, bc_type: Any) -> Any:
-    """The matrix of a linear map of the values, whose ends have no values of their own."""
+    """Return the matrix of a linear map of the values, with homogeneous end conditions."""
     if isinstance(bc_type, tuple) and any(
         not isinstance(end, str) and end is not None and any(np.any(plain(v)) for _, v in end)
         for end in bc_type
@@ -310,10 +310,10 @@ def _units_of(function: Any, n: int, bc_type: Any) -> Any:
 
 
 class _Maker(Composed):
-    """A function that makes a B-spline, which may be asked at tracked points."""
+    """A function that makes a B-spline, which can be evaluated at tracked points."""
 
     def stand_in(self, row: Row) -> Any:
-        """Return a dispatcher whose spline of plain data is of the class that has derivatives."""
+        """Return a dispatcher that makes splines of plain data differentiable in the points."""
         made = dispatching(row, row.original)
 
         @functools.wraps(row.original)
@@ -461,13 +461,13 @@ def _spalde(x: Any, tck: Any) -> Any:
 
 def _sproot(tck: Any, out: Any) -> Any:
     x = np.asarray(out)
-    for _ in range(3):  # each of Newton's steps gives one derivative
+    for _ in range(3):  # each Newton step adds one order of derivative
         x = x - _splev(x, tck, 0, 0) / _splev(x, tck, 1, 0)
     return x
 
 
 def _from_knots(name: str) -> Any:
-    """The formula of one of FITPACK's classes, whose knots SciPy has found."""
+    """Return the formula of a FITPACK class, with the knots that SciPy has found."""
 
     def formula(made: Any, given: Any, points: Any, ext: Any = None, **options: Any) -> Any:
         x, y, k = as_array(given["x"]), as_array(given["y"]), int(given["k"])
@@ -527,9 +527,9 @@ def _rect(
 
 
 def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any = None) -> Any:
-    """Values at points between those of a grid: by the axes, one after the other.
+    """Interpolate between the points of a grid, one axis after the other.
 
-    `coefficients` are SciPy's, of splines that it finds by iterations.
+    `coefficients` are SciPy's, for splines that it finds by iteration.
     """
     axes = [as_array(one) * 1.0 for one in points]
     values = as_array(values)
@@ -595,7 +595,7 @@ def _interpn(
 
 
 def _barycentric(points: Any, values: Any, xi: Any) -> Any:
-    """Linear in each triangle, or simplex of more dimensions."""
+    """Interpolate linearly in each simplex of SciPy's triangulation."""
     data, at = np.asarray(plain(points)), np.asarray(plain(xi))
     tri = Delaunay(data)
     n = data.shape[1]
@@ -654,7 +654,7 @@ def _scattered_class(method: str, x: str, y: str) -> Any:
 
 
 def _radial(kernel: str, r2: Any) -> Any:
-    """The kernel, of the square of the distance; what it is at zero has no slope."""
+    """Evaluate a kernel at squared distances; its slope at zero is zero."""
     zero = np.asarray(plain(r2)) == 0
     safe = np.where(zero, 1.0, r2)
     r = np.sqrt(safe)
@@ -727,7 +727,7 @@ def _raised(x: Any, powers: Any) -> Any:
 
 
 def _through_points(xi: Any, yi: Any, points: Any) -> Any:
-    """The polynomial through points, in Newton's form."""
+    """Evaluate the interpolating polynomial in Newton's form."""
     data = np.asarray(plain(xi))
     if len(np.unique(data)) < len(data):
         raise NoRuleError(
@@ -776,7 +776,7 @@ def _pchip_function(xi: Any, yi: Any, x: Any, axis: Any, der: Any) -> Any:
 
 
 def _rational(made: Any, given: Any, points: Any) -> Any:
-    """The rational function of Floater and Hormann, whose weights are those of the points."""
+    """Evaluate the rational interpolant of Floater and Hormann, with weights from the points."""
     _refuse_points("interpolate.FloaterHormannInterpolator", given["points"])
     z = np.asarray(given["points"])
     values, trailing = _rows(given["values"], 0)

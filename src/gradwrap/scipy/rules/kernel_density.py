@@ -1,4 +1,4 @@
-"""`scipy.stats.gaussian_kde`, differentiated in the points and in the data set."""
+"""The rule of `scipy.stats.gaussian_kde`, differentiated in the points and the data set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _log_estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any
 
 
 def _parts(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any:
-    """Return the logarithms of what each datum gives to each point; the bandwidth is a number."""
+    """Return the log-contribution of each datum to each point, for a numeric bandwidth."""
     dataset = np.reshape(dataset, (1, -1)) if np.ndim(dataset) == 1 else dataset
     dim, count = np.shape(dataset)
     points = points if np.ndim(points) == 2 else np.reshape(points, (dim, -1))
@@ -94,12 +94,12 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
 
     @staticmethod
     def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
-        """Let an object of SciPy's class, not initialized yet, be one of this class."""
+        """Convert an uninitialized object of SciPy's class to this class."""
         made.__class__ = _GaussianKde
         made.__init__(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        """Hand on what SciPy's object of the same data has; floats refuse to be differentiated."""
+        """Return an attribute of SciPy's object of the same data; a float has no derivative."""
         if name == "_made" or name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._made, name)
@@ -126,7 +126,7 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
         return self._answer(INTEGRAL, low, high)
 
     def set_bandwidth(self, bw_method: Any = None) -> None:
-        """Choose the width of the kernel anew."""
+        """Set the width of the kernel."""
         self._given = (self._given[0], bw_method, self._given[2])
         vars(self).get("_made", super()).set_bandwidth(bw_method)
 
@@ -140,7 +140,7 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
 
 
 def _refusing_data(name: str) -> Any:
-    """Return a method that is SciPy's for plain data."""
+    """Return SciPy's method for plain data; it raises an error for tracked data."""
     original = getattr(SCIPYS, name)
 
     @functools.wraps(original)

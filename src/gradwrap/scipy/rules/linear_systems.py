@@ -27,7 +27,7 @@ from gradwrap.scipy.table import Row
 
 
 def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for each kind
-    """The matrix that SciPy makes of its argument, for what it assumes of it."""
+    """Return the matrix that SciPy reads from its argument under `assume_a`."""
     kind = "general" if assume_a is None else str(assume_a)
     if kind in ("sym", "symmetric"):
         return (a + a.mT) / 2
@@ -93,7 +93,7 @@ def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> A
 
 
 def _triangular_back(g: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagonal: Any) -> Any:
-    """The solution with the adjoint of the triangular matrix."""
+    """Solve with the adjoint of the triangular matrix."""
 
     def solve(a: Any, g: Any) -> Any:
         if _turned(trans) == 1:
@@ -104,7 +104,7 @@ def _triangular_back(g: Any, a: Any, b: Any, trans: Any, lower: Any, unit_diagon
 
 
 def _within(x: Any, lower: Any, unit_diagonal: Any) -> Any:
-    """The part of a matrix that `solve_triangular` reads."""
+    """Return the part of a matrix that `solve_triangular` reads."""
     return np.tril(x, -1 if unit_diagonal else 0) if lower else np.triu(x, int(unit_diagonal))
 
 
@@ -130,7 +130,7 @@ def _triangular_along_a(
 
 
 def _transposed_bands(l_and_u: Any, ab: Any) -> tuple[tuple[int, int], Any]:
-    """The bands of the adjoint."""
+    """Return the bands of the adjoint matrix."""
     lower, upper = l_and_u
     n = ab.shape[-1]
     rows = []
@@ -204,14 +204,14 @@ def _of_pair(c_or_cr: Any) -> Any:
 
 
 def _pair(c_or_cr: Any) -> tuple[Any, Any]:
-    """The first column and the first row of a Toeplitz matrix."""
+    """Return the first column and the first row of a Toeplitz matrix."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     c = np.reshape(c, (-1,))
     return c, np.conj(c) if r is None else np.reshape(r, (-1,))
 
 
 def _toeplitz_back(g: Any, c_or_cr: Any) -> Any:
-    """The solution with the adjoint of the matrix."""
+    """Solve with the adjoint of the matrix."""
     c, r = _pair(c_or_cr)
     turned = np.concatenate([c[:1], r[1:]])
     return dispatcher("linalg.solve_toeplitz")((np.conj(turned), np.conj(c)), g)
@@ -228,7 +228,7 @@ def _toeplitz_of_pair(back: Any, out: Any, c_or_cr: Any) -> Any:
 
 
 def _lagged(x: Any, y: Any) -> Any:
-    """The sums of x[j + k] y[j] for each k."""
+    """Return the sum of x[j + k] y[j] over j, for each k."""
     n = x.shape[0]
     padded = np.concatenate([x, np.zeros((n - 1, x.shape[1]))])
     places = np.arange(n)[:, None] + np.arange(n)

@@ -1,4 +1,4 @@
-"""Pieces of formulas for matrices."""
+"""Matrix operations that several formulas share."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ def adjoint(x: Any) -> Any:
 
 
 def hermitian(x: Any) -> Any:
-    """Return the Hermitian part: a gradient of one triangle is shared between both."""
+    """Return the Hermitian part, which splits the gradient of one triangle between both."""
     return (x + adjoint(x)) / 2
 
 
 def solved(a: Any, b: Any) -> Any:
-    """Solve with one column or several."""
+    """Solve a linear system with one right-hand side or several."""
     return np.linalg.solve(a, b[..., None])[..., 0] if b.ndim == 1 else np.linalg.solve(a, b)
 
 
 def of_columns(function: Any, a: Any, x: Any, like: Any) -> Any:
-    """Call a function of a matrix and of columns on vectors too, where `like` is a vector."""
+    """Call a function of a matrix and columns; if `like` is a vector, x has vectors."""
     return function(a, x) if like.ndim > 1 else function(a, x[..., None])[..., 0]
 
 
 def as_columns(*xs: Any, like: Any = None) -> tuple[Any, ...]:
-    """Return vectors as matrices of one column, and matrices as they are.
+    """Return vectors as matrices of one column, and matrices unchanged.
 
-    They are vectors, or stacks of vectors, where `like` is a vector.
+    If `like` is given, it decides: arrays are vectors or stacks of vectors where it is a vector.
     """
     return tuple(x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs)
 
 
 def joined(rows: list[list[Any]]) -> Any:
-    """Return the matrix of these blocks."""
+    """Assemble a matrix from blocks."""
     return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)
 
 
 def spread(values: Any, index: Any, size: int) -> Any:
-    """Put values at places of a vector of zeros that is `size` long."""
+    """Scatter values into a vector of zeros of length `size`."""
     padded = np.concatenate([values, np.zeros(1)])
     places = np.full(size, len(values))
     places[index] = np.arange(len(values))
@@ -66,7 +66,7 @@ def from_bands(ab: Any, lower: int, upper: int) -> Any:
 
 
 def to_bands(a: Any, lower: int, upper: int) -> Any:
-    """Return the diagonals of a matrix as the rows of an array, with zeros where they end."""
+    """Return the diagonals of a matrix as the rows of an array, padded with zeros."""
     n = a.shape[-1]
     rows, columns = band_places(n, lower, upper)
     places = np.full((lower + upper + 1, n), n * n)
@@ -83,7 +83,7 @@ def band_places(n: int, lower: int, upper: int) -> tuple[Any, Any]:
 
 
 def full_bands(ab: Any, lower: bool) -> Any:
-    """Return all diagonals of the Hermitian matrix of which `ab` has the upper or lower ones."""
+    """Return all diagonals of a Hermitian matrix from its upper or lower ones in `ab`."""
     k = ab.shape[0] - 1
     half = from_bands(ab, k, 0) if lower else from_bands(ab, 0, k)
     diagonal = np.real(ab[0 if lower else k]) if ab.dtype.kind == "c" else ab[0 if lower else k]
@@ -91,19 +91,19 @@ def full_bands(ab: Any, lower: bool) -> Any:
 
 
 def like_columns(v: Any, out: Any) -> Any:
-    """Turn the columns of `v` by signs, or phases, so that they are those of `out`."""
+    """Multiply the columns of `v` by signs or phases so that they match `out`."""
     turn = np.sum(np.conj(native_of(v)) * native_of(out), axis=-2, keepdims=True)
     size = np.abs(turn)
     return v * np.where(size == 0, 1.0, turn / np.where(size == 0, 1.0, size))
 
 
 def native_of(x: Any) -> Any:
-    """Return the data of an array, which signs and orders are chosen by."""
+    """Return the data of an array, for choices of signs and orders."""
     return x.detach() if hasattr(x, "detach") else x
 
 
 def shifted(x: Any, by: int) -> Any:
-    """Rows moved up, with zeros after the last."""
+    """Shift rows up by `by` places, and fill with zeros."""
     n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
     return (
         np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])
@@ -111,13 +111,13 @@ def shifted(x: Any, by: int) -> Any:
 
 
 def half_bands(ab: Any, lower: Any) -> list[tuple[int, Any]]:
-    """The diagonals of a triangle by how far they are below the main one."""
+    """Return the diagonals of a triangle, each with its offset below the main diagonal."""
     last = ab.shape[0] - 1
     return [(k if lower else k - last, ab[k]) for k in range(last + 1)]
 
 
 def times(bands: list[tuple[int, Any]], x: Any) -> Any:
-    """Multiply a matrix with some diagonals by columns."""
+    """Multiply a matrix, given by some diagonals, by columns."""
     return sum(shifted(band[:, None] * x, -by) for by, band in bands)
 
 

@@ -1,4 +1,4 @@
-"""Rows of `scipy.linalg`: functions of a matrix, matrix equations, and matrices made of vectors.
+"""Rows of `scipy.linalg`: functions of a matrix, matrix equations, and structured matrices.
 
 Functions of a matrix follow N. J. Higham, "Functions of Matrices" (SIAM, 2008), eq. 3.16.
 """
@@ -25,7 +25,7 @@ from gradwrap.transforms.implicit import custom_root
 
 
 def analytic(path: str) -> Adjoint:
-    """The rule of a function of a matrix: its derivative is a block of that of a block matrix."""
+    """Return the rule of an analytic matrix function: f([[A, E], [0, A]]) has the derivative."""
 
     def block(A: Any, e: Any) -> Any:
         n = A.shape[-1]
@@ -36,7 +36,7 @@ def analytic(path: str) -> Adjoint:
 
 
 def _logm(A: Any) -> Any:
-    """By roots until it is near the identity, and there by quadrature: Higham, chapter 11."""
+    """Take square roots until the matrix is near the identity, then integrate (Higham, ch. 11)."""
     eye, root = np.eye(A.shape[0]), A
     roots = 0
     while np.linalg.norm(np.asarray(native_of(root)) - eye) > 0.25 and roots < 60:
@@ -88,7 +88,7 @@ def _discrete_along_a(t: Any, a: Any, out: Any) -> Any:
 
 
 def _found(residual: Any, out: Any) -> Any:
-    """The solution of an equation, which SciPy has found, with its derivative."""
+    """Return SciPy's solution of an equation, with its implicit derivative."""
     return custom_root(residual, out, lambda _f, x: x)
 
 

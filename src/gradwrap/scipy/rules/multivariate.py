@@ -33,7 +33,7 @@ LOG_2PI = math.log(2 * math.pi)
 
 
 def _matrix(value: Any, dim: int) -> Any:
-    """Return a covariance, which may be given as a number or a diagonal, as a symmetric matrix."""
+    """Convert a covariance, given as a number, diagonal or matrix, to a symmetric matrix."""
     value = np.asarray(value) if isinstance(value, (int, float, *SEQUENCE)) else value
     if np.ndim(value) == 0:
         return value * np.eye(dim)
@@ -70,7 +70,7 @@ def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
 
 
 def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
-    """Return the density in the space that a matrix spans, whose rank is held fixed."""
+    """Return the density in the column space of a matrix of fixed rank."""
     values = np.linalg.eigvalsh(matrix)
     data = np.asarray(_plain(values))
     small = 1e6 * np.finfo(data.dtype).eps  # SciPy's bound
@@ -213,14 +213,14 @@ class Multivariate(Kind):
         return self.stand_in(row)(*args, **kwargs)
 
     def stand_in(self, row: Row) -> Any:
-        """Return an object of a class derived from that of SciPy's, with the same attributes."""
+        """Return an object of a subclass of SciPy's class, with the same attributes."""
         kind: Any = type(row.original)
         made: Any = object.__new__(_derived(kind, row.path))
         made.__dict__.update(row.original.__dict__)
         return made
 
     def install(self, row: Row) -> Callable[[], None]:
-        """Give SciPy's own object the class whose methods take tracked arguments."""
+        """Change the class of SciPy's own object to the derived class."""
         original = row.original
         kind: Any = type(original)
         original.__class__ = _derived(kind, row.path)
@@ -299,14 +299,14 @@ def _derived_frozen(kind: Any) -> Any:
 
 
 def _frozen_again(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Freeze a distribution, when it is read from a pickle."""
+    """Freeze a distribution again when it is unpickled."""
     from gradwrap.scipy.doors import dispatcher
 
     return dispatcher(path)(*args, **kwargs)
 
 
 class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
-    """A multivariate distribution with tracked parameters: its methods are given them."""
+    """A frozen multivariate distribution that passes tracked parameters to its methods."""
 
     def __init__(self, dist: Any, path: str, base: Any, args: Any, kwargs: Any) -> None:
         import inspect
@@ -357,7 +357,7 @@ def _rows(
 
 
 def _of_numbers(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Give SciPy's function numbers for arrays without axes, which some parameters have to be."""
+    """Convert 0-d arrays to numbers, as some parameters of SciPy require."""
 
     @functools.wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -372,7 +372,7 @@ def _number(value: Any) -> Any:
 
 
 class _Named(Formula):
-    """A formula that is made of another one, and has its parameters."""
+    """A formula derived from another one, with the same parameters."""
 
     def __init__(self, function: Callable[..., Any], formula: Callable[..., Any]) -> None:
         super().__init__(formula)
@@ -381,7 +381,7 @@ class _Named(Formula):
 
 
 def _shaped(formula: Callable[..., Any], given: dict[str, Any]) -> Any:
-    """Return what a formula returns, in the shape of SciPy's result."""
+    """Return a formula's result in the shape of SciPy's result."""
     out = given.pop("out")
     return np.reshape(formula(**given), np.shape(out))
 

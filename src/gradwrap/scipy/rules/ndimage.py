@@ -21,7 +21,7 @@ from gradwrap.scipy.table import Row, register
 
 
 def _each(value: Any, count: int) -> list[Any]:
-    """An option for each axis."""
+    """Expand an option to a list with one value for each axis."""
     is_one = isinstance(value, str) or np.ndim(value) == 0
     return [value] * count if is_one else [value[i] for i in range(count)]
 
@@ -54,7 +54,7 @@ def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, orig
 
 
 def _turned(origin: int, length: int) -> int:
-    """The origin of a kernel that is reversed."""
+    """Return the origin of the reversed kernel."""
     return -origin - 1 if length % 2 == 0 else -origin
 
 
@@ -64,7 +64,7 @@ def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origi
 
 
 def _kernel(sigma: Any, order: int, truncate: Any, radius: Any) -> Any:
-    """The Gaussian, or the polynomial times it that is its derivative."""
+    """Return the Gaussian kernel, or its derivative: a polynomial times the Gaussian."""
     if radius is None:
         radius = int(float(native_of(truncate)) * float(native_of(sigma)) + 0.5)
     x = np.arange(-radius, radius + 1)
@@ -72,7 +72,7 @@ def _kernel(sigma: Any, order: int, truncate: Any, radius: Any) -> Any:
     phi = phi / np.sum(phi)
     previous: Any = np.zeros(len(x))
     polynomial: Any = np.ones(len(x))
-    for k in range(order):  # Hermite's, by their recurrence
+    for k in range(order):  # Hermite polynomials, by their recurrence
         following = -(x * polynomial + k * previous) / (sigma * sigma)
         previous, polynomial = polynomial, following
     return polynomial * phi
@@ -147,7 +147,7 @@ def _laplace(input: Any, mode: Any, cval: Any, axes: Any) -> Any:
 
 
 def _slope(side: list[float]) -> Any:
-    """The filter of a slope along an axis, smoothed along the others."""
+    """Return the filter that takes the slope along one axis and smooths along the others."""
 
     def formula(input: Any, axis: Any, mode: Any, cval: Any) -> Any:
         axis %= input.ndim
@@ -178,7 +178,7 @@ def _uniform(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any
 
 
 def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[int]) -> Any:
-    """For each element those around it, in a new last axis."""
+    """Gather the neighbourhood of each element in a new last axis."""
     options = [_each(one, len(axes)) for one in (shape, mode, origin)]
     count = x.ndim
     for axis, length, m, o in zip(axes, *options, strict=True):
@@ -189,7 +189,7 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
 
 
 def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
-    """The axes of weights, which are sorted in whatever order `axes` has them, and the origins."""
+    """Sort the axes of the weights, and the origins with them."""
     chosen = _axes(axes, ndim)
     pairs = sorted(zip(chosen, _each(origin, len(chosen)), strict=True))
     return [axis for axis, _ in pairs], [one for _, one in pairs]
@@ -270,7 +270,7 @@ def _structured(
     input: Any, size: Any, footprint: Any, structure: Any, mode: Any, cval: Any, origin: Any,
     axes: Any, sign: int,
 ) -> Any:  # fmt: skip
-    """The extreme of a neighbourhood after a structure is added; dilation turns it around."""
+    """Return the extreme of each neighbourhood plus the structure, which dilation reflects."""
     if structure is None and footprint is None:
         chosen = _axes(axes, input.ndim)
         origins = _each(origin, len(chosen))
@@ -306,7 +306,7 @@ def _erosion(**words: Any) -> Any:
 
 
 def _grey(combine: Any) -> Any:
-    """A formula made of erosions and dilations with the same options."""
+    """Return a formula that combines erosions and dilations with the same options."""
 
     def formula(
         input: Any, size: Any, footprint: Any, structure: Any, mode: Any, cval: Any, origin: Any,
@@ -336,7 +336,7 @@ def _spline_filter(input: Any, order: Any, mode: Any) -> Any:
 
 
 def _basis(distance: Any, order: int) -> Any:
-    """The symmetric B-spline of an order, by truncated powers."""
+    """Evaluate the symmetric B-spline of an order by truncated powers."""
     if order == 0:
         return np.where(np.abs(native_of(distance)) <= 0.5, 1.0, 0.0) + 0.0 * distance
     half = (order + 1) / 2
@@ -349,7 +349,7 @@ def _basis(distance: Any, order: int) -> Any:
 
 
 def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
-    """Coordinates brought into an axis, and where they were outside of it."""
+    """Map coordinates into the range of an axis; return them and the mask of those left outside."""
     data = np.asarray(native_of(x))
     if mode == "constant":
         return x, (data < 0) | (data > n - 1)
@@ -365,14 +365,14 @@ def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
         return np.where(np.asarray(native_of(x)) > n - 0.5, period - 1 - x, x), outside
     if mode == "grid-wrap":
         return x - n * np.floor(data / n), outside
-    if mode == "wrap":  # from end to end, where an end is left as it is
+    if mode == "wrap":  # period from end to end; the ends themselves stay unchanged
         turns = np.where(data < 0, -np.trunc(-data / (n - 1)) - 1, np.trunc(data / (n - 1)))
         return x - (n - 1) * np.where((data >= 0) & (data <= n - 1), 0, turns), outside
     return x, outside
 
 
 def _tap(at: Any, n: int, mode: str) -> tuple[Any, Any]:
-    """The place of a coefficient beyond an end, and where there is none."""
+    """Map indices beyond the ends to coefficients; return them and the mask of blank ones."""
     none = np.zeros(at.shape, bool)
     if mode == "grid-wrap":
         return at % n, none
@@ -395,7 +395,7 @@ PADDING = 12
 def _mapped(
     input: Any, coordinates: list[Any], order: Any, mode: Any, cval: Any, prefilter: Any
 ) -> Any:
-    """The spline through the elements of an array, at points between them."""
+    """Evaluate the spline through the elements of an array at the coordinates."""
     mode = "reflect" if mode == "grid-mirror" else mode
     pad = 0
     if prefilter and order > 1:
@@ -419,7 +419,7 @@ def _mapped(
 
 
 def _taps(points: list[Any], sizes: Any, order: int, mode: str) -> tuple[Any, Any]:
-    """The elements that each value is made of: places, weights, and where there is none."""
+    """Return taps (indices, weights, masks of blanks) and a mask of the points outside."""
     outside: Any = False
     of_axis: list[list[tuple[Any, Any, Any]]] = []
     for x, n in zip(points, sizes, strict=True):
@@ -441,7 +441,7 @@ def _taps(points: list[Any], sizes: Any, order: int, mode: str) -> tuple[Any, An
 
 
 def _by_matrix(flat: Any, taps: Any, outside: Any, cval: Any) -> Any:
-    """The values at points that are constant: a sparse matrix times the elements."""
+    """Interpolate at constant points: multiply the elements by a sparse matrix."""
     count = np.size(outside)
     weights = np.stack([np.where(blank | outside, 0.0, weight) for _, weight, blank in taps])
     blank = sum(np.where(blank, weight, 0.0) for _, weight, blank in taps)
@@ -521,7 +521,7 @@ def _rotate(
         )
     if input.ndim == 2:
         return _mapped(input, points, order, mode, cval, prefilter)
-    # every plane by itself
+    # each plane by itself
     moved = np.moveaxis(input, pair, (-2, -1))
     planes = np.reshape(moved, (-1, *moved.shape[-2:]))
     key = tuple(slice(None) if axis in pair else 0 for axis in range(input.ndim))
@@ -535,7 +535,7 @@ def _rotate(
 
 
 def _measured(measure: Any) -> Any:
-    """A formula for each label that is asked for."""
+    """Return a formula that measures each requested label."""
 
     def formula(input: Any, labels: Any, index: Any) -> Any:
         flat = np.reshape(input, (-1,))

@@ -39,7 +39,7 @@ QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
 def _silenced(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as SciPy is to have them: plain data, and functions of them."""
+    """Convert options to plain data, and wrap callbacks to return plain data."""
     return {key: quiet(value) if key in QUIET else plain(value) for key, value in options.items()}
 
 
@@ -47,7 +47,7 @@ def _silenced(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bracketed(name: str) -> Any:
-    """The rule of a function that finds a root between two points."""
+    """Return the rule of a function that finds a root in a bracket."""
     public = f"optimize.{name}"
 
     def composed(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
@@ -142,7 +142,7 @@ def _fixed_point(func: Any, x0: Any, args: Any = (), **options: Any) -> Any:
 
 
 def _from_start(name: str) -> Any:
-    """The rule of a method of quasi-Newton type for systems."""
+    """Return the rule of a quasi-Newton solver for systems of equations."""
 
     def composed(F: Any, xin: Any, *more: Any, **options: Any) -> Any:
         result = scipys(f"optimize.{name}")(
@@ -158,7 +158,7 @@ def _from_start(name: str) -> Any:
 
 
 def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
-    """Which elements are held by a bound, and the bounds."""
+    """Return masks of the elements at their lower and upper bounds, and the bounds."""
     if bounds is None or _is_empty(bounds):
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
@@ -185,12 +185,12 @@ def _plain_bounds(bounds: Any) -> Any:
 
 
 def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
-    """The point where the gradient is zero, except in elements that a bound holds."""
+    """Return the point where the gradient vanishes in all elements that are not at a bound."""
     return solution(_where_free(slope, x, bounds), x)
 
 
 def _where_free(slope: Any, x: Any, bounds: Any) -> Any:
-    """The gradient, and in elements that a bound holds the distance from it."""
+    """Return the residual: the gradient, or for elements at a bound the distance from the bound."""
     is_low, is_high, ends = _at_bounds(x, bounds)
 
     def residual(point: Any) -> Any:
@@ -206,9 +206,9 @@ def _where_free(slope: Any, x: Any, bounds: Any) -> Any:
 
 
 def _between(slope: Any, x: Any, ends: Any) -> Any:
-    """A minimum between two ends, or at the end beyond which Newton's step would lead.
+    """Return the minimum in an interval, which is an end if the Newton step leads beyond it.
 
-    SciPy's search stays a little inside of the ends.
+    SciPy's search never reaches the ends exactly.
     """
     low, high = (float(plain(end)) for end in ends)
     step = float(plain(grad(slope)(np.float64(x))))
@@ -223,7 +223,7 @@ def _between(slope: Any, x: Any, ends: Any) -> Any:
 
 
 def _constraints(constraints: Any, x: Any) -> list[Any]:
-    """Functions that are zero at the solution: the constraints that hold it."""
+    """Return the residuals of the active constraints, which are zero at the solution."""
     found: list[Any] = []
     for one in constraints if isinstance(constraints, (tuple, list)) else [constraints]:
         if isinstance(one, dict):
@@ -246,7 +246,7 @@ def _constraints(constraints: Any, x: Any) -> list[Any]:
 
 
 def _quiet_constraints(constraints: Any) -> Any:
-    """The constraints as SciPy calls them."""
+    """Convert constraints to plain data and callbacks that return plain data."""
     if isinstance(constraints, (tuple, list)):
         return type(constraints)(map(_quiet_constraints, constraints))
     if isinstance(constraints, dict):
@@ -257,7 +257,7 @@ def _quiet_constraints(constraints: Any) -> Any:
 
 
 def _own_parts(given: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a constraint, of which the functions are those of the caller."""
+    """Convert the parts of a constraint to plain data, and wrap its callbacks."""
     return {
         key: quiet(value) if isinstance(value, FUNCTIONS) else plain(value)
         for key, value in given.items()
@@ -273,7 +273,7 @@ def _distance(function: Any, args: Any, limit: Any, at: Any) -> Any:
 
 
 def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
-    """The point where the gradient is made of those of the constraints that hold it."""
+    """Return the point that satisfies the KKT conditions with the active constraints."""
     held = _constraints(constraints, x)
     if not held:
         return _stationary(slope, x, bounds)
@@ -305,7 +305,7 @@ def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -
 
 
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:
-    """The gradient of the caller's function: that which the caller gave, or by reverse mode."""
+    """Return the gradient of the callback: the caller's own, or by reverse mode."""
     if callable(jac):
         return lambda x: jac(x, *args)
 
@@ -348,9 +348,9 @@ def _minimize(
 
 
 def _is_flat(slope: Any, x: Any, bounds: Any) -> bool:
-    """Tell if a point that SciPy could not improve for rounding is a solution all the same.
+    """Tell if a point is a solution although SciPy stopped for lack of precision.
 
-    The exact gradient is held to the tolerance that BFGS has by default.
+    The exact gradient must meet the default tolerance of BFGS.
     """
     with no_grad():
         rest = plain(as_array(_where_free(slope, x, bounds)(x)))
@@ -380,11 +380,11 @@ def _minimize_scalar(
 
 
 STARTS = {"fminbound": 2, "brent": 0, "golden": 0}
-"""So many points precede `args`; in other functions one, and then the gradient of some."""
+"""The number of points before `args`. Other functions have one, and some then a gradient."""
 
 
 def _fmin(name: str, *, with_gradient: bool = False) -> Any:
-    """The rule of one of the older functions, which return the point, and more if asked."""
+    """Return the rule of an older minimizer, which returns the point, and more on request."""
 
     def composed(func: Any, *given_first: Any, args: Any = (), **options: Any) -> Any:
         count = STARTS.get(name, 1)
@@ -418,11 +418,11 @@ UNPOLISHED: dict[str, dict[str, Any]] = {
     "dual_annealing": {"no_local_search": True},
     "brute": {"finish": None},
 }
-"""The options with which a search does not end with a minimization."""
+"""The options that make a search skip the final minimization."""
 
 
 def _search(name: str) -> Any:
-    """The rule of a global search, which ends at a minimum."""
+    """Return the rule of a global search, which ends at a minimum."""
     public = f"scipy.optimize.{name}"
 
     def composed(func: Any, *rest: Any, **options: Any) -> Any:
@@ -471,7 +471,7 @@ def _search(name: str) -> Any:
 
 
 def row_original(name: str) -> Any:
-    """SciPy's own function."""
+    """Return SciPy's own function."""
     row = row_of(f"optimize.{name}")
     assert row is not None
     return row.original
@@ -519,7 +519,7 @@ def _slsqp(
 
 
 def _rho(loss: Any) -> Any:
-    """A robust loss of squares, as SciPy defines it."""
+    """Return a robust loss function of squared residuals, as SciPy defines it."""
     table = {
         "linear": lambda z: z,
         "soft_l1": lambda z: 2 * ((1 + z) ** 0.5 - 1),
@@ -643,7 +643,7 @@ def _curve_fit(
 
 
 def _on_columns(A: Any, b: Any, x: Any, held: Any, values: Any) -> Any:
-    """The least-squares solution in the columns that no bound holds."""
+    """Solve the least-squares problem for the variables that are not at a bound."""
     free = np.flatnonzero(~held)
     fixed = np.flatnonzero(held)
     rest = b - A[:, fixed] @ values[fixed] if len(fixed) else b
@@ -679,7 +679,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
     bounds: Any = (0, None), **options: Any,
 ) -> Any:  # fmt: skip
-    """A vertex: where the constraints that hold with equality meet."""
+    """Return the optimal vertex, where the active constraints meet."""
     name = "scipy.optimize.linprog"
     given = [None if one is None else plain(as_array(one)) for one in (c, A_ub, b_ub, A_eq, b_eq)]
     result = scipys("optimize.linprog")(*given, plain(bounds), **_silenced(options))
@@ -714,7 +714,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
                 right.append(end)
                 break
     chosen: list[int] = []
-    for i, _ in enumerate(rows):  # as many as are independent
+    for i, _ in enumerate(rows):  # keep only independent rows
         trial = np.stack([np.asarray(plain(rows[k])) for k in [*chosen, i]])
         if np.linalg.matrix_rank(trial) == len(chosen) + 1:
             chosen.append(i)
@@ -742,7 +742,7 @@ def _is_wrapped(value: Any) -> bool:
 
 
 def _isotonic(y: Any, weights: Any, out: Any) -> Any:
-    """The means of the blocks that SciPy has pooled."""
+    """Return the means of the blocks that SciPy has pooled."""
     blocks = np.asarray(out["blocks"])
     w = np.ones(y.shape) if weights is None else weights
     parts: list[Any] = []
@@ -785,7 +785,7 @@ def _find_minimum(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> An
 
 
 def _elementwise(residual: Any, found: Any) -> Any:
-    """The root of each element, with its derivative."""
+    """Return the root of each element, with its derivative."""
     return solution(residual, found)
 
 

@@ -32,7 +32,7 @@ signal: Any = import_module("scipy.signal")
 
 
 def _convolved(x: Any, y: Any, axes: Any = None) -> Any:
-    """The full convolution along axes, by Fourier transforms."""
+    """Convolve fully along axes by Fourier transforms."""
     axes = list(range(x.ndim)) if axes is None else axes
     shape = [x.shape[axis] + y.shape[axis] - 1 for axis in axes]
     if "c" in (x.dtype.kind, y.dtype.kind):
@@ -41,7 +41,7 @@ def _convolved(x: Any, y: Any, axes: Any = None) -> Any:
 
 
 def _centred(x: Any, shape: Any, axes: Any = None) -> Any:
-    """The middle of an array."""
+    """Return the central part of an array."""
     axes = range(x.ndim) if axes is None else axes
     key = [slice(None)] * x.ndim
     for axis in axes:
@@ -110,7 +110,7 @@ def _sepfir2d(input: Any, hrow: Any, hcol: Any) -> Any:
 
 
 def _along(x: Any, axis: int, kernel: Any) -> Any:
-    """The correlation of the stretches of an axis with a kernel."""
+    """Correlate the windows along an axis with a kernel."""
     moved = np.moveaxis(x, axis, -1)
     return np.moveaxis(windows(moved, kernel.shape[0]) @ kernel, -1, axis)
 
@@ -123,7 +123,7 @@ def _native_filter(b: Any, a: Any, x: Any) -> Any:
 
 
 def _filtered(b: Any, a: Any, x: Any) -> Any:
-    """`lfilter` along the last axis, from rest."""
+    """Apply `lfilter` along the last axis, starting from rest."""
     args = (b, a, x)
     if any(hasattr(arg, "detach") for arg in args):
         return FILTER.kind.answer(FILTER, args, {})
@@ -135,13 +135,13 @@ def _filter_of_x(g: Any, b: Any, a: Any) -> Any:
 
 
 def _lags(g: Any, u: Any, count: int) -> Any:
-    """The sums of `g` with `u` delayed by 0, 1, ... steps."""
+    """Return the inner products of `g` with `u` delayed by 0, 1, ... steps."""
     n = u.shape[-1]
     return np.stack([np.sum(g[..., k:] * _conj(u[..., : max(n - k, 0)])) for k in range(count)])
 
 
 def _delayed(t: Any, u: Any) -> Any:
-    """The sum of `u` delayed by 0, 1, ... steps, with the elements of `t` as weights."""
+    """Sum `u` delayed by 0, 1, ... steps, weighted by the elements of `t`."""
     n = u.shape[-1]
     total = t[0] * u
     for k in range(1, min(t.shape[0], n)):
@@ -184,7 +184,7 @@ def _lfilter(b: Any, a: Any, x: Any, axis: Any, zi: Any) -> Any:
 
 
 def _filter_from(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
-    """A filter from a state, which acts as so many inputs of the recursive part."""
+    """Filter from an initial state, which acts as extra inputs of the recursive part."""
     b, a = b / a[0], a / a[0]
     order, n = max(b.shape[0], a.shape[0]), x.shape[-1]
     b, a = (np.concatenate([one, np.zeros(order - one.shape[0])]) for one in (b, a))
@@ -253,7 +253,7 @@ def _sosfilt(sos: Any, x: Any, axis: Any, zi: Any) -> Any:
 
 
 def _padded(x: Any, padtype: Any, padlen: Any, taps: int) -> tuple[Any, int]:
-    """The last axis continued as `filtfilt` does, and by how many elements."""
+    """Extend the last axis as `filtfilt` does; return it and the length of the extension."""
     edge = 0 if padtype is None else 3 * taps if padlen is None else padlen
     if not edge:
         return x, 0
@@ -346,7 +346,7 @@ def _savgol(
 
 
 def _neighbours(x: Any, shape: Any) -> Any:
-    """For each element those around it, in a new last axis; zeros beyond the ends."""
+    """Gather the neighbourhood of each element in a new last axis, with zeros beyond the ends."""
     for axis, length in enumerate(shape):
         half = length // 2
         longer = extended(x, half, length - 1 - half, "constant", axis=axis)
@@ -383,7 +383,7 @@ def _wiener(im: Any, mysize: Any, noise: Any) -> Any:
 
 
 def _basis(x: Any, order: int) -> Any:
-    """The symmetric B-spline of order 2 or 3."""
+    """Evaluate the symmetric B-spline of order 2 or 3."""
     size, square = np.abs(x), x * x
     if order == 2:
         return np.where(
@@ -480,7 +480,7 @@ FILTERS = [
 
 
 def _hilbert(x: Any, N: Any, axis: Any) -> Any:
-    """Without the negative frequencies, and with the positive ones twice."""
+    """Return the analytic signal: zero negative frequencies, and doubled positive frequencies."""
     n = x.shape[axis] if N is None else N
     twice = np.zeros(n)
     twice[0] = twice[n // 2] = 1.0
@@ -491,10 +491,10 @@ def _hilbert(x: Any, N: Any, axis: Any) -> Any:
 
 
 class _MinimumPhase(ArrayApi):
-    """The array-API path, save for the method that takes the root of a zero."""
+    """The array-API path, except for the method "hilbert", which takes a square root at zero."""
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
-        """Refuse the method "hilbert"."""
+        """Raise an error for the method "hilbert", or call the path."""
         if call.given.get("method") == "hilbert":
             raise NoRuleError(
                 'scipy.signal.minimum_phase has no derivative with method="hilbert". '

@@ -1,7 +1,7 @@
 """The rows of `scipy.sparse`: matrices with tracked arrays, and matrices of tracked elements.
 
-Where the elements of a matrix are is data. Functions that only move elements (`vstack`, `tril`,
-`S[0]`) are SciPy's own: they move the numbers of the elements in the elements' place.
+The positions of the elements are data. Functions that only move elements (`vstack`, `tril`,
+`S[0]`) are SciPy's own: they are called on matrices that hold the indices of the elements.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ FORMS = ("bsr", "coo", "csc", "csr", "dia")
 
 
 class TrackedMatrix:
-    """A sparse matrix of tracked elements: where they are is data.
+    """A sparse matrix of tracked elements, whose positions are data.
 
-    It has the arithmetic, the products and the sums of SciPy's matrices, and can be given to the
-    functions of `scipy.sparse` and `scipy.sparse.linalg` that have a derivative.
+    It has the arithmetic, products and sums of SciPy's matrices. The differentiable functions of
+    `scipy.sparse` and `scipy.sparse.linalg` take it.
     """
 
     __array_ufunc__ = None  # so that `array @ matrix` asks this class
@@ -61,23 +61,23 @@ class TrackedMatrix:
 
     @property
     def nnz(self) -> int:
-        """The number of elements that are stored."""
+        """Return the number of stored elements."""
         return int(self.made.nnz)
 
     @property
     def format(self) -> str:
-        """The name of the format."""
+        """Return the name of the format."""
         return str(self.made.format)
 
     @property
     def dtype(self) -> Any:
-        """The dtype of the elements."""
+        """Return the dtype of the elements."""
         return self.made.dtype
 
     # Products
 
     def __matmul__(self, other: Any) -> Any:
-        """Multiply with an array or a matrix."""
+        """Multiply this matrix by an array or a matrix."""
         if isinstance(other, (TrackedMatrix, *BASES)):
             return _matrix_product(self, other)
         value = self.made @ plain(as_array(other))
@@ -88,7 +88,7 @@ class TrackedMatrix:
         return attached("sparse product", value, {(): product(gather, weights * taken)})
 
     def __rmatmul__(self, other: Any) -> Any:
-        """Multiply an array or a matrix with it."""
+        """Multiply an array or a matrix by this matrix."""
         if isinstance(other, BASES):
             return _matrix_product(other, self)
         return (self.T @ as_array(other).T).T
@@ -127,11 +127,11 @@ class TrackedMatrix:
         return self + (-1 * other)
 
     def __rsub__(self, other: Any) -> Any:
-        """Subtract it from a matrix or a dense array."""
+        """Subtract this matrix from a matrix or a dense array."""
         return (-self) + other
 
     def multiply(self, other: Any) -> Any:
-        """Multiply with a number, an array, or a matrix, element by element."""
+        """Multiply by a number, an array, or a matrix, element by element."""
         if isinstance(other, TrackedMatrix):
             raise NoRuleError(
                 "Two matrices of tracked elements have no product by elements. Fix: one .toarray()."
@@ -148,7 +148,7 @@ class TrackedMatrix:
         return TrackedMatrix(_like(self.made, made), data, (self.rows, self.columns))
 
     def __mul__(self, other: Any) -> Any:
-        """Multiply as SciPy's class does: a matrix by `@`, an array element by element."""
+        """Multiply as SciPy's class does: `@` for a matrix, element by element for an array."""
         if isinstance(self.made, scipy.sparse.spmatrix) and np.ndim(plain(other)):
             return self @ other
         return self.multiply(other)
@@ -200,13 +200,13 @@ class TrackedMatrix:
         return np.sum(self.diagonal(offset))
 
     def toarray(self) -> Any:
-        """Return it as a dense array."""
+        """Return the matrix as a dense array."""
         return self @ np.eye(self.shape[1])
 
     todense = toarray
 
     def canonical(self) -> TrackedMatrix:
-        """The same matrix with one element for each place."""
+        """Sum the elements at the same position."""
         flat = self.rows.astype(np.int64) * self.shape[1] + self.columns
         places, numbers = np.unique(flat, return_inverse=True)
         if len(places) == len(flat):
@@ -226,7 +226,7 @@ class TrackedMatrix:
 
     @property
     def T(self) -> TrackedMatrix:  # noqa: N802  SciPy's name
-        """The transpose."""
+        """Return the transpose."""
         return TrackedMatrix(self.made.T, self.data, (self.columns, self.rows))
 
     def transpose(self) -> TrackedMatrix:
@@ -254,11 +254,11 @@ class TrackedMatrix:
 
 
 class _TrackedArray(ABC, TrackedMatrix):
-    """The same in the memory layout of SciPy's arrays, of which an object may become one."""
+    """A tracked matrix with the memory layout of SciPy's arrays, so that they can be converted."""
 
 
 def _like(made: Any, other: Any) -> Any:
-    """A matrix as an array or a matrix of SciPy's, as another one is."""
+    """Convert a matrix to the kind (array or matrix) and format of another."""
     is_matrix = isinstance(made, scipy.sparse.spmatrix)
     form: Any = made
     return (scipy.sparse.coo_matrix(other) if is_matrix else other).asformat(form.format)
@@ -269,7 +269,7 @@ def _plain_matrix(A: Any) -> Any:
 
 
 def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
-    """The elements of a matrix, and where they are."""
+    """Return the elements of a matrix, and their rows and columns."""
     if isinstance(matrix, TrackedMatrix):
         return matrix.data, (matrix.rows, matrix.columns)
     coordinates = scipy.sparse.coo_array(matrix)
@@ -277,7 +277,7 @@ def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
 
 
 def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
-    """The product of two sparse matrices: each pair of elements that meet, multiplied."""
+    """Multiply two sparse matrices, as the products of all pairs of matching elements."""
     made = _plain_matrix(one) @ _plain_matrix(other)
     (x, (rows, inner)), (y, (outer, columns)) = _elements(one), _elements(other)
     order = np.argsort(outer, kind="stable")
@@ -293,9 +293,9 @@ def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
 
 
 def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
-    """What a function that only moves elements makes of tracked matrices.
+    """Apply a function that only moves elements to tracked matrices.
 
-    It is called again, with the numbers of the elements in the place of the elements.
+    It is called on matrices that hold the index of each element.
     """
     parts: list[Any] = []
     numbered: list[Any] = []
@@ -320,14 +320,14 @@ def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
 
 
 def _matrices_in(value: Any) -> list[Any]:
-    """The matrices, and the tracked arrays, in nested lists."""
+    """Return the matrices and the tracked arrays in nested lists."""
     if isinstance(value, SEQUENCE):
         return list(itertools.chain.from_iterable(map(_matrices_in, value)))
     return [value] if isinstance(value, (TrackedMatrix, *BASES)) else []
 
 
 def _replaced(value: Any, parts: Any) -> Any:
-    """The same nested lists with other matrices, in order."""
+    """Replace the matrices in nested lists, in order."""
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_replaced(part, parts) for part in value])
     return next(parts) if isinstance(value, (TrackedMatrix, *BASES)) else value
@@ -345,7 +345,7 @@ def _holds_matrix(value: Any) -> bool:
 
 
 def _moving(name: str) -> Any:
-    """The rule of a function that makes a matrix of the elements of others."""
+    """Return the rule of a function that assembles a matrix from elements of others."""
 
     def composed(*args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
@@ -368,7 +368,7 @@ def _kron(A: Any, B: Any, format: Any = None) -> Any:
 
 
 def _diagonals(name: str) -> Any:
-    """The rule of a function that makes a matrix of its diagonals."""
+    """Return the rule of a function that makes a matrix from its diagonals."""
 
     def composed(diagonals: Any, *args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
@@ -396,7 +396,7 @@ def _diagonals(name: str) -> Any:
 
 
 def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
-    """A matrix whose elements are tracked, in coordinates or compressed form."""
+    """Make a matrix of tracked elements from a constructor's arguments."""
     given = args[0] if args else kwargs["arg1"]
     if isinstance(given, TrackedMatrix):
         return TrackedMatrix(native(given.made), given.data, (given.rows, given.columns))
@@ -421,7 +421,7 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
 
 
 def _ours(made: Any) -> Any:
-    """SciPy's matrix as one of the class that takes tracked arrays."""
+    """Convert SciPy's matrix to the subclass that takes tracked arrays."""
     name = f"sparse.{type(made).__name__}"
     if type(made) in CLASSES_OF:
         made.__class__ = dispatcher(name)
@@ -441,14 +441,14 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         @staticmethod
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
-            """Let an object of SciPy's class, not initialized yet, be one of tracked elements."""
+            """Convert an uninitialized object of SciPy's class to a matrix of tracked elements."""
             found = _tracked(native, args, kwargs)
             is_array = issubclass(native, scipy.sparse.sparray)
             made.__class__ = _TrackedArray if is_array else TrackedMatrix
             vars(made).update(vars(found))
 
         def _as_tracked(self) -> TrackedMatrix:
-            """The same matrix, whose elements are a constant."""
+            """Return a tracked matrix with the constant elements of this one."""
             data, places = _elements(native(self))
             return TrackedMatrix(native(self), data, places)
 
@@ -496,7 +496,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
 
 def _container(native: Any, form: str) -> Any:
-    """Return what a matrix of one class becomes in another format."""
+    """Return the function that picks the class of a matrix in another format."""
     kind = "matrix" if issubclass(native, scipy.sparse.spmatrix) else "array"
     name = f"{form}_{kind}"
 
@@ -517,7 +517,7 @@ REVERSED = {
     "__rmul__": "__mul__",
     "__truediv__": "__rtruediv__",
 }
-"""The operators, each with the one that its other operand has for it."""
+"""The operators, each with its reflected operator."""
 
 
 def _is_array(value: Any) -> bool:
@@ -528,7 +528,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
-    """The solution of a system, whose derivatives are one more solution each."""
+    """Solve a system; each derivative takes one more solve."""
     columns = scipy.sparse.csc_array(_plain_matrix(A))
 
     def multiply(x: Any) -> Any:
@@ -546,7 +546,7 @@ def _factors(columns: Any, transposed: bool) -> Any:
 
 
 def _solver(name: str) -> Any:
-    """The rule of a function that solves a system: one more solution gives each derivative."""
+    """Return the rule of a linear solver: each derivative takes one more solve."""
 
     def composed(A: Any, b: Any, *args: Any, **options: Any) -> Any:
         result = scipys(f"sparse.linalg.{name}")(
@@ -560,7 +560,7 @@ def _solver(name: str) -> Any:
 
 
 class _Factors:
-    """SciPy's factors of a matrix, whose solutions are differentiated."""
+    """SciPy's factorization of a matrix, with differentiable solutions."""
 
     def __init__(self, made: Any, matrix: Any) -> None:
         self._made = made
@@ -602,15 +602,15 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
 
 
 class _OfMatrices(Composed):
-    """A composed function that a matrix of tracked elements may be given to."""
+    """A composed function that takes matrices of tracked elements."""
 
     def __init__(self, function: Callable[..., Any], *, always: bool = False) -> None:
         super().__init__(function)
         self.always = always
-        """It is called for plain matrices too."""
+        """Call the function for plain matrices too."""
 
     def stand_in(self, row: Row) -> Any:
-        """Return a dispatcher that knows such matrices, and returns plain ones of our classes."""
+        """Return a dispatcher that takes tracked matrices; plain results get our classes."""
         original = row.original
 
         @functools.wraps(original)

@@ -18,7 +18,7 @@ from gradwrap.scipy.table import Row, register
 
 
 def root(x: Any) -> Any:
-    """The square root, whose derivative at zero is zero."""
+    """Return the square root, with derivative zero at zero."""
     zero = x == 0
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
 
@@ -122,7 +122,7 @@ METRICS: dict[str, Any] = {
 
 
 def metric_of(metric: Any) -> Any:
-    """The formula of a metric's name, or of SciPy's function of that name."""
+    """Return the formula of a metric, given by its name or by SciPy's function."""
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     found = METRICS.get(name)
     if found is None:
@@ -134,7 +134,7 @@ def metric_of(metric: Any) -> Any:
 
 
 def _options(X: Any, metric: Any, kwargs: Any) -> dict[str, Any]:
-    """The parameters of a metric, where SciPy finds them in the data."""
+    """Return the parameters of a metric, computed from the data where SciPy does so."""
     name = metric if isinstance(metric, str) else metric.__name__
     options = {key: value for key, value in kwargs.items() if value is not None}
     if name == "seuclidean" and "V" not in options:
@@ -197,7 +197,7 @@ def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
 
 
 def _tree(native: Any) -> Any:
-    """A tree of points that may be tracked: the search is on their data."""
+    """Make the class of trees of tracked points; the search uses their data."""
 
     class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
@@ -339,7 +339,7 @@ REFUSED = (
 
 
 class _Refusing(Class):
-    """A class that cannot be made of tracked data."""
+    """A class that raises an error for tracked data."""
 
     name = "refused"
 

@@ -1,6 +1,6 @@
-"""Rules of the functions of scipy.special that are not ufuncs; the ufuncs have rows of their own.
+"""Rules of the functions of scipy.special that are not ufuncs; ufuncs have their own rows.
 
-Numbers of equations are those of DLMF, https://dlmf.nist.gov.
+The equation numbers refer to DLMF, https://dlmf.nist.gov.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 special: Any = import_module("scipy.special")
 UFUNCS: Any = import_module("scipy.special._ufuncs")
-"""The ufuncs behind the spherical functions, which have rows."""
+"""The ufuncs of the spherical functions, with rows of their own."""
 
 
 # The gamma function -------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def _multigammaln(a: Any, d: int) -> Any:
 
 
 def _top(x: Any, axis: Any) -> Any:
-    """Return the maximum, as a constant to subtract, or 0 where it is infinite."""
+    """Return the maximum as a constant to subtract; 0 where it is infinite."""
     top = np.max(stop_gradient(x), axis=axis, keepdims=True)
     return np.where(np.isfinite(top), top, 0.0)
 
@@ -125,7 +125,7 @@ def _spherical_harmonic(n: Any, m: Any, theta: Any, phi: Any) -> Any:
 
 
 def _as_declared(row: Row, like: Callable[..., Any]) -> Row:
-    """Give a row the parameters that SciPy's function documents, which it takes as `*args`."""
+    """Give a row the documented parameters of SciPy's function, whose signature is `*args`."""
     row.signature = inspect.signature(like)
     return row
 

@@ -29,7 +29,7 @@ def _window(window: Any, nperseg: Any, n: int) -> tuple[Any, int]:
 
 
 def _transformed(x: Any, win: Any, step: int, nfft: int, detrend: Any, *, onesided: bool) -> Any:
-    """The Fourier transforms of all windows of the last axis, in a new axis before it."""
+    """Return the Fourier transforms of all windows of the last axis, in a new axis before it."""
     frames = windows(x, len(win), step)
     if detrend:
         if callable(detrend):
@@ -312,7 +312,7 @@ def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any
 
 
 def short_time(native: Any) -> Any:
-    """The class of short-time transforms, which are linear in the signal."""
+    """Make the class of short-time transforms, which are linear in the signal."""
 
     class ShortTimeFFT(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def stft(self, x: Any, *args: Any, axis: int = -1, **options: Any) -> Any:

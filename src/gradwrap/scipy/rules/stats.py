@@ -1,7 +1,7 @@
 """Rules of scipy.stats.
 
-Most functions of samples are NumPy inside, and have an array-API path. Here are formulas for the
-others, and the functions that have none: those of ranks are piecewise constant.
+Most functions of samples have an array-API path. This module has formulas for the others. Functions
+of ranks have none: they are piecewise constant.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _student_probability(t: Any, df: Any, alternative: str) -> Any:
 
 
 def _regression(x: Any, y: Any, alternative: str) -> Line:
-    """Return the line of least squares, and the errors of its two coefficients."""
+    """Return the least-squares line, and the standard errors of its two coefficients."""
     count = np.shape(x)[0]
     mean = np.mean(x)
     dx, dy = x - mean, y - np.mean(y)
@@ -101,7 +101,7 @@ def _regression(x: Any, y: Any, alternative: str) -> Line:
 
 
 def _variances(samples: Any, axis: int) -> Statistic:
-    """Return the F statistic of the variance between and within samples."""
+    """Return the F statistic, the ratio of variances between and within samples."""
     sizes = [np.shape(sample)[axis] for sample in samples]
     means = [np.mean(sample, axis=axis, keepdims=True) for sample in samples]
     total = sum(sizes)
@@ -138,7 +138,7 @@ def _percentile(a: Any, per: Any) -> Any:
 
 
 def _steps(u: Any, v: Any) -> tuple[Any, Any]:
-    """Return the distances of all values in order, and the differences of the functions there."""
+    """Return the gaps between sorted values, and the differences of the two distributions there."""
     u, v = np.ravel(u), np.ravel(v)
     both = np.concatenate([u, v])
     order = np.argsort(both, kind="mergesort")
@@ -161,7 +161,7 @@ def _energy(u_values: Any, v_values: Any) -> Any:
 
 
 def _given(lmbda: Any, name: str) -> Any:
-    """Return the parameter of a transformation; without one SciPy finds it from the data."""
+    """Return the parameter of a transformation; raise an error if SciPy would estimate it."""
     if lmbda is None:
         raise NoRuleError(
             f"scipy.stats.{name} has no derivative without lmbda=, which it then finds itself. "

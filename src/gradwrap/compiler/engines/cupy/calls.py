@@ -32,10 +32,10 @@ from gradwrap.errors import MissingToolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    cupy: Any  # if it is not installed, a type checker takes this file for it
+    cp: Any  # if it is not installed, a type checker takes this file for it
 else:
     try:
-        import cupy
+        import cupy as cp
     except ModuleNotFoundError as error:
         raise MissingToolError(
             "the engine 'cupy' needs CuPy, which is not installed. "
@@ -63,7 +63,7 @@ def named(name: str, fn: Any) -> Named | None:
     if isinstance(fn, UFUNC) and getattr(np, ufunc, None) is not fn:
         found: Any = getattr(special(), name, None)
         return None if found is None else Named(f"special.{name}", found)
-    found = cupy
+    found = cp
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is None or rest in ("reduce", "accumulate"):
@@ -103,21 +103,21 @@ def _calling(method: str) -> Callable[..., Any]:
 
 
 def _zeros(shape: Any, dtype: Any) -> Any:
-    return cupy.zeros(shape, dtype)
+    return cp.zeros(shape, dtype)
 
 
 def _full(shape: Any, number: Any, dtype: Any) -> Any:
-    return cupy.full(shape, number, dtype)
+    return cp.full(shape, number, dtype)
 
 
 def _array(nest: Any, dtype: Any) -> Any:
     """Join nested lists of arrays and numbers on the device."""
     if isinstance(nest, (TUPLE, LIST)):
         parts = [_array(part, dtype) for part in nest]
-        return cupy.stack(parts) if parts else cupy.zeros(0, dtype)
-    if isinstance(nest, cupy.ndarray):
+        return cp.stack(parts) if parts else cp.zeros(0, dtype)
+    if isinstance(nest, cp.ndarray):
         return nest.astype(dtype, copy=False)
-    return cupy.full((), nest, dtype)
+    return cp.full((), nest, dtype)
 
 
 def _copy(x: Any, order: str = "K") -> Any:
@@ -137,7 +137,7 @@ def _getitem(x: Any, key: Any) -> Any:
 def on_device(key: Any) -> Any:
     """Return a key with its lists as arrays on the device."""
     parts = [
-        cupy.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
+        cp.asarray(one, np.int64) if isinstance(one, (LIST, TUPLE)) else one
         for one in (key if isinstance(key, TUPLE) else (key,))
     ]
     return tuple(parts) if isinstance(key, TUPLE) else parts[0]
@@ -164,20 +164,20 @@ def adds_once(key: Any) -> bool:
 def add_at(x: Any, key: Any, value: Any) -> None:
     """Add to elements of an array; repeated indices add repeatedly."""
     if x.dtype.kind == "c":  # the device has no atomic addition of complex numbers
-        cupy.add.at(x.real, key, value.real)
-        cupy.add.at(x.imag, key, value.imag)
+        cp.add.at(x.real, key, value.real)
+        cp.add.at(x.imag, key, value.imag)
     else:
-        cupy.add.at(x, key, value)
+        cp.add.at(x, key, value)
 
 
 def add_masked(x: Any, mask: Any, values: Any) -> None:
     """Add to the elements that a mask of the first axes selects, without counting them."""
     shown = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
-    if cupy.ndim(values) and values.shape[0]:
-        places = cupy.cumsum(mask.ravel(), dtype="int64").reshape(mask.shape) - 1
+    if cp.ndim(values) and values.shape[0]:
+        places = cp.cumsum(mask.ravel(), dtype="int64").reshape(mask.shape) - 1
         values = values.take(places, axis=0)
-    if cupy.size(values):
-        x += cupy.where(shown, values, x.dtype.type(0))
+    if cp.size(values):
+        x += cp.where(shown, values, x.dtype.type(0))
 
 
 def _mt(x: Any) -> Any:

@@ -16,10 +16,10 @@ import numpy as np
 
 from gradwrap.compiler.engines.cupy import calls as cupy_calls
 from gradwrap.compiler.engines.cupy.groups import Kernels
-from gradwrap.compiler.engines.numpy.engine import definition
+from gradwrap.compiler.engines.numpy.engine import definition, import_lines
 from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable, Unsupported
-from gradwrap.compiler.engines.shipped import FUTURE, shipped
+from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import ARRAY, COPY, GETITEM, ITEM, MT, SETITEM, Operation
 from gradwrap.compiler.ir.program import (
@@ -199,8 +199,10 @@ class CupySource:
 
     def text(self, npz: str = "constants.npz") -> str:
         """Return the whole module, which reads its arrays from a file beside it."""
-        lines = ["import pathlib", ""] if self.arrays else []
-        lines += ["import cupy as cp", "import numpy as np"]
+        helpers = (cupy_calls.add_at, cupy_calls.add_masked)
+        called = shipped(one for one in helpers if one.__name__ in self._writer.scope)
+        imports = {"import cupy as cp", "import numpy as np", *called.imports}
+        lines = import_lines(imports, pathlib=bool(self.arrays))
         if self._writer.has_special:
             lines.append("from cupyx.scipy import special")
         lines.append("")
@@ -212,11 +214,7 @@ class CupySource:
             lines.append("cp.cuda.get_current_stream().synchronize()")
         for kernel in self._kernels:
             lines += [kernel, ""]
-        helpers = (cupy_calls.add_at, cupy_calls.add_masked)
-        used = [helper for helper in helpers if helper.__name__ in self._writer.scope]
-        lines += shipped(used)
-        if used:
-            lines.insert(0, f"{FUTURE}\n\nimport cupy")
+        lines += called.lines
         if "raise Missed" in self._body:
             lines += ["", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')

@@ -6,6 +6,7 @@ Workspaces are kept between calls, one for each call that ran at the same time.
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable
-from gradwrap.compiler.engines.shipped import FUTURE, shipped
+from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.program import NDARRAY, Program, Value
 from gradwrap.compiler.ir.runtime import aligned
 
@@ -74,9 +75,9 @@ class Source:
     def text(self, npz: str = "constants.npz") -> str:
         """Return the whole module, which reads its arrays from a file beside it."""
         writer = self.writer
-        lines = ["import numpy as np"]
-        if self.arrays:
-            lines.insert(0, "import pathlib\n")
+        functions = {**SHARED, "aligned": aligned, "add_at": add_at}
+        called = shipped(function for name, function in functions.items() if name in writer.scope)
+        lines = import_lines({"import numpy as np", *called.imports}, pathlib=bool(self.arrays))
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():
             by_module.setdefault(module, []).append(name)
@@ -94,11 +95,7 @@ class Source:
             lines += [f"{INDENT}{name} = arrays[{name!r}]" for name in self.arrays]
         if writer.workspace:
             lines.append("WORKSPACES = []")
-        functions = {**SHARED, "aligned": aligned, "add_at": add_at}
-        used = [function for name, function in functions.items() if name in writer.scope]
-        lines += shipped(used)
-        if used:
-            lines.insert(0, f"{FUTURE}\n")
+        lines += called.lines
         if "raise Missed" in self.body:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
@@ -113,6 +110,13 @@ class Source:
         exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
         found: Callable[..., Any] = scope["compiled"]
         return found
+
+
+def import_lines(imports: set[str], *, pathlib: bool) -> list[str]:
+    """Return the lines that a module begins with: Python's own modules, then the others."""
+    imports = imports | {"import pathlib"} if pathlib else imports
+    own = {line for line in imports if line.split()[1] in sys.stdlib_module_names}
+    return [*sorted(own), *([""] if own else []), *sorted(imports - own)]
 
 
 def definition(name: str, value: Any) -> list[str]:
