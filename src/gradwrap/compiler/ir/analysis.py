@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program, Value
 
     Roots: TypeAlias = dict[int, frozenset[int]]
-    """By value: the values in whose buffers it may lie."""
+    """By value: the values that may own its buffer."""
 
 # Liveness -----------------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ def last_readers(
 
 
 def roots_of(program: Program, *, traced: bool = False) -> Roots:
-    """Return, for each value, the values in whose buffers it may lie, or lay in the trace."""
+    """Return, for each value, the values that may own its buffer, or owned it in the trace."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
         enter_roots(block.body, program.values, roots, traced=traced)

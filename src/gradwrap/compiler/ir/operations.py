@@ -110,7 +110,7 @@ class Operation:
     is_power: bool = False
     is_choice: bool = False
     takes_tuple: bool = False
-    """Whether the method of that name also accepts the integers one by one."""
+    """Whether the method of that name also accepts integers as separate arguments."""
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
 
@@ -247,6 +247,6 @@ METHODS = frozenset(
     "diagonal dot flatten max mean min nonzero prod ravel repeat reshape round searchsorted "
     "squeeze std sum swapaxes take trace transpose var view".split()
 )
-"""The methods that return arrays and write to none: operations of the same names."""
+"""The methods that return arrays and never write: operations of the same names."""
 NAMES = frozenset(OPERATIONS)
 """The operations with a row of their own."""

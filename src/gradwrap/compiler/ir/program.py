@@ -116,8 +116,8 @@ class Value(NamedTuple):
     """The description of a value; the value itself is not kept.
 
     `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype.
-    `is_number` marks a Python number, weak in operations: an argument of the
-    function that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
+    `is_number` marks a Python number, weak in operations: an argument of the function
+    that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
     in C's order, with gaps or reversed) or `"?"` (another, or not known).
     """
 

@@ -58,7 +58,7 @@ def _equal_constants(program: Program) -> dict[int, Any]:
 
 
 class _Walk:
-    """One forward walk through all blocks, with substitution."""
+    """The forward walk through all blocks that substitutes values."""
 
     def __init__(self, program: Program, merge_keys: bool) -> None:
         self.program = program

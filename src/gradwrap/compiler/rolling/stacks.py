@@ -45,7 +45,7 @@ class Stacking:
         return self.described(leaf)
 
     def same_in_all(self, operand: Any) -> Any:
-        """Return, in a tuple, the leaf that equals an operand in all turns; None if it varies."""
+        """Return, in a tuple, the leaf of an operand that is equal in all turns, else None."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
         made = self.segment.hoisted.get(operand.row) if type(operand) is Rel else None
@@ -161,7 +161,7 @@ class Stacking:
         return self.constant(np.array(operand.numbers, kind))
 
     def aligned(self, operand: Any, rank: int, others: Sequence[Any], instr: Instr) -> Any:
-        """Return an operand of an elementwise row for all turns, padded to `rank` axes."""
+        """Return an operand of an elementwise row for all turns, with `rank` axes if stacked."""
         same = self.same_in_all(operand)
         if same is not None:
             return same[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.engines.c.addresses import Arr
 
 CALL = re.compile(r"(?!__)[a-z]\w*\(")
-"""The start of a call of a function of the vector library."""
+"""Matches an expression that starts with a call of a vector function."""
 STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
@@ -34,7 +34,7 @@ class Statement(NamedTuple):
 
 
 class Export(NamedTuple):
-    """A store of one of a group's values, performed in every block."""
+    """A store of a value of a group, performed in every block."""
 
     source: int
     target: Arr
@@ -222,9 +222,9 @@ def slots_of(
 def reduction_text(
     op: Operation, kinds: tuple[str, str], step: int | str, out_step: int | str
 ) -> str:
-    """Return a function that reduces a row, or adds it to another; string steps are parameters.
+    """Return the text of a function that reduces a row, or adds it to another.
 
-    `kinds` are the types of the elements and of the result.
+    `kinds` are the types of the elements and of the result. A step that is a string is a parameter.
     """
     kind, out_kind = kinds
     element = f"x[i * {step}]" if step != 1 else "x[i]"
@@ -264,7 +264,7 @@ def reduction_text(
 
 
 def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:
-    """Return a function for matrix products of any size.
+    """Return the text of a function for matrix products of any size.
 
     Steps are 1, or `None` for a parameter; `columns` is 1 for a product with a vector.
     """
@@ -316,7 +316,7 @@ def any_product_text(kind: str, left_step: int | None, right_step: int | None, c
 
 
 def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:
-    """Return a function for products of these sizes, which computes tiles of four rows."""
+    """Return the text of a function for products of given sizes, in tiles of four rows."""
     rows, inner, columns = sizes
     row_step, left_step, right_step, _ = steps
     head = (
