@@ -778,7 +778,7 @@ def with_rules() -> dict[str, Any]:
 )
 def test_a_tracked_value_in_another_container_is_refused(rule: str, container: Any) -> None:
     f = with_rules()[rule]
-    for transform in (gw.grad, fn(lambda g: fn(lambda x: gw.jvp(g, (x,), (x)))), gw.hessian):
+    for transform in (gw.grad, fn(lambda g: fn(lambda x: gw.jvp(g, (x,), (x,)))), gw.hessian):
         with pytest.raises(gw.errors.TrackedValueError, match="Fix: pass the array"):
             transform(fn(lambda x: f(container(x))))(np.float64(2.0))
 
