@@ -41,7 +41,8 @@ def find_loops(program: Program) -> None:
     """Roll repeated stretches into loops, and determine the memory orders of the new values."""
     first = len(program.values)
     rolled(program)
-    describe_orders(program, first)
+    if len(program.values) > first:
+        describe_orders(program, first)
 
 
 FIND_LOOPS = "find loops"

@@ -163,8 +163,8 @@ class Entry:
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
-        one = self._trace(call, with_lines=True)
-        other = self._trace(call, with_lines=False)
+        one = self._trace(call, None)
+        other = self._trace(call, one)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -181,7 +181,7 @@ class Entry:
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, self.executable, self.notes = self._built(call.inputs)
 
-    def _trace(self, call: Call, *, with_lines: bool) -> Traced:
+    def _trace(self, call: Call, first: Traced | None) -> Traced:
         return trace(
             self.target.function,
             call.leaves,
@@ -189,7 +189,7 @@ class Entry:
             call.given,
             self.surroundings,
             call.library,
-            with_lines=with_lines,
+            first,
         )
 
     def _named(

@@ -54,9 +54,9 @@ class Compiled(Generic[P, R]):
         self._quick: tuple[Quick, ...] = ()
         """The quick calls of the compiled entries, the newest first."""
         self._flat: tuple[Callable[..., Any], ...] = ()
-        """Those that take positional and named arguments directly."""
+        """The quick calls that take positional and named arguments directly."""
         self._nested: tuple[Callable[..., Any], ...] = ()
-        """Those that take the leaves of the arguments, and their structure."""
+        """The quick calls that take the leaves of the arguments, and their structure."""
         self._latest: Entry | None = None
         self._busy: dict[Signature, tuple[int, int]] = {}
         """By signature: the process and thread that are compiling for it."""

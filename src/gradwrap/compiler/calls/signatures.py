@@ -2,7 +2,7 @@
 
 The signature of a call is the structure of its arguments with the order of each dictionary, the
 shapes, dtypes and memory orders of arrays, which of them are identical, and the values of
-numbers, strings and nests of them. All other objects are compared by identity: two equal ones may
+numbers, strings and nests of them. All other objects are compared by identity: equal objects may
 hold different contents.
 """
 

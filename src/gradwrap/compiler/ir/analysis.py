@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.operations import GETITEM
-from gradwrap.compiler.ir.program import Block, Instr, Loop, bodies_of, given, refs, used
+from gradwrap.compiler.ir.program import Block, Instr, Loop, bodies_of, refs, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program, Value
 
     Roots: TypeAlias = dict[int, frozenset[int]]
-    """By value: the values in whose buffers it may lie."""
+    """By value: the values that may own its buffer."""
 
 # Liveness -----------------------------------------------------------------------------------------
 
@@ -48,7 +48,10 @@ def live_before(body: Sequence[Instr | Loop], live: set[int]) -> set[int]:
     """Return the values that are live before a body, given those that are live after it."""
     live = set(live)
     for step in reversed(body):
-        live.difference_update(given(step))
+        if isinstance(step, Loop):
+            live.difference_update(step.outs)
+        else:
+            live.discard(step.out)
         live.update(used(step))
     return live
 
@@ -91,7 +94,7 @@ def last_readers(
 
 
 def roots_of(program: Program, *, traced: bool = False) -> Roots:
-    """Return, for each value, the values in whose buffers it may lie, or lay in the trace."""
+    """Return, for each value, the values that may own its buffer, or owned it in the trace."""
     roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
     for block in program.blocks():
         enter_roots(block.body, program.values, roots, traced=traced)
@@ -103,11 +106,13 @@ def enter_roots(
 ) -> None:
     """Record the roots of the results of steps."""
     for step in steps:
-        for out in given(step):
-            roots[out] = frozenset({out})
-        if isinstance(step, Instr) and step.views and not (traced and step.copied):
+        if isinstance(step, Loop):
+            roots.update((out, frozenset({out})) for out in step.outs)
+            continue
+        found: frozenset[int] = frozenset()
+        if step.views and not (traced and step.copied):
             found = _roots_of_view(values, step, roots)
-            roots[step.out] = found or frozenset({step.out})
+        roots[step.out] = found or frozenset({step.out})
 
 
 def _roots_of_view(values: Sequence[Value], instr: Instr, roots: Roots) -> frozenset[int]:

@@ -9,7 +9,7 @@ operation specially compares the row with the constant of that name: `step.op is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
@@ -110,14 +110,15 @@ class Operation:
     is_power: bool = False
     is_choice: bool = False
     takes_tuple: bool = False
-    """Whether the method of that name also accepts the integers one by one."""
+    """Whether the method of that name also accepts integers as separate arguments."""
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
 
-    @property
-    def has_key(self) -> bool:
-        """Tell if the second argument is a key of the first."""
-        return self.kind is Kind.READ or self.kind is Kind.WRITE
+    has_key: bool = field(init=False, default=False)
+    """Whether the second argument is a key of the first."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_key", self.kind in (Kind.READ, Kind.WRITE))
 
 
 class _Operations(dict[str, Operation]):
@@ -246,6 +247,6 @@ METHODS = frozenset(
     "diagonal dot flatten max mean min nonzero prod ravel repeat reshape round searchsorted "
     "squeeze std sum swapaxes take trace transpose var view".split()
 )
-"""The methods that return arrays and write to none: operations of the same names."""
+"""The methods that return arrays and never write: operations of the same names."""
 NAMES = frozenset(OPERATIONS)
 """The operations with a row of their own."""

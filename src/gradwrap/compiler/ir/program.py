@@ -116,8 +116,8 @@ class Value(NamedTuple):
     """The description of a value; the value itself is not kept.
 
     `dtype` is a `np.dtype`. A tuple of several outputs has `is_tuple`, and no shape or dtype.
-    `is_number` marks a Python number, weak in operations: an argument of the
-    function that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
+    `is_number` marks a Python number, weak in operations: an argument of the function
+    that varies. `order` is the memory order of an array: `"C"`, `"F"`, `"S"` (the axes are
     in C's order, with gaps or reversed) or `"?"` (another, or not known).
     """
 
@@ -424,9 +424,10 @@ def is_elementwise(instr: Instr) -> bool:
 
 def filled_with(instr: Instr | None) -> Any:
     """Return the number that fills a new array, or None for other instructions."""
-    if instr is None or instr.op.kind is not Kind.FILL:
+    op = None if instr is None else instr.op
+    if instr is None or op is None or op.kind is not Kind.FILL:
         return None
-    return instr.args[1] if instr.op is FULL else 0
+    return instr.args[1] if op is FULL else 0
 
 
 NESTS: frozenset[type[Any]] = frozenset({tuple, list, slice})
@@ -472,7 +473,12 @@ def used(step: Instr | Loop) -> list[int]:
             found += [index for index in used(one) if index not in inside]
             inside.update(given(one))
         return found
-    _collect(step.args, found)
+    for part in reversed(step.args):
+        kind = type_of(part)
+        if kind is Ref:
+            found.append(part.index)
+        elif kind not in LITERALS:
+            _collect(part, found)
     if step.kw:
         _collect(step.kw, found)
     return found
@@ -512,10 +518,13 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def token(nest: Any) -> Any:
-    """Return a hashable key that tells nested arguments apart: numbers by type and sign too."""
+    """Return a hashable key that tells nested arguments apart: numbers by type and sign too.
+
+    The key of a value is its number; the key of a literal is a tuple.
+    """
     kind: Any = type_of(nest)
     if kind is Ref:
-        return nest
+        return nest.index
     if kind is TUPLE or kind is LIST:
         return (kind, *map(token, nest))
     if kind is SLICE:
@@ -527,3 +536,28 @@ def token(nest: Any) -> Any:
     if isinstance(nest, NUMBER):
         return (kind, nest.tobytes())
     return (kind, nest)
+
+
+def same_nest(one: Any, other: Any) -> bool:
+    """Tell if two nests of arguments are the same: their tokens are equal."""
+    if one is other:
+        return True
+    kind = type_of(one)
+    if kind is not type_of(other):
+        return False
+    if kind is Ref:
+        return bool(one.index == other.index)
+    if kind is TUPLE or kind is LIST:
+        return len(one) == len(other) and all(map(same_nest, one, other))
+    return bool(token(one) == token(other))
+
+
+def same_step(one: Instr, other: Instr) -> bool:
+    """Tell if two instructions are the same operation on the same values."""
+    return one is other or (
+        one.name == other.name
+        and one.out == other.out
+        and one.fn == other.fn
+        and same_nest(one.args, other.args)
+        and same_nest(one.kw, other.kw)
+    )

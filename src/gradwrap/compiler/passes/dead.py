@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradwrap.compiler.ir.analysis import needed_after
-from gradwrap.compiler.ir.program import Instr, Loop, given, used
+from gradwrap.compiler.ir.program import Instr, Loop, used
 
 if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
@@ -25,10 +25,16 @@ def _alive(body: list[Instr | Loop], live: set[int]) -> tuple[list[Instr | Loop]
     live = set(live)
     kept: list[Instr | Loop] = []
     for step in reversed(body):
-        if live.isdisjoint(given(step)):
+        if isinstance(step, Loop):
+            if live.isdisjoint(step.outs):
+                continue
+            kept.append(_alive_loop(step, live))
+            live.difference_update(step.outs)
+        elif step.out in live:
+            kept.append(step)
+            live.remove(step.out)
+        else:
             continue
-        kept.append(_alive_loop(step, live) if isinstance(step, Loop) else step)
-        live.difference_update(given(step))
         live.update(used(kept[-1]))
     return kept[::-1], live
 

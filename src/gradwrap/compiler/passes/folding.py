@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, MULTIPLY
+from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, MULTIPLY, Kind
 from gradwrap.compiler.ir.program import (
     NUMBER,
     UFUNC,
@@ -19,6 +19,7 @@ from gradwrap.compiler.ir.program import (
 )
 
 if TYPE_CHECKING:
+    from gradwrap.compiler.ir.operations import Operation
     from gradwrap.compiler.ir.program import Value
 
 POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
@@ -36,22 +37,26 @@ class Folding:
         """The instructions so far, by output."""
         self.numbers: dict[int, tuple[Any, Any]] = {}
         """For each array with all elements equal: the number, and its dtype."""
+        self.broadcasts: dict[int, Instr] = {}
+        """The instructions so far that broadcast, by output."""
 
     def enter(self, instr: Instr) -> None:
         """Record an instruction of the new program."""
         self.made[instr.out] = instr
-        number = filled_with(instr)
-        if number is not None:
-            self.numbers[instr.out] = (number, instr.args[-1])
+        op = instr.op
+        if op is BROADCAST_TO:
+            self.broadcasts[instr.out] = instr
+        elif op.kind is Kind.FILL:
+            self.numbers[instr.out] = (filled_with(instr), instr.args[-1])
 
     def described(self, leaf: Any) -> Value:
         """Return the description of the value that a leaf names."""
         index: int = leaf.index
         return self.values[index]
 
-    def shorter(self, instr: Instr) -> Instr:
-        """Return a faster instruction for the same value."""
-        op, args = instr.op, instr.args
+    def shorter(self, instr: Instr, op: Operation) -> Instr:
+        """Return a faster instruction for the same value; `op` is the operation of `instr`."""
+        args = instr.args
         value = self.values[instr.out]
         if op.keeps_number:
             number = self.numbers.get(args[0].index) if type(args[0]) is Ref else None
@@ -73,9 +78,10 @@ class Folding:
         folded = self.folded(instr) if op.folds and value.is_ndarray else None
         if folded is not None:
             return folded
-        if len(args) != 2 or not is_elementwise(instr):
+        if not (self.numbers or self.broadcasts) or len(args) != 2 or not is_elementwise(instr):
             return instr
-        return instr._replace(args=self.narrow(instr, self.weak(instr, args)))
+        narrowed = self.narrow(instr, self.weak(instr, args))
+        return instr if narrowed is args else instr._replace(args=narrowed)
 
     def filled(self, instr: Instr, number: Any, dtype: Any) -> Instr | None:
         """Return an instruction that makes the result as an array of one number, or None.
@@ -116,8 +122,8 @@ class Folding:
         """Use an operand before it was broadcast: NumPy broadcasts it again."""
         value = self.values[instr.out]
         for mine, other in ((0, 1), (1, 0)):
-            made = self.made.get(args[mine].index) if type(args[mine]) is Ref else None
-            if made is None or made.op is not BROADCAST_TO or type(args[other]) is not Ref:
+            made = self.broadcasts.get(args[mine].index) if type(args[mine]) is Ref else None
+            if made is None or type(args[other]) is not Ref:
                 continue
             whole = self.described(args[other])
             if whole.shape == value.shape and whole.order == value.order == "C":
@@ -140,9 +146,9 @@ class Folding:
                     return (found, args[1]) if mine == 0 else (args[0], found)
         return args
 
-    def same_as(self, instr: Instr) -> Any:
+    def same_as(self, instr: Instr, op: Operation) -> Any:
         """Return the operand that an instruction returns unchanged, or None."""
-        op, args = instr.op, instr.args
+        args = instr.args
         if self.keeps_ones and op.is_scaling:
             return None
         if not args or type(args[0]) is not Ref:

@@ -17,7 +17,8 @@ from gradwrap.compiler.ir.program import (
     Result,
     mapped,
     refs,
-    token,
+    same_nest,
+    same_step,
     used,
 )
 from gradwrap.compiler.passes.ownership import sharing
@@ -31,24 +32,10 @@ if TYPE_CHECKING:
 # Comparing ----------------------------------------------------------------------------------------
 
 
-def _same_step(one: Instr, other: Instr) -> bool:
-    return (
-        one.name == other.name
-        and one.out == other.out
-        and one.fn == other.fn
-        and _same_nest(one.args, other.args)
-        and _same_nest(one.kw, other.kw)
-    )
-
-
-def _same_nest(one: Any, other: Any) -> bool:
-    return bool(token(one) == token(other))
-
-
 def difference(one: Traced, other: Traced) -> str:
     """Describe the first difference between two traces of one function, or return ""."""
     for a, b in zip(one.instrs, other.instrs, strict=False):
-        if not _same_step(a, b):
+        if not same_step(a, b):
             return f"{_shown(a)} and {_shown(b)}"
     if len(one.instrs) != len(other.instrs):
         return f"{len(one.instrs)} and {len(other.instrs)} operations"
@@ -58,7 +45,7 @@ def difference(one: Traced, other: Traced) -> str:
         not same_content(array, other.constants[i]) for i, array in one.constants.items()
     ):
         return "the arrays that it makes or reads"
-    if one.tree != other.tree or not _same_nest(one.leaves, other.leaves):
+    if one.tree != other.tree or not same_nest(one.leaves, other.leaves):
         return "what it returns"
     return ""
 
@@ -68,18 +55,19 @@ def _shown(instr: Instr) -> str:
 
 
 def precisions_of(trace: Traced) -> list[float]:
-    """Return, for each output, the machine epsilon of the coarsest dtype it depends on."""
-    coarsest = [
-        0.0 if value.dtype is None or value.dtype.kind not in "fc" else _spacing(value.dtype)
-        for value in trace.values
-    ]
-    for instr in trace.instrs:
-        coarsest[instr.out] = max(coarsest[i] for i in (instr.out, *used(instr)))
+    """Return, for each output, the machine epsilon of the coarsest dtype it depends on.
+
+    If all values have one precision, outputs of integers get 0. They are always compared exactly.
+    """
+    spacing = {
+        dtype: float(np.finfo(dtype).eps) if dtype is not None and dtype.kind in "fc" else 0.0
+        for dtype in {value.dtype for value in trace.values}
+    }
+    coarsest = [spacing[value.dtype] for value in trace.values]
+    if len({*spacing.values()} - {0.0}) > 1:
+        for instr in trace.instrs:
+            coarsest[instr.out] = max(coarsest[i] for i in (instr.out, *used(instr)))
     return [coarsest[leaf.index] if type(leaf) is Ref else 0.0 for leaf in trace.leaves]
-
-
-def _spacing(dtype: Any) -> float:
-    return float(np.finfo(dtype).eps)
 
 
 # Putting together ---------------------------------------------------------------------------------
@@ -183,7 +171,7 @@ def _check_agreement(
 ) -> None:
     same = (
         len(other.instrs) >= end
-        and all(map(_same_step, one.instrs[start:end], other.instrs[start:end]))
+        and all(map(same_step, one.instrs[start:end], other.instrs[start:end]))
         and (
             len(other.guards) == number
             if guard is None

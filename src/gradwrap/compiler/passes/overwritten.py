@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
-from gradwrap.compiler.ir.program import Instr, Ref, changed, given, used
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, used
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
 if TYPE_CHECKING:
-    from gradwrap.compiler.ir.program import Loop, Program
+    from gradwrap.compiler.ir.program import Program
 
 
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written again before they are read."""
     steps = (step for body in program.bodies() for step in body)
-    if not any(isinstance(step, Instr) and step.op is SETITEM for step in steps):
+    if all(isinstance(step, Loop) or step.name != SETITEM.name for step in steps):
         return
     everywhere = uses(program)
     for body in list(program.bodies()):
@@ -45,7 +45,8 @@ def remove_overwritten(program: Program) -> None:
                 if _survives(readers[target.index], step, shape, covered):
                     later[target.index] = covered
         if instead:
-            body[:] = _replaced(body, instead)
+            affected = {id(step) for index in instead for step in readers.get(index, ())}
+            body[:] = _replaced(body, instead, affected)
 
 
 def _survives(
@@ -69,7 +70,9 @@ def _survives(
     return sum(reader is write for reader in readers) == 1
 
 
-def _replaced(body: list[Instr | Loop], instead: dict[int, Ref]) -> list[Instr | Loop]:
+def _replaced(
+    body: list[Instr | Loop], instead: dict[int, Ref], affected: set[int]
+) -> list[Instr | Loop]:
     """Return a body without some writes, with their targets in their place."""
 
     def leaf(one: Any) -> Any:
@@ -78,7 +81,7 @@ def _replaced(body: list[Instr | Loop], instead: dict[int, Ref]) -> list[Instr |
         return one
 
     return [
-        changed(step, leaf) if not instead.keys().isdisjoint(used(step)) else step
+        changed(step, leaf) if id(step) in affected or isinstance(step, Loop) else step
         for step in body
-        if instead.keys().isdisjoint(given(step))
+        if isinstance(step, Loop) or step.out not in instead
     ]

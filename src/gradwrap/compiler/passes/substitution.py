@@ -17,8 +17,8 @@ from gradwrap.compiler.ir.program import (
     Ref,
     Result,
     mapped,
-    refs,
     token,
+    used,
 )
 from gradwrap.compiler.passes.folding import Folding
 from gradwrap.compiler.passes.forwarding import Accesses
@@ -58,7 +58,7 @@ def _equal_constants(program: Program) -> dict[int, Any]:
 
 
 class _Walk:
-    """One forward walk through all blocks, with substitution."""
+    """The forward walk through all blocks that substitutes values."""
 
     def __init__(self, program: Program, merge_keys: bool) -> None:
         self.program = program
@@ -122,25 +122,28 @@ class _Walk:
 
     def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
         """Return the instruction rewritten, or None if another value replaces its result."""
-        if not self.instead.keys().isdisjoint(refs((instr.args, instr.kw))):
+        if self.instead and not self.instead.keys().isdisjoint(used(instr)):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
-        instr = self.folding.shorter(instr)
+        instr = self.folding.shorter(instr, instr.op)
+        op = instr.op
         same: Any = None
-        if not instr.op.has_key:
-            same = self.folding.same_as(instr)
+        if not op.has_key:
+            same = self.folding.same_as(instr, op)
         elif not self.depth:
             instr, same = self.accesses.forwarded(instr)
         if same is not None and instr.out not in handed_on:
             self.instead[instr.out] = same
             return None
-        if instr.op.is_fresh or (not self.merge_keys and _has_integer_key(instr)):
+        if op.is_fresh or (op.has_key and not self.merge_keys and _has_integer_key(instr)):
             return instr
         tokens = token(instr.args)
-        if instr.op.commutes and len(instr.args) == 2:
-            tokens = frozenset({tokens[1:]}) if tokens[1] == tokens[2] else frozenset(tokens[1:])
-        key = (instr.name, tokens, token(instr.kw))
+        if op.commutes and len(instr.args) == 2:
+            mine, other = tokens[1:]
+            if type(mine) is not int or (type(other) is int and other < mine):
+                tokens = (TUPLE, other, mine)
+        key = (instr.name, tokens, token(instr.kw) if instr.kw else None)
         before = known.setdefault(key, instr.out)
         if before == instr.out or instr.out in handed_on:
             return instr
@@ -150,7 +153,5 @@ class _Walk:
 
 
 def _has_integer_key(instr: Instr) -> bool:
-    if not instr.op.has_key:
-        return False
     key = instr.args[1]
     return any(type(part) is int for part in (key if isinstance(key, TUPLE) else (key,)))

@@ -256,7 +256,9 @@ class Emission(Stacking):
         """Perform once a row that is the same in all turns."""
         same: list[Any] = [self.same_in_all(operand)[0] for operand in operands]
         args, kw = with_leaves((instr.args, instr.kw), iter(same))
-        return self.emit(instr.fn, instr.name, args, value, kw, views=instr.views, line=instr.line)
+        return self.emit(
+            instr.fn, args, value, kw, views=instr.views, line=instr.line, name=instr.name
+        )
 
     def _inner_loop(self, members: list[int]) -> None:
         """Perform an inner loop for all turns: once, side by side, or turn by turn."""
@@ -342,21 +344,19 @@ class Emission(Stacking):
         for place, stack in moved.items():
             shape = (turns, *segment.values[place].shape)
             value = Value(shape, segment.values[place].dtype, is_ndarray=True, order="?")
-            segment.stacks[place] = self.emit(
-                np.moveaxis, "moveaxis", (stack, 0, 1), value, views=True
-            )
+            segment.stacks[place] = self.emit(np.moveaxis, (stack, 0, 1), value, views=True)
 
     def _inner_turns(self, stack: Ref, rank: int) -> Ref:
         """Move the axis of the inner turns to the front, and pad each row to `rank` axes."""
         value = self.values[stack.index]
         outer, inner, *shape = value.shape
         made = value._replace(shape=(inner, outer, *shape), order="?")
-        moved = self.emit(np.moveaxis, "moveaxis", (stack, 0, 1), made, views=True)
+        moved = self.emit(np.moveaxis, (stack, 0, 1), made, views=True)
         missing = rank - len(shape)
         if missing <= 0:
             return moved
         made = Value((inner, outer, *(1,) * missing, *shape), value.dtype, is_ndarray=True)
-        return self.emit(np.reshape, "reshape", (moved, made.shape), made, views=True)
+        return self.emit(np.reshape, (moved, made.shape), made, views=True)
 
     # Sums and writes over all turns ---------------------------------------------------------------
 
@@ -410,11 +410,16 @@ class Emission(Stacking):
         joined = self.concatenated([first, stack], value, self.turns + 1)
         whole = Value((self.turns + 1, *value.shape), value.dtype, is_ndarray=True)
         sums = self.emit(
-            np.add.accumulate, "add.accumulate", (joined,), whole, (("axis", 0),), line=instr.line
+            np.add.accumulate,
+            (joined,),
+            whole,
+            (("axis", 0),),
+            name="add.accumulate",
+            line=instr.line,
         )
         made = self.stack_value(value)
         key = slice(1, None)
-        self.segment.stacks[row] = self.emit(getitem, "getitem", (sums, key), made, views=True)
+        self.segment.stacks[row] = self.emit(getitem, (sums, key), made, views=True)
         return True
 
     def _written(self, links: list[tuple[int, int, Any]], init: Any, value: Value) -> bool:
@@ -473,7 +478,7 @@ class Emission(Stacking):
     def _one_write(self, key: Any, written: Any, instr: Instr, total: Any, value: Value) -> Ref:
         if instr.op is ADD:
             amount = self._total(written, value, instr)
-            return self.emit(np.add, "add", (total, amount), value, line=instr.line)
+            return self.emit(np.add, (total, amount), value, line=instr.line)
         behind, place = key
         region = self.region(value, instr)
         if behind >= 0:
@@ -481,12 +486,12 @@ class Emission(Stacking):
             if behind and type(amount) is Ref and self.same_in_all(written) is None:
                 shape = (*region[:behind], self.turns, *region[behind:])
                 moved = self.values[amount.index]._replace(shape=shape, order="?")
-                amount = self.emit(np.moveaxis, "moveaxis", (amount, 0, behind), moved, views=True)
+                amount = self.emit(np.moveaxis, (amount, 0, behind), moved, views=True)
             elif behind and type(amount) is Ref and self.values[amount.index].shape:
                 raise Decline("one array is written behind a slice in each turn")
         else:
             amount = self._total(written, value._replace(shape=region), instr)
-        return self.emit(instr.fn, instr.name, (total, place, amount), value, line=instr.line)
+        return self.emit(instr.fn, (total, place, amount), value, line=instr.line, name=instr.name)
 
     def _amounts(self, written: Any, region: tuple[int, ...]) -> Any:
         """Return the values written in all turns, as the operand of a single write."""
@@ -513,7 +518,7 @@ class Emission(Stacking):
                 return product
         stack = self.stacked(written)
         return self.emit(
-            np.add.reduce, "add.reduce", (stack,), made, (("axis", 0),), line=instr.line
+            np.add.reduce, (stack,), made, (("axis", 0),), name="add.reduce", line=instr.line
         )
 
     def _product(self, row: int, made: Value) -> Ref | None:
@@ -534,12 +539,12 @@ class Emission(Stacking):
         (m, n), (_, p) = shapes
         count = self.turns * n
         swapped = Value((m, self.turns, n), made.dtype, is_ndarray=True, order="?")
-        a = self.emit(np.moveaxis, "moveaxis", (left, 1, 0), swapped, views=True)
+        a = self.emit(np.moveaxis, (left, 1, 0), swapped, views=True)
         flat = Value((m, count), made.dtype, is_ndarray=True, order="?")
-        a = self.emit(np.reshape, "reshape", (a, (m, count)), flat, views=True)
+        a = self.emit(np.reshape, (a, (m, count)), flat, views=True)
         flat = Value((count, p), made.dtype, is_ndarray=True)
-        b = self.emit(np.reshape, "reshape", (right, (count, p)), flat, views=True)
-        return self.emit(np.matmul, "matmul", (a, b), made, line=instr.line)
+        b = self.emit(np.reshape, (right, (count, p)), flat, views=True)
+        return self.emit(np.matmul, (a, b), made, line=instr.line)
 
     # Recurrences ----------------------------------------------------------------------------------
 

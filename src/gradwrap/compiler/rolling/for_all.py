@@ -30,7 +30,7 @@ def for_all(self: Stacking, instr: Instr, operands: list[Any], value: Value) -> 
         rank = len(value.shape)
         aligned = [self.aligned(op, rank, operands, instr) for op in operands]
         args, kw = with_leaves((instr.args, instr.kw), iter(aligned))
-        return self.emit(instr.fn, instr.name, args, made, kw, line=instr.line)
+        return self.emit(instr.fn, args, made, kw, line=instr.line, name=instr.name)
     if instr.op.kind is Kind.READ:
         return _getitem(self, instr, operands, value)
     special = SPECIAL.get(instr.op.kind)
@@ -52,9 +52,7 @@ def _getitem(self: Stacking, instr: Instr, operands: list[Any], value: Value) ->
         rest = tuple(self.roller.plain(part.leaf) for part in parts)
         self.check_basic(rest)
         made = made._replace(order="?")
-        return self.emit(
-            getitem, "getitem", (stack, (slice(None), *rest)), made, views=True, line=instr.line
-        )
+        return self.emit(getitem, (stack, (slice(None), *rest)), made, views=True, line=instr.line)
     places = [self.places(part) for part in parts]
     varying = [number for number, part in enumerate(places) if isinstance(part, Idx)]
     before = places[: varying[0]]
@@ -66,7 +64,7 @@ def _getitem(self: Stacking, instr: Instr, operands: list[Any], value: Value) ->
         rest = tuple(places[1:])
         self.check_basic(rest)
         arguments = (self.stacked(source), (turns, index, *rest))
-        return self.emit(getitem, "getitem", arguments, made, line=instr.line)
+        return self.emit(getitem, arguments, made, line=instr.line)
     if any(part is Ellipsis for part in before):
         raise Decline("an index varies behind an ellipsis")
     behind = sum(part is None or isinstance(part, SLICE) for part in before)
@@ -78,21 +76,17 @@ def _getitem(self: Stacking, instr: Instr, operands: list[Any], value: Value) ->
         made = made if stride[1] == 1 and number == 0 else made._replace(order="?")
         arguments = (same[0], tuple(places) if len(places) > 1 else places[0])
         if not behind:
-            return self.emit(getitem, "getitem", arguments, made, views=True, line=instr.line)
+            return self.emit(getitem, arguments, made, views=True, line=instr.line)
         shape = (*value.shape[:behind], self.turns, *value.shape[behind:])
-        there = self.emit(getitem, "getitem", arguments, made._replace(shape=shape), views=True)
-        return self.emit(np.moveaxis, "moveaxis", (there, behind, 0), made, views=True)
+        there = self.emit(getitem, arguments, made._replace(shape=shape), views=True)
+        return self.emit(np.moveaxis, (there, behind, 0), made, views=True)
     if behind:
         if len(varying) > 1 or any(type(part) is int for part in places):
             raise Decline("an index varies behind a slice")
         places[varying[0]] = self.constant(np.array(places[varying[0]].places))
         shape = (*value.shape[:behind], self.turns, *value.shape[behind:])
-        there = self.emit(
-            getitem, "getitem", (same[0], tuple(places)), made._replace(shape=shape, order="?")
-        )
-        return self.emit(
-            np.moveaxis, "moveaxis", (there, behind, 0), made._replace(order="?"), views=True
-        )
+        there = self.emit(getitem, (same[0], tuple(places)), made._replace(shape=shape, order="?"))
+        return self.emit(np.moveaxis, (there, behind, 0), made._replace(order="?"), views=True)
     self.check_basic(tuple(part for part in places if not isinstance(part, Idx)))
     if any(type(part) is int for part in places):
         places = [Idx((part,) * self.turns) if type(part) is int else part for part in places]
@@ -102,7 +96,7 @@ def _getitem(self: Stacking, instr: Instr, operands: list[Any], value: Value) ->
         self.constant(np.array(part.places)) if isinstance(part, Idx) else part for part in places
     )
     found = (same[0], arrays if len(arrays) > 1 else arrays[0])
-    return self.emit(getitem, "getitem", found, made, line=instr.line)
+    return self.emit(getitem, found, made, line=instr.line)
 
 
 # Operations that are not elementwise --------------------------------------------------------------
@@ -117,12 +111,12 @@ def _matmul(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> R
     a = invariant[0][0] if invariant[0] is not None else self.stacked(first)
     b = invariant[1][0] if invariant[1] is not None else self.stacked(second)
     if ranks == [1, 2] and invariant[1] is not None:
-        return self.emit(np.matmul, "matmul", (a, b), made, line=instr.line)
+        return self.emit(np.matmul, (a, b), made, line=instr.line)
     if ranks == [2, 1] and invariant[0] is not None:
         turned = self.values[a.index]
         turned = turned._replace(shape=turned.shape[::-1], order="?")
-        swapped = self.emit(np.transpose, "transpose", (a,), turned, views=True)
-        return self.emit(np.matmul, "matmul", (b, swapped), made, line=instr.line)
+        swapped = self.emit(np.transpose, (a,), turned, views=True)
+        return self.emit(np.matmul, (b, swapped), made, line=instr.line)
     if ranks[0] == 1:
         a = _with_axis(self, a, at_end=False)
     if ranks[1] == 1:
@@ -132,17 +126,17 @@ def _matmul(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> R
         self.values[a.index].shape[-2],
         self.values[b.index].shape[-1],
     )
-    product = self.emit(np.matmul, "matmul", (a, b), made._replace(shape=shape), line=instr.line)
+    product = self.emit(np.matmul, (a, b), made._replace(shape=shape), line=instr.line)
     if ranks == [2, 2]:
         return product
-    return self.emit(np.reshape, "reshape", (product, made.shape), made, views=True)
+    return self.emit(np.reshape, (product, made.shape), made, views=True)
 
 
 def _with_axis(self: Stacking, x: Ref, *, at_end: bool) -> Ref:
     value = self.values[x.index]
     lead = value.shape[:-1]
     shape = (*lead, value.shape[-1], 1) if at_end else (*lead, 1, value.shape[-1])
-    return self.emit(np.reshape, "reshape", (x, shape), value._replace(shape=shape), views=True)
+    return self.emit(np.reshape, (x, shape), value._replace(shape=shape), views=True)
 
 
 def _reduce(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -155,7 +149,7 @@ def _reduce(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> R
     keywords["axis"] = tuple(a % rank + 1 for a in axes)
     stack = self.stacked(operands[0])
     return self.emit(
-        instr.fn, instr.name, (stack,), made, tuple(sorted(keywords.items())), line=instr.line
+        instr.fn, (stack,), made, tuple(sorted(keywords.items())), line=instr.line, name=instr.name
     )
 
 
@@ -164,14 +158,12 @@ def _reshape(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> 
     if not all(isinstance(one, (int, TUPLE)) for one in options):
         raise Decline(f"{instr.name} with options")
     arguments = (self.stacked(operands[0]), made.shape)
-    return self.emit(np.reshape, "reshape", arguments, made, views=True, line=instr.line)
+    return self.emit(np.reshape, arguments, made, views=True, line=instr.line)
 
 
 def _broadcast(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
     stack = self.padded(self.stacked(operands[0]), len(made.shape) - 1)
-    return self.emit(
-        np.broadcast_to, "broadcast_to", (stack, made.shape), made._replace(order="?"), views=True
-    )
+    return self.emit(np.broadcast_to, (stack, made.shape), made._replace(order="?"), views=True)
 
 
 def _transpose(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -184,7 +176,7 @@ def _transpose(self: Stacking, instr: Instr, operands: list[Any], made: Value) -
         axes = [*range(rank - 2), rank - 1, rank - 2] if instr.op.last_two else range(rank)[::-1]
     arguments = (self.stacked(operands[0]), (0, *(axis % rank + 1 for axis in axes)))
     made = made._replace(order="?")
-    return self.emit(np.transpose, "transpose", arguments, made, views=True, line=instr.line)
+    return self.emit(np.transpose, arguments, made, views=True, line=instr.line)
 
 
 def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -210,13 +202,9 @@ def _join(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
         axis %= rank
         value = self.described(stacks[0])
         shape = (*value.shape[: axis + 1], 1, *value.shape[axis + 1 :])
-        return self.emit(
-            np.reshape, "reshape", (stacks[0], shape), value._replace(shape=shape), views=True
-        )
+        return self.emit(np.reshape, (stacks[0], shape), value._replace(shape=shape), views=True)
     join: Any = np.concatenate if instr.op.joins_along else np.stack
-    return self.emit(
-        join, join.__name__, (stacks,), made, (("axis", axis % rank + 1),), line=instr.line
-    )
+    return self.emit(join, (stacks,), made, (("axis", axis % rank + 1),), line=instr.line)
 
 
 def _moved(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -227,7 +215,7 @@ def _moved(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Re
         raise Decline(f"{instr.name} with options")
     arguments = (self.stacked(operands[0]), *(axis % rank + 1 for axis in axes))
     made = made._replace(order="?")
-    return self.emit(instr.fn, instr.name, arguments, made, views=True, line=instr.line)
+    return self.emit(instr.fn, arguments, made, views=True, line=instr.line, name=instr.name)
 
 
 def _accumulate(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -237,7 +225,7 @@ def _accumulate(self: Stacking, instr: Instr, operands: list[Any], made: Value) 
         raise Decline(f"{instr.name} with options")
     keywords = (("axis", axis % rank + 1),)
     stack = self.stacked(operands[0])
-    return self.emit(instr.fn, instr.name, (stack,), made, keywords, line=instr.line)
+    return self.emit(instr.fn, (stack,), made, keywords, line=instr.line, name=instr.name)
 
 
 def _same(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -245,7 +233,7 @@ def _same(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref
         raise Decline(f"{instr.name} with options")
     rest: list[Any] = [op.leaf for op in operands[1:]]
     args, kw = with_leaves((instr.args, instr.kw), iter([self.stacked(operands[0]), *rest]))
-    return self.emit(instr.fn, instr.name, args, made, kw, views=instr.views, line=instr.line)
+    return self.emit(instr.fn, args, made, kw, views=instr.views, line=instr.line, name=instr.name)
 
 
 def _write(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Ref:
@@ -265,7 +253,7 @@ def _write(self: Stacking, instr: Instr, operands: list[Any], made: Value) -> Re
         amount = same[0] if same is not None else self.padded(self.stacked(written), len(region))
     key = (slice(None), *rest)
     return self.emit(
-        instr.fn, instr.name, (self.stacked(source), key, amount), made, line=instr.line
+        instr.fn, (self.stacked(source), key, amount), made, line=instr.line, name=instr.name
     )
 
 

@@ -100,6 +100,8 @@ def rolled(program: Program) -> None:
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
+        if all(len(block.body) < SHORTEST for block in program.blocks()):
+            break
         roller = Roller(program)
         for block in list(program.blocks()):
             roller.roll(block)
@@ -132,6 +134,7 @@ class Roller(Rewriting):
     instrs: list[Instr]
     position: dict[int, int]
     uses: dict[int, list[int]]
+    kind_of: list[int]
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -183,18 +186,20 @@ class Roller(Rewriting):
         block.body = without_operations(self.body)
 
     def _prepare(self, block: Block) -> None:
-        self.flat = [list(leaves_of((instr.args, instr.kw))) for instr in self.instrs]
+        self.flat = [[*leaves_of(instr.args), *leaves_of(instr.kw)] for instr in self.instrs]
         self.position = {instr.out: at for at, instr in enumerate(self.instrs)}
         self.uses = {}
         for at, instr in enumerate(self.instrs):
-            for index in {*refs(instr.args), *refs(instr.kw)}:
-                self.uses.setdefault(index, []).append(at)
+            for index in used(instr):
+                places = self.uses.setdefault(index, [])
+                if not places or places[-1] != at:
+                    places.append(at)
         for index in self.live.after[id(block)]:
             self.uses.setdefault(index, []).append(-1)
 
     def _straight(self, step: Instr | Loop) -> None:
         """Append a step, with its operands renamed."""
-        if not self.place.keys().isdisjoint(used(step)):
+        if self.place and not self.place.keys().isdisjoint(used(step)):
             step = changed(step, self.plain)
         self.body.append(step)
 
@@ -202,6 +207,7 @@ class Roller(Rewriting):
 
     def _segments(self) -> list[Segment]:
         """Return the repeating stretches of the body."""
+        self._enter_kinds()
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
         free = np.ones(count, bool)
@@ -244,22 +250,30 @@ class Roller(Rewriting):
         numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
         keyed = instr.op.has_key
         name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
-        parts: list[Any] = [name, self._kind(self.values[instr.out])]
+        parts: list[Any] = [name, self.kind_of[instr.out]]
         for number, arg in enumerate(instr.args):
-            in_key = keyed and number == 1
-            parts.append(self._signature(arg, in_key, numeric or (keyed and number == 2)))
+            if type(arg) is Ref:
+                parts.append(self.kind_of[arg.index])
+            else:
+                in_key = keyed and number == 1
+                parts.append(self._signature(arg, in_key, numeric or (keyed and number == 2)))
         for name, value in instr.kw:
             parts.extend((name, self._signature(value, False, False)))
         key = tuple(parts)
         return self.codes.setdefault(key, len(self.codes))
 
-    def _kind(self, value: Value) -> int:
-        return self.kinds.setdefault(value, len(self.kinds))
+    def _enter_kinds(self) -> None:
+        """Number the different descriptions of values, and note the number of each value."""
+        by_identity = {id(value): value for value in self.values}
+        numbers = {
+            key: self.kinds.setdefault(value, len(self.kinds)) for key, value in by_identity.items()
+        }
+        self.kind_of = [numbers[id(value)] for value in self.values]
 
     def _signature(self, nest: Any, in_key: bool, numeric: bool) -> Any:
         kind: Any = type_of(nest)
         if kind is Ref:
-            return self._kind(self.described(nest))
+            return self.kind_of[nest.index]
         if kind is TUPLE or kind is LIST:
             return (kind, *(self._signature(part, in_key, numeric) for part in nest))
         if in_key and kind is int:
@@ -321,7 +335,7 @@ class Roller(Rewriting):
             segment.operands.append(
                 [self._operand(column, start, end, period) for column in columns]
             )
-            keywords = sum(1 for _ in leaves_of(segment.rows[number].kw))
+            keywords = len(leaves_of(segment.rows[number].kw))
             operands = segment.operands[number]
             for operand in operands[len(operands) - keywords :]:
                 if type(operand) is not Inv:

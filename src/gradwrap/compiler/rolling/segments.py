@@ -92,13 +92,15 @@ class Segment:
         ]
 
 
-def leaves_of(nest: Any) -> Iterator[Any]:
-    """Yield the leaves of a nest; a slice counts as a leaf."""
-    if isinstance(nest, (TUPLE, LIST)):
-        for part in nest:
-            yield from leaves_of(part)
-    else:
-        yield nest
+def leaves_of(nest: Sequence[Any]) -> list[Any]:
+    """Return the leaves of a nest; a slice counts as a leaf."""
+    found: list[Any] = []
+    for part in nest:
+        if isinstance(part, (TUPLE, LIST)):
+            found += leaves_of(part)
+        else:
+            found.append(part)
+    return found
 
 
 def with_leaves(nest: Any, leaves: Iterator[Any]) -> Any:
@@ -205,7 +207,7 @@ class Rewriting:
             if turn == segment.turns - 1 and row in segment.finals:
                 return segment.finals[row]
             found = self.emit(
-                getitem, "getitem", (segment.stacks[row], turn), self.values[leaf.index], views=True
+                getitem, (segment.stacks[row], turn), self.values[leaf.index], views=True
             )
             self.memo[leaf.index] = found
         return found
@@ -213,17 +215,17 @@ class Rewriting:
     def emit(
         self,
         fn: Callable[..., Any],
-        name: str,
         args: tuple[Any, ...],
         value: Value,
         kw: tuple[tuple[str, Any], ...] = (),
         *,
+        name: str = "",
         views: bool = False,
         line: int = 0,
     ) -> Ref:
-        """Append an instruction."""
+        """Append an instruction, which by default has the name of its function."""
         made = self.program.new(value)
-        self.made[made.index] = Instr(fn, name, args, kw, made.index, views, line)
+        self.made[made.index] = Instr(fn, name or fn.__name__, args, kw, made.index, views, line)
         self.body.append(self.made[made.index])
         return made
 

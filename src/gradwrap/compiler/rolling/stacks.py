@@ -45,7 +45,7 @@ class Stacking:
         return self.described(leaf)
 
     def same_in_all(self, operand: Any) -> Any:
-        """Return, in a tuple, the leaf that equals an operand in all turns; None if it varies."""
+        """Return, in a tuple, the leaf of an operand that is equal in all turns, else None."""
         if type(operand) is Inv:
             return (self.roller.plain(operand.leaf),)
         made = self.segment.hoisted.get(operand.row) if type(operand) is Rel else None
@@ -67,7 +67,7 @@ class Stacking:
         if type(leaf) is not Ref:
             raise Decline("a number stands where arrays are needed")
         value = self.stack_value(self.values[leaf.index], "?")
-        return self.emit(np.broadcast_to, "broadcast_to", (leaf, value.shape), value, views=True)
+        return self.emit(np.broadcast_to, (leaf, value.shape), value, views=True)
 
     def stack_of(self, row: int) -> Ref:
         """Return the stack of a row's results in all turns."""
@@ -90,8 +90,8 @@ class Stacking:
         """Stack single values along a new first axis."""
         made = Value((len(leaves), *value.shape), value.dtype, is_ndarray=True)
         if value.shape:
-            return self.emit(np.stack, "stack", (leaves,), made)
-        return self.emit(array, "array", (leaves, value.dtype), made)
+            return self.emit(np.stack, (leaves,), made)
+        return self.emit(array, (leaves, value.dtype), made)
 
     def _slice(self, stack: Ref, first: int, step: int, count: int, value: Value) -> Ref:
         """Return turns `first`, `first + step`, … of a stack."""
@@ -99,14 +99,14 @@ class Stacking:
             return stack
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
         made = made if step == 1 else made._replace(order="?")
-        return self.emit(getitem, "getitem", (stack, advance(first, step, count)), made, views=True)
+        return self.emit(getitem, (stack, advance(first, step, count)), made, views=True)
 
     def concatenated(self, parts: list[Ref], value: Value, count: int) -> Ref:
         """Concatenate stacks along the axis of turns."""
         if len(parts) == 1:
             return parts[0]
         made = Value((count, *value.shape), value.dtype, is_ndarray=True)
-        return self.emit(np.concatenate, "concatenate", (parts,), made)
+        return self.emit(np.concatenate, (parts,), made)
 
     def _gathered(self, leaves: tuple[Any, ...]) -> Ref:
         """Return the stack of values from outside, joined from slices of known stacks."""
@@ -161,7 +161,7 @@ class Stacking:
         return self.constant(np.array(operand.numbers, kind))
 
     def aligned(self, operand: Any, rank: int, others: Sequence[Any], instr: Instr) -> Any:
-        """Return an operand of an elementwise row for all turns, padded to `rank` axes."""
+        """Return an operand of an elementwise row for all turns, with `rank` axes if stacked."""
         same = self.same_in_all(operand)
         if same is not None:
             return same[0]
@@ -177,7 +177,7 @@ class Stacking:
             return stack
         shape = (value.shape[0], *(1,) * missing, *value.shape[1:])
         made = value._replace(shape=shape)
-        return self.emit(np.reshape, "reshape", (stack, shape), made, views=True)
+        return self.emit(np.reshape, (stack, shape), made, views=True)
 
     def places(self, operand: Any) -> Any:
         """Return a part of a key: an `Idx` if it varies, else the part itself."""

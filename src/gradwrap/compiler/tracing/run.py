@@ -103,13 +103,13 @@ def trace(
     given: Sequence[bool] | None = None,
     surroundings: Surroundings | None = None,
     library: Library = NUMPY,
-    *,
-    with_lines: bool = True,
+    first: Traced | None = None,
 ) -> Traced:
     """Run a function on tracers that replace its input leaves and the arrays it reads.
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
-    `with_lines` tells whether operations are recorded with their lines of the user's code.
+    `first` is an earlier run on the same arguments. Where this run repeats an operation, the
+    instruction of the first run is used again. Lines of the user's code are then not recorded.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, with_lines=with_lines)
+    tape = Tape(library, None if first is None else first.instrs)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = {**np.geterr()}
     backend = library.backend

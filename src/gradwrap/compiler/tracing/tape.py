@@ -13,13 +13,23 @@ import numpy as np
 
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
-from gradwrap.compiler.ir.program import NDARRAY, Guard, Instr, Ref, Value, item, mapped
+from gradwrap.compiler.ir.program import (
+    NDARRAY,
+    NESTS,
+    Guard,
+    Instr,
+    Ref,
+    Value,
+    item,
+    mapped,
+    same_step,
+)
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
 NUMBER: type[Any] = np.generic
@@ -97,9 +107,12 @@ class Recorded:
 class Tape:
     """The program being recorded."""
 
-    def __init__(self, library: Library, *, with_lines: bool = True) -> None:
+    def __init__(self, library: Library, first: Sequence[Instr] | None = None) -> None:
         self.library: Library = library
-        self._with_lines = with_lines
+        self._first = first
+        """The instructions of an earlier run, which are used again where this run repeats them."""
+        self.refs: list[Ref] = []
+        """For each value, the `Ref` that names it."""
         self.instrs: list[Instr] = []
         self.guards: list[tuple[int, Guard, Any]] = []
         self.values: list[Value] = []
@@ -139,24 +152,32 @@ class Tape:
 
     def new(self, value: Any) -> Any:
         """Add a value to the program; return its tracer."""
+        index = len(self.values)
         self.values.append(self.described(value))
-        return self.library.tracer(value, len(self.values) - 1, self)
+        self.refs.append(Ref(index))
+        return self.library.tracer(value, index, self)
 
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
         uses = self._uses.setdefault(id(found), [])
         if uses and same_content(uses[-1][1], found):
-            return Ref(uses[-1][0])
+            return self.refs[uses[-1][0]]
         if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
             raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
         kept = self.library.copied(found)
-        self.values.append(self.described(found))
-        index = len(self.values) - 1
+        ref = self._numbered(self.described(found))
+        index = ref.index
         uses.append((index, kept, found))
         self.constants[index] = kept
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
-        return Ref(index)
+        return ref
+
+    def _numbered(self, value: Value) -> Ref:
+        """Add a value by its description; return its name."""
+        self.values.append(value)
+        self.refs.append(Ref(len(self.refs)))
+        return self.refs[-1]
 
     def entered(self, found: Any) -> Any:
         """Return the tracer of an array of the surroundings; the function must not write to it."""
@@ -185,7 +206,7 @@ class Tape:
         if isinstance(leaf, Recorded):
             if leaf.tape is not self:
                 raise self.refuse("an array of another trace is used")
-            return Ref(leaf.index)
+            return self.refs[leaf.index]
         if isinstance(leaf, self.library.kind):
             return self.constant(leaf)
         if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
@@ -204,8 +225,19 @@ class Tape:
         """Perform an operation and record it; return its result as tracers."""
         if self.refused:
             raise Unhandled(self.refused)
-        recorded = mapped(args, self.recorded)
-        real = mapped(args, self.real)
+        # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
+        recorded = tuple(
+            [
+                mapped(arg, self.recorded) if type_of(arg) in NESTS else self.recorded(arg)
+                for arg in args
+            ]
+        )
+        real = [
+            mapped(arg, self.real)
+            if type_of(arg) in NESTS
+            else (arg.value if isinstance(arg, Recorded) else arg)
+            for arg in args
+        ]
         perform = self.library.performing(fn, name)
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
@@ -243,16 +275,21 @@ class Tape:
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
-        line = self._line()
-        may_view = views or OPERATIONS[name].may_view
+        op = OPERATIONS[name]
+        may_view = views or op.may_view
         copied = may_view and not views
-        self.instrs.append(Instr(fn, name, recorded, keywords, made.index, may_view, line, copied))
+        line = self._line() if self._first is None else 0
+        step = Instr(fn, name, recorded, keywords, made.index, may_view, line, copied)
+        at = len(self.instrs)
+        if self._first is not None and at < len(self._first) and same_step(self._first[at], step):
+            step = self._first[at]
+        self.instrs.append(step)
         if may_view:
             made.shares = True
             for arg in args:
                 if isinstance(arg, Recorded):
                     arg.shares = True
-        return self._measured(made) if OPERATIONS[name].by_values else made
+        return self._measured(made) if op.by_values else made
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""
@@ -271,8 +308,7 @@ class Tape:
         """Record an operation with several outputs."""
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
             raise self.refuse(f"{name} gives a nest of arrays")
-        self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
-        whole = Ref(len(self.values) - 1)
+        whole = self._numbered(Value((), None, is_ndarray=False, is_tuple=True))
         views = any(shares(part, args) for part in result)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
@@ -292,7 +328,7 @@ class Tape:
         """Record a guard: the function has tested a value, with this outcome."""
         if self.refused:
             raise Unhandled(self.refused)
-        self.guards.append((len(self.instrs), Guard(kind, Ref(at.index)), found))
+        self.guards.append((len(self.instrs), Guard(kind, self.refs[at.index]), found))
         return found
 
     def place(self) -> str:
@@ -304,7 +340,7 @@ class Tape:
 
     def _line(self) -> int:
         """Return the current line of the user's code; 0 in a backward pass."""
-        if not self._with_lines:
+        if self._first is not None:
             return 0
         frame = self._userframe_of(12)
         return 0 if frame is None else frame.f_lineno

@@ -19,7 +19,6 @@ from gradwrap.compiler.ir.program import (
     NDARRAY,
     Attribute,
     Method,
-    Ref,
     copy,
     getitem,
     mapped,
@@ -83,9 +82,12 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
         tape = self.tape
         if tape.refused:
             raise Unhandled(tape.refused)
-        args = (other, self) if swapped else (self, other)
-        recorded = (tape.recorded(args[0]), tape.recorded(args[1]))
-        return tape.enter(fn, name, recorded, (), perform(tape.real(args[0]), tape.real(args[1])))
+        mine, value = tape.refs[self.index], self.value
+        recorded = tape.recorded(other)
+        real = other.value if isinstance(other, Recorded) else other
+        if swapped:
+            return tape.enter(fn, name, (recorded, mine), (), perform(real, value))
+        return tape.enter(fn, name, (mine, recorded), (), perform(value, real))
 
     return operate
 
@@ -94,7 +96,7 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
     name = ufunc.__name__
 
     def operate(self: Any) -> Any:
-        return self.tape.enter(ufunc, name, (Ref(self.index),), (), perform(self.value))
+        return self.tape.enter(ufunc, name, (self.tape.refs[self.index],), (), perform(self.value))
 
     return operate
 

@@ -31,7 +31,7 @@ class Statement(NamedTuple):
 
 
 class Export(NamedTuple):
-    """A store of one of a group's values, performed in every block."""
+    """A store of a value of a group, performed in every block."""
 
     source: int
     target: Arr
@@ -215,9 +215,9 @@ def slots_of(
 def reduction_text(
     op: Operation, kinds: tuple[str, str], step: int | str, out_step: int | str
 ) -> str:
-    """Return a function that reduces a row, or adds it to another; string steps are parameters.
+    """Return the text of a function that reduces a row, or adds it to another.
 
-    `kinds` are the types of the elements and of the result.
+    `kinds` are the types of the elements and of the result. A step that is a string is a parameter.
     """
     kind, out_kind = kinds
     element = f"x[i * {step}]" if step != 1 else "x[i]"
@@ -257,7 +257,7 @@ def reduction_text(
 
 
 def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:
-    """Return a function for matrix products of any size.
+    """Return the text of a function for matrix products of any size.
 
     Steps are 1, or `None` for a parameter; `columns` is 1 for a product with a vector.
     """
@@ -309,7 +309,7 @@ def any_product_text(kind: str, left_step: int | None, right_step: int | None, c
 
 
 def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:
-    """Return a function for products of these sizes, which computes tiles of four rows."""
+    """Return the text of a function for products of given sizes, in tiles of four rows."""
     rows, inner, columns = sizes
     row_step, left_step, right_step, _ = steps
     head = (

@@ -72,7 +72,7 @@ LARGEST_BLOCK = 512
 LONG_ROW = 256
 """The least row length for which each function call gets a strip of its own."""
 IN_CACHE = 1 << 20
-"""The most elements of all arrays for that: larger ones should load during the calls."""
+"""The most elements of all arrays for separate strips: more should load during the calls."""
 BUSY = 32
 """The number of statements per array from which computing takes longer than memory access."""
 CACHED = 600_000

@@ -88,7 +88,7 @@ def _is_whole(instr: Instr, values: Any) -> bool:
 
 
 def _kind(arg: Any, values: Any) -> Any:
-    """Return the dtype of an operand, the type of a weak number, or None."""
+    """Return the dtype of an operand or the type of a weak number; None for other operands."""
     if type(arg) is Ref:
         value = values[arg.index]
         return (

@@ -1,6 +1,6 @@
 """Elementwise operations in CUDA: expressions, literals and conversions.
 
-The expressions are those of `c_expressions`.
+The expressions are those of `gradwrap.backends.c_expressions`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
 
 
 def _kind(arg: Any, values: Any) -> Any:
-    """Return the dtype of an operand, the type of a weak number, or None."""
+    """Return the dtype of an operand or the type of a weak number; None for other operands."""
     if type(arg) is Ref:
         value = values[arg.index]
         return None if value.is_tuple or value.dtype not in TYPES else value.dtype

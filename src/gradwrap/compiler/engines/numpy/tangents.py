@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
 
 SHARED: dict[str, Callable[..., Any]] = {"sine": sine, "cosine": cosine}
-"""Functions of an argument, of its sine for the cosine, and of a buffer."""
+"""Functions of an argument (for the cosine also of its sine) and of a buffer."""
 
 
 def tangent_is_quick() -> bool:

@@ -167,7 +167,7 @@ class SourceText:
             self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
-        if op.names_out:  # NumPy takes this one by name only
+        if op.names_out:  # NumPy takes `out` by name only
             out = f"out={out}"
         return f"{self._imported(op.name, instr)}({', '.join([*parts, out])})"
 

@@ -63,7 +63,7 @@ COMPUTED = frozenset(
 WORDED = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "getmembers", "dir"})
 """Names in code that looks up attributes of functions by strings."""
 COPYING = frozenset({"copy", "dataclasses", "replace", "fields", "dumps", "dir"})
-"""The subset of `COMPUTED` for variables: methods have these names too, such as `x.copy()`."""
+"""Like `COMPUTED`, for variables only, since methods share these names: `x.copy()`."""
 SCOPES = frozenset({"globals", "eval", "exec"})
 """Names in code that reads variables of its module other than by name."""
 MODULES = frozenset({"modules", "import_module", "__import__"})
