@@ -175,6 +175,16 @@ def test_a_refusal_that_c_code_overlooks_is_raised(solver: str) -> None:
         gw.grad(lambda s: solve(lambda t: t**2 - s, 0.0, 5.0))(2.0)
 
 
+@pytest.mark.parametrize("solver", ["brentq", "bisect", "ridder", "brenth"])
+def test_a_refusal_that_is_pending_while_python_optimizes_code_is_raised(solver: str) -> None:
+    solve = getattr(OPTIMIZE, solver)  # some of many calls look up attributes with a pending error
+    for _ in range(150):
+        with pytest.raises(TrackedValueError, match=rf"scipy.optimize.{solver} takes"):
+            gw.grad(lambda s: solve(lambda t: t**2 - s, 0.0, 5.0))(2.0)
+        with pytest.raises(TrackedValueError, match=rf"scipy.optimize.{solver} takes"):
+            gw.jvp(lambda s: solve(lambda t: t**2 - s, 0.0, 5.0), (2.0,), (1.0,))
+
+
 def test_a_value_error_of_a_package_says_that_it_ran_on_tracked_values() -> None:
     with pytest.raises(ValueError, match="must return a scalar value") as raised:
         gw.grad(lambda v: OPTIMIZE.minimize(lambda u: (u - v) ** 2, 0.0).x[0])(2.0)

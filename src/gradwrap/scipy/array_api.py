@@ -1,8 +1,8 @@
-"""SciPy's array-API paths, open to variables while a call with tracked arguments runs.
+"""Open SciPy's array-API paths to variables while a call with tracked arguments runs.
 
-SciPy asks a flag of one of its modules whether its functions may work in the namespace of their
-arguments. While a tracked call runs, an object replaces the flag. Its truth is a context
-variable, so other threads and other calls see SciPy's own value.
+A flag in SciPy tells its functions whether to compute in the namespace of their arguments. While a
+tracked call runs, an object replaces the flag. Its truth is a context variable, so other threads
+and other calls see SciPy's own value.
 """
 
 from __future__ import annotations

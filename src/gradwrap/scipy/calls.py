@@ -299,7 +299,7 @@ def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def holds_variable(value: Any) -> bool:
-    """Tell if a variable is in nested lists, tuples and dictionaries."""
+    """Tell if nested lists, tuples and dictionaries hold a variable."""
     if isinstance(value, AnyWrapper):
         return True
     parts: Any = value.values() if isinstance(value, DICT) else value

@@ -86,7 +86,7 @@ class _Attached(Derived):
     """The derivative of a result: each part has the derivative of its variable."""
 
     def takes(self, parameter: str) -> bool:
-        """Take the result, which is data."""
+        """Take every parameter: the result is plain data."""
         return True
 
     def pull(

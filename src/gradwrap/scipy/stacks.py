@@ -1,7 +1,7 @@
 """Stacks of matrices: find the arguments that are stacks, and select those of one matrix.
 
-SciPy (from 1.17 on) calls functions of matrices on each matrix of a stack. A row names such
-arguments, with the number of axes of one matrix, in `cores`.
+SciPy (from 1.17 on) calls functions of matrices on each matrix of a stack. `cores` of a
+row names these arguments, with the number of axes of one matrix.
 """
 
 from __future__ import annotations

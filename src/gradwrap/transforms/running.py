@@ -63,7 +63,8 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
             return fun(*args, **kwargs)
     except Exception as error:
         refusal = latest_refusal(error) or _overlooked(error)
-        if isinstance(error, GradwrapError):
+        is_pending = refusal is not None and isinstance(error, AttributeError)
+        if isinstance(error, GradwrapError) and not is_pending:
             _note_package(error)
             shorten(error)
             raise

@@ -251,10 +251,13 @@ def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError
 def latest_refusal(error: BaseException) -> GradwrapError | None:
     """Return the gradwrap error that C code replaced by this one, or None.
 
-    Whatever was refused is forgotten.
+    C code that calls back before it looks at an error runs the callback with the error pending.
+    Python may then fail to find an attribute. The latest refusal is forgotten.
     """
     latest, caller = _latest.get(), caller_of(error)
     _latest.set(None)
-    if latest is None or caller is None or caller[:2] != (latest.code, latest.line):
+    if latest is None or caller is None:
         return None
-    return latest.error(latest.message)
+    lines = [(frame.f_code, line) for frame, line, _ in _inwards(error.__traceback__)]
+    places = lines if isinstance(error, AttributeError) else [caller[:2]]
+    return latest.error(latest.message) if (latest.code, latest.line) in places else None

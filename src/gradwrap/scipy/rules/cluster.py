@@ -26,7 +26,7 @@ def _vq(obs: Any, code_book: Any, out: Any) -> Any:
 
 
 def _means(obs: Any, codes: Any, found: Any) -> Any:
-    """Return the mean of the points with each code."""
+    """Return, for each code, the mean of its points."""
     rows: list[Any] = []
     for k in range(len(found)):
         members = np.flatnonzero(codes == k)

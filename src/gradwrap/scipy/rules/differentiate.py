@@ -1,4 +1,4 @@
-"""The rows of `scipy.differentiate`, whose derivative is that of the exact derivative."""
+"""The rows of `scipy.differentiate`, differentiated as exact derivatives."""
 
 from __future__ import annotations
 

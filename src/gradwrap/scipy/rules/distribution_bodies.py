@@ -235,7 +235,7 @@ def _noncentral_chi_log_density(x: Any, df: Any, nc: Any) -> Any:
 
 
 def _student_log_density(x: Any, df: Any) -> Any:
-    """Return the logarithm of the density, which is normal for infinite df."""
+    """Return the logarithm of the density; for infinite df it is the normal density."""
     normal = np.isinf(df)
     safe = np.where(normal, 1.0, df)
     front = -special.betaln(0.5 * safe, 0.5) - 0.5 * np.log(safe)

@@ -1,4 +1,4 @@
-"""Rows of `scipy.signal`: filters by their coefficients, zeros and poles, sections and states."""
+"""Rows of `scipy.signal`: coefficients, zeros and poles, sections and states of filters."""
 
 from __future__ import annotations
 

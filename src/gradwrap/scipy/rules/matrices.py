@@ -30,7 +30,7 @@ def of_columns(function: Any, a: Any, x: Any, like: Any) -> Any:
 def as_columns(*xs: Any, like: Any = None) -> tuple[Any, ...]:
     """Return vectors as matrices of one column, and matrices unchanged.
 
-    If `like` is given, it decides: arrays are vectors or stacks of vectors where it is a vector.
+    If `like` is a vector, all arrays are vectors or stacks of vectors, and get a last axis.
     """
     return tuple(x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs)
 

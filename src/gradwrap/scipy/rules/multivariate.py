@@ -1,6 +1,6 @@
 """The multivariate distributions of scipy.stats, by the formulas of their documentation.
 
-A gradient for one triangle of a covariance matrix is shared between both.
+The gradient of one triangle of a covariance matrix is split between both.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:
 
 
 class Multivariate(Kind):
-    """A multivariate distribution, some of whose methods have rows."""
+    """A multivariate distribution; some of its methods have rows."""
 
     name = "distribution"
     tracks_all = True

@@ -528,7 +528,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
-    """Solve a system; each derivative takes one more solve."""
+    """Solve a system; each derivative needs one additional solve."""
     columns = scipy.sparse.csc_array(_plain_matrix(A))
 
     def multiply(x: Any) -> Any:
@@ -546,7 +546,7 @@ def _factors(columns: Any, transposed: bool) -> Any:
 
 
 def _solver(name: str) -> Any:
-    """Return the rule of a linear solver: each derivative takes one more solve."""
+    """Return the rule of a linear solver: each derivative needs one additional solve."""
 
     def composed(A: Any, b: Any, *args: Any, **options: Any) -> Any:
         result = scipys(f"sparse.linalg.{name}")(

@@ -56,7 +56,7 @@ def _correlation(x: Any, y: Any, axis: Any) -> Any:
 
 
 def _beta_probability(r: Any, count: int, alternative: str) -> Any:
-    """Return the probability of a correlation, whose distribution is a beta distribution."""
+    """Return the p value of a correlation, which has a beta distribution."""
     half = 0.5 * count - 1.0
     if alternative == "two-sided":
         return 2.0 * special.betaincc(half, half, 0.5 * (np.abs(r) + 1.0))
