@@ -19,7 +19,7 @@ collect_ignore = [
     "tests/tools/downstream",
     # tests/doors/test_xarray.py runs it where its libraries are installed
     "docs/xarray.md",
-    # likewise tests/doors/test_pandas.py
+    # likewise tests/existing/test_pandas.py
     "docs/pandas.md",
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),

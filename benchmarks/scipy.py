@@ -18,9 +18,9 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("scipy", "support")]
 
-import gradwrap as gw  # noqa: E402
-from gradwrap.scipy.doors import dispatcher  # noqa: E402
-from gradwrap.scipy.table import Row, all_rows  # noqa: E402
+import gradwrap as gw  # noqa: E402  after the path
+from gradwrap.scipy.doors import dispatcher  # noqa: E402  after the path
+from gradwrap.scipy.table import Row, all_rows  # noqa: E402  after the path
 from samples import SAMPLES  # noqa: E402  of the tests
 from scipy_options import Case, places_of, total_of  # noqa: E402  likewise
 from scipy_samples import Random  # noqa: E402  likewise

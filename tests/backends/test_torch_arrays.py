@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from lambdas import is_a, rows
+from lambdas import fn, is_a, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,20 +79,20 @@ def test_check_grads_takes_tensors() -> None:
     gw.testing.check_grads(lambda x: torch.sum(x**3), [x.to(torch.float32)])
     gw.testing.check_grads(lambda z: torch.sum((z * z.conj()).real), [x.to(torch.complex128)])
     assert gw.testing.check_rule("multiply", x, x).right
-    wrong = gw.primitive(lambda x: torch.sin(x))
+    wrong = gw.primitive(fn(lambda x: torch.sin(x)))
     gw.defvjp(wrong, lambda xp, g, x: g * xp.sin(x))
     with pytest.raises(gw.testing.GradientMismatchError):
         gw.testing.check_grads(wrong, [x], modes=["rev"])
 
 
 def test_a_primitive_that_returns_another_librarys_array_is_refused() -> None:
-    to_numpy = gw.primitive(lambda x: np.sin(np.asarray(x)))
-    to_torch = gw.primitive(lambda x: torch.sin(torch.as_tensor(x)))
+    to_numpy = gw.primitive(fn(lambda x: np.sin(np.asarray(x))))
+    to_torch = gw.primitive(fn(lambda x: torch.sin(torch.as_tensor(x))))
     for primitive in (to_numpy, to_torch):
         gw.defvjp(primitive, lambda xp, g, x: g * xp.cos(x))
     cases = ((to_numpy, tensor(1.0), "torch", "numpy"), (to_torch, np.ones(1), "numpy", "torch"))
     for primitive, x, given, made in cases:
-        for transform in (gw.vjp, lambda f, x: gw.jvp(f, (x,), (x,))):
+        for transform in (gw.vjp, fn(lambda f, x: gw.jvp(f, (x,), (x,)))):
             with pytest.raises(gw.errors.MixedLibrariesError, match=f"of {given} and.*of {made}"):
                 transform(primitive, x)
 

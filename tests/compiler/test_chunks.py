@@ -10,7 +10,7 @@ from tests.fuzz.compiled import run
 
 import gradwrap as gw
 from gradwrap.compiler.engines.numpy import chunks
-from gradwrap.compiler.engines.numpy.engine import aligned
+from gradwrap.compiler.ir.runtime import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
 STENCILS: dict[str, Any] = {

@@ -169,7 +169,9 @@ def test_what_one_branch_knows_another_does_not() -> None:
         np.testing.assert_allclose(compiled(argument), _known_in_one_branch(argument), rtol=1e-14)
     root = compiled.programs[0].root
     divisions = {
-        found: sum(step.name == "divide" for body in bodies_of(block.body) for step in body)
+        found: sum(
+            getattr(step, "name", "") == "divide" for body in bodies_of(block.body) for step in body
+        )
         for found, block in root.branches.items()
     }
     assert divisions == {True: 1, False: 1}

@@ -250,7 +250,7 @@ def a_function_gets_an_attribute() -> Iterator[Any]:
             return x
 
     yield f
-    f.rate = 3.0  # type: ignore[attr-defined]
+    f.rate = 3.0  # type: ignore[attr-defined]  # a function takes any
     yield
 
 
@@ -278,12 +278,13 @@ def a_closure_is_filled_later() -> Iterator[Any]:
             except NameError:
                 return x
 
+        if SCALE < 0.0:  # never: the name is bound later
+            value = 1.0
+
         def fill(given: float) -> None:
             nonlocal value
             value = given
 
-        if SCALE < 0.0:
-            value = 1.0
         return f, fill
 
     f, fill = make()
@@ -379,7 +380,7 @@ def a_module_comes_to_exist() -> Iterator[Any]:
 
     def f(x: Any) -> Any:
         try:
-            import a_module_to_come  # type: ignore[import-not-found]
+            import a_module_to_come  # type: ignore[import-not-found]  # not yet
         except ImportError:
             return x
         return x * a_module_to_come.rate

@@ -12,10 +12,9 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler import pipeline
-from gradwrap.compiler.calls import function as calls
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.program import Loop, Program, Ref, Value
-from gradwrap.compiler.ir.verify import ProgramError, verify
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.errors import CompileError
 
 X = np.linspace(0.1, 1.0, 24)
@@ -241,7 +240,7 @@ def test_each_call_is_compared_with_eager(monkeypatch: pytest.MonkeyPatch) -> No
         compiled(X)
     monkeypatch.delenv("GRADWRAP_CHECK")
     assert compiled(X) == pytest.approx(np.sin(X) * 2.0, rel=1e-6)
-    assert calls.is_checking() is False
+    assert is_checking() is False
 
 
 ARRAYS: dict[str, tuple[Any, str]] = {

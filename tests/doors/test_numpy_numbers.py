@@ -8,20 +8,22 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NP: Any = np
 ALONG: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda y, axis: np.sum(y, axis=axis),
-    "prod": lambda y, axis: np.prod(y, axis=axis),
-    "nanprod": lambda y, axis: np.nanprod(y, axis=axis),
+    "prod": lambda y, axis: NP.prod(y, axis=axis),
+    "nanprod": lambda y, axis: NP.nanprod(y, axis=axis),
     "max": lambda y, axis: np.max(y, axis=axis),
     "cumsum": lambda y, axis: np.cumsum(y, axis=axis),
-    "cumprod": lambda y, axis: np.cumprod(y, axis=axis),
-    "nancumprod": lambda y, axis: np.nancumprod(y, axis=axis),
+    "cumprod": lambda y, axis: NP.cumprod(y, axis=axis),
+    "nancumprod": lambda y, axis: NP.nancumprod(y, axis=axis),
     "cumulative_sum": lambda y, axis: np.cumulative_sum(y, axis=axis),
-    "cumulative_prod": lambda y, axis: np.cumulative_prod(y, axis=axis),
+    "cumulative_prod": lambda y, axis: NP.cumulative_prod(y, axis=axis),
     "take": lambda y, axis: np.take(y, [0, 0], axis=axis),
     "repeat": lambda y, axis: np.repeat(y, 3, axis=axis),
     "repeat by counts": lambda y, axis: np.repeat(y, [3], axis=axis),
@@ -83,7 +85,9 @@ def test_a_bool_is_added_to_a_part() -> None:
     np.testing.assert_array_equal(slope, [0.0, 2.0, 4.0])
 
 
-@pytest.mark.parametrize("function", [np.interp, lambda p, k, y: np.clip(p, k[0], k[-1]) * y[0]])
+@pytest.mark.parametrize(
+    "function", [np.interp, fn(lambda p, k, y: np.clip(p, k[0], k[-1]) * y[0])]
+)
 def test_guarded_buffers_of_operations_on_constants(function: Any) -> None:
     def f(y: Any) -> Any:
         return np.sum(function(np.array([0.5]), np.arange(3.0), y))
@@ -126,7 +130,7 @@ def test_a_loop_begins_again_with_the_arguments_as_they_were() -> None:
 
 
 def test_a_loop_may_return_numbers() -> None:
-    count = gw.vmap(lambda v: sum(range(int(v))), fallback="loop")
+    count = gw.vmap(fn(lambda v: sum(range(int(v)))), fallback="loop")
     np.testing.assert_array_equal(count(np.array([1.0, 3.0, 4.0])), [0, 3, 6])
     nested = gw.vmap(gw.vmap(branches, fallback="loop"), fallback="loop")
     np.testing.assert_array_equal(nested(np.array([[0.5, 2.0]])), [[-0.5, 4.0]])

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_strict as strict
 import numpy as np
@@ -20,6 +20,9 @@ from gradwrap.errors import InPlaceError, TrackedAttributeError, TrackedValueErr
 from gradwrap.testing import check_grads
 from gradwrap.typing import pytorch_methods as declared
 from lambdas import fn, is_a
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 gw: Any = gradwrap  # called in every way; its types are tested in tests/tools/typing
 METHODS = pytorch_methods.METHODS
@@ -284,11 +287,12 @@ def test_indices_of_32_bits_gather() -> None:
 
 def test_a_device_that_the_library_does_not_have_is_refused_clearly() -> None:
     x = gw.wrap(A, requires_grad=True)
-    for move in (
+    moves: tuple[Callable[[], Any], ...] = (
         lambda: x.to("cuda"),
         lambda: x.to(device="cuda"),
         lambda: x.to("cuda:0", np.float32),
-    ):
+    )
+    for move in moves:
         with pytest.raises(
             ValueError, match=r"x\.to\('cuda.*numpy.*Fix: wrap an array of a library"
         ):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "jvp": lambda f: gw.jvp(f, (X,), (X,)),
     "grad of grad": lambda f: gw.hessian(f)(X),
     "vmap of grad": lambda f: gw.vmap(gw.grad(f))(np.stack([X, X])),
-    "grad of vmap": lambda f: gw.grad(lambda x: np.sum(gw.vmap(lambda e: f(e * X))(x)))(X),
+    "grad of vmap": lambda f: gw.grad(lambda x: np.sum(gw.vmap(fn(lambda e: f(e * X)))(x)))(X),
 }
 
 
@@ -31,7 +32,7 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
-@pytest.mark.parametrize("part", [lambda x: x, lambda x: x * 2, lambda x: {"x": [x]}])
+@pytest.mark.parametrize("part", [fn(lambda x: x), fn(lambda x: x * 2), fn(lambda x: {"x": [x]})])
 def test_a_pickle_under_a_transform_is_refused(transform: Any, part: Any) -> None:
     def through_pickle(x: Any) -> Any:
         return np.sum(pickle.loads(pickle.dumps(part(x)))["x"][0])  # noqa: S301  never read
@@ -71,7 +72,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "dictionary": lambda v: {1.0: 3.0}.get(v),
     "item": lambda v: {1.0: 3.0}[v],
     "tuple": lambda v: (v, 0) in {(1.0, 0), (2.0, 0)},
-    "cache": functools.cache(lambda v: v * 2),
+    "cache": functools.cache(fn(lambda v: v * 2)),
 }
 
 
@@ -97,7 +98,7 @@ def test_the_remedies_for_keys() -> None:
     def cached(v: Any) -> Any:
         return v * 10
 
-    for f in (by_item, by_equality, lambda x: cached.__wrapped__(x[0])):
+    for f in (by_item, by_equality, fn(lambda x: cached.__wrapped__(x[0]))):
         value, slope = gw.value_and_grad(f)(X)
         assert value == 10.0
         np.testing.assert_array_equal(slope, [10.0, 0.0, 0.0])

@@ -18,12 +18,14 @@ import numpy as np
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Program = tuple[str, str, str, str]
 
+NP: Any = np
 VALUES = np.sin(np.arange(48.0) * 1.7).reshape(2, 4, 6)
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
@@ -69,7 +71,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "gradient 1": lambda x: np.gradient(x.T)[1],
     "diff": lambda x: np.diff(x, axis=0),
     "cumsum": lambda x: np.cumsum(x.T, axis=0),
-    "cumprod": lambda x: np.cumprod(x, axis=1),
+    "cumprod": lambda x: NP.cumprod(x, axis=1),
     "sort": lambda x: np.sort(x.T, axis=0),
     "flip": lambda x: np.flip(x * 1, axis=1),
     "roll": lambda x: np.roll(x.T, 1, axis=0),
@@ -77,7 +79,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "tile": lambda x: np.tile(x.T, (2, 1)),
     "concatenate": lambda x: np.concatenate([x.T, x.T * 2]),
     "stack": lambda x: np.stack([x.T, x.T * 2], axis=1),
-    "where": lambda x: np.where(x.T > 0, x.T, -x.T),
+    "where": lambda x: NP.where(x.T > 0, x.T, -x.T),
     "clip": lambda x: np.clip(x.T, -0.5, 0.5),
     "take": lambda x: np.take(x.T, [0, 2], axis=0),
     "matmul": lambda x: x.T @ x,
@@ -95,8 +97,8 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "fft": lambda x: np.real(np.fft.fft(x.T, axis=0)) * 1,
     "swapaxes": lambda x: np.swapaxes(x * 1, 0, 1),
     "nan_to_num": lambda x: np.nan_to_num(x.T),
-    "interp": lambda x: np.interp(x.T, [-1.0, 0.0, 1.0], [0.0, 1.0, 4.0]),
-    "inverse": lambda x: np.linalg.inv(x[:, :4].T + 3 * np.eye(4)),
+    "interp": lambda x: NP.interp(x.T, [-1.0, 0.0, 1.0], [0.0, 1.0, 4.0]),
+    "inverse": lambda x: NP.linalg.inv(x[:, :4].T + 3 * np.eye(4)),
     "real": lambda x: np.real(x.T * (1 + 1j)),
     "written": lambda x: _written(x.T * 1),
 }
@@ -165,7 +167,7 @@ WRITES: dict[str, Callable[[Any], None]] = {
 
 MODES: dict[str, Callable[[Any, Any], Any]] = {
     "vmap": lambda f, x: gw.vmap(f, fallback="loop")(x),
-    "vmap of vjp": lambda f, x: gw.vmap(lambda e: gw.vjp(f, e)[0], fallback="loop")(x),
+    "vmap of vjp": lambda f, x: gw.vmap(fn(lambda e: gw.vjp(f, e)[0]), fallback="loop")(x),
     "vjp of vmap": lambda f, x: gw.vjp(gw.vmap(f, fallback="loop"), x)[0],
 }
 
@@ -202,7 +204,7 @@ def looped(f: Callable[[Any], Any], x: Any) -> Any:
 
     Where examples do not lie one behind the other, `vmap` gives each as a dense copy.
     """
-    is_apart = abs(x.strides[0]) == max(map(abs, x.strides))
+    is_apart: bool = abs(x.strides[0]) == max(map(abs, x.strides))
     results = [f(one if is_apart else one.copy("K")) for one in x]
     return [np.stack(parts) for parts in zip(*results, strict=True)]
 

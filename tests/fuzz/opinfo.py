@@ -18,6 +18,7 @@ import unittest
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ def op_db() -> list[Any]:
         sys.modules["expecttest"] = stand_in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from torch.testing._internal import common_methods_invocations as listed
+        listed: Any = import_module("torch.testing._internal.common_methods_invocations")
 
     return list(listed.op_db)
 
@@ -113,7 +114,7 @@ def reference_of(op: Any) -> Callable[..., Any] | None:
 
 def to_numpy(value: Any) -> Any:
     """Replace tensors and dtypes in containers by NumPy's."""
-    import torch
+    torch: Any = import_module("torch")
 
     if isinstance(value, torch.Tensor):
         return value.detach().resolve_conj().resolve_neg().numpy()
@@ -127,7 +128,7 @@ def to_numpy(value: Any) -> Any:
 
 def samples_of(op: Any, dtype: str) -> Iterator[Sample]:
     """The samples of an operation that its reference takes, with the value that PyTorch gives."""
-    import torch
+    torch: Any = import_module("torch")
 
     reference = reference_of(op)
     kind = getattr(torch, dtype)
@@ -312,7 +313,7 @@ class Examination:
         return "" if close(found, torchs, TIGHT) else f"{found} for {self.slope}, PyTorch {torchs}"
 
     def _of_torch(self) -> float:
-        import torch
+        torch: Any = import_module("torch")
 
         tensors = [torch.tensor(array, requires_grad=True) for array in self.sample.arrays]
         out = self.sample.torch_function(*tensors)
@@ -442,7 +443,7 @@ def page(
     samples: int, of: int, every: int, operations: int, counts: Counter[tuple[str, str]]
 ) -> str:
     """The page of the counts: of `samples` samples, one of each `every` of all `of`."""
-    import torch
+    torch: Any = import_module("torch")
 
     version = torch.__version__.partition("+")[0]
     rows = "\n".join(

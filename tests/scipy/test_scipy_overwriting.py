@@ -121,7 +121,7 @@ def test_gradient_is_that_without_the_permission(
         gw.jvp(lambda s, words=words: total(row, sample, words)(s, *args), [scale], [scale])
         for words in (words, [])
     ]
-    np.testing.assert_array_equal(*pushed)
+    np.testing.assert_array_equal(pushed[0], pushed[1])
 
 
 @pytest.mark.parametrize(("row", "sample", "words", "order"), CASES)

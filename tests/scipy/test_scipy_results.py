@@ -52,7 +52,7 @@ def test_byproducts_of_a_root_are_refused(part: str) -> None:
 )
 def test_operator_in_a_result_is_refused(use: Callable[[Any], Any]) -> None:
     def function(a: Any) -> Any:
-        made = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
+        made: Any = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
         return np.sum(use(made.hess_inv)) + np.sum(a)
 
     with pytest.raises(gw.errors.NoRuleError, match="hess_inv of its result has no derivative"):
@@ -61,7 +61,7 @@ def test_operator_in_a_result_is_refused(use: Callable[[Any], Any]) -> None:
 
 def test_operator_in_a_result_detached_is_scipys() -> None:
     def function(a: Any) -> Any:
-        made = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
+        made: Any = optimize.minimize(lambda z: valley(z, a), [0.0, 0.0], method="L-BFGS-B")
         return np.sum(made.hess_inv.detach() @ np.ones(2)) * a[0]
 
     assert gw.grad(function)(A)[0] > 0
@@ -84,7 +84,8 @@ def test_tape_in_a_closure_is_differentiated(name: str) -> None:
 
     np.sum(SOLVED[name](t)).backward()
 
-    np.testing.assert_allclose(t.grad, 2.0 ** (-2 / 3) / 3, rtol=1e-4)
+    gradient: Any = t.grad
+    np.testing.assert_allclose(gradient, 2.0 ** (-2 / 3) / 3, rtol=1e-4)
 
 
 def test_tape_in_a_global_is_differentiated() -> None:

@@ -750,7 +750,7 @@ def with_rules() -> dict[str, Any]:
     by_vjp = gw.custom_vjp(product)
     by_vjp.defvjp(lambda p: (product(p), None), lambda _, g: ([g * 10.0, g * 10.0],))
     by_jvp = gw.custom_jvp(product)
-    by_jvp.defjvp(lambda p, t: (product(*p), 100.0 * t[0][0]))
+    by_jvp.defjvp(fn(lambda p, t: (product(*p), 100.0 * t[0][0])))
 
     class ByFunction(gw.Function):
         @staticmethod
@@ -768,26 +768,30 @@ def with_rules() -> dict[str, Any]:
 @pytest.mark.parametrize(
     "container",
     [
-        lambda x: Listed([x, x]),
-        lambda x: Couple([x, x]),
-        lambda x: Table({0: x, 1: x}),
+        fn(lambda x: Listed([x, x])),
+        fn(lambda x: Couple([x, x])),
+        fn(lambda x: Table({0: x, 1: x})),
         Holder,
-        lambda x: [1.0, Listed([x, x])],
+        fn(lambda x: [1.0, Listed([x, x])]),
     ],
     ids=["list", "tuple", "dict", "object", "nested"],
 )
 def test_a_tracked_value_in_another_container_is_refused(rule: str, container: Any) -> None:
     f = with_rules()[rule]
-    for transform in (gw.grad, lambda g: lambda x: gw.jvp(g, (x,), (x,)), gw.hessian):
+    for transform in (gw.grad, fn(lambda g: fn(lambda x: gw.jvp(g, (x,), (x,)))), gw.hessian):
         with pytest.raises(gw.errors.TrackedValueError, match="Fix: pass the array"):
-            transform(lambda x: f(container(x)))(np.float64(2.0))
+            transform(fn(lambda x: f(container(x))))(np.float64(2.0))
 
 
 @pytest.mark.parametrize("rule", ["custom_vjp", "custom_jvp"])
 def test_plain_values_in_another_container_are_passed_on(rule: str) -> None:
     f = with_rules()[rule]
     for given in (Listed([2.0, 3.0]), Couple([2.0, 3.0]), Table({0: 2.0, 1: 3.0}), Holder(3.0)):
-        assert gw.grad(lambda x, given=given: x * f(given))(2.0) == product(given)
+
+        def scaled(x: Any, given: Any = given) -> Any:
+            return x * f(given)
+
+        assert gw.grad(scaled)(2.0) == product(given)
 
 
 def test_containers_that_are_known_follow_the_rule() -> None:

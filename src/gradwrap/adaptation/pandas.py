@@ -32,9 +32,9 @@ def enter_pandas(_module: Any) -> None:
     """Let operations take pandas' objects, and let our operators go before pandas' own."""
     variables: Any = Variable
     variables.__pandas_priority__ = PRIORITY
-    labelled[pd.Series] = Labelled(_data, _as_series, lambda series: series.axes)
-    labelled[pd.DataFrame] = Labelled(_data, _as_frame, lambda frame: frame.axes)
-    labelled[pd.Index] = Labelled(_data, lambda array, _: array, lambda index: (index,))
+    labelled[pd.Series] = Labelled(_data, _as_series, _axes)
+    labelled[pd.DataFrame] = Labelled(_data, _as_frame, _axes)
+    labelled[pd.Index] = Labelled(_data, _as_array, _itself)
     attributes["values"] = lambda variable: variable
     attributes["to_numpy"] = lambda variable: functools.partial(_to_numpy, variable)
     advisers["pandas"] = _advice
@@ -57,6 +57,21 @@ def _data(value: Any) -> Any:
         what = f"a {type(value).__name__} of dtype {value.dtype}, which does not hold numbers"
         fix = "codes, names = pd.factorize(series) makes numbers of names"
     raise NotAnArrayError(f"an operation with a tracked value got {what}. Fix: {fix}.")
+
+
+def _axes(value: Any) -> Any:
+    """The labels of the axes of a table."""
+    return value.axes
+
+
+def _itself(index: Any) -> Any:
+    """The labels of the one axis of an index."""
+    return (index,)
+
+
+def _as_array(array: Any, _: Any) -> Any:
+    """An array that gets no labels."""
+    return array
 
 
 def _as_series(array: Any, like: Any) -> Any:

@@ -12,18 +12,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+NUMBERS = {"zero": "0", "one": "1", "degree": "0.017453292519943295"}
+"""The numbers in expressions, by the names of their places."""
+
 
 class Form(NamedTuple):
-    """An expression; the operands' places are `{0}`, `{1}` and so on."""
+    """An expression with places for its operands and numbers."""
 
-    text: str
-    """The expression as CUDA has it."""
+    template: str
+    """The expression as CUDA has it: operands are `{0}` and `{1}`, numbers have names."""
     function: str = ""
     """The function that it calls, if it is a call."""
     is_builtin: bool = False
     """Whether compilers of C know the function, so that it costs no call."""
     is_special: bool = False
     """Whether it is a function of scipy.special."""
+
+    @property
+    def text(self) -> str:
+        """The expression, with places for its operands."""
+        return self.template.format("{0}", "{1}", **NUMBERS)
+
+    def with_numbers_in(self, kind: str) -> str:
+        """Return the expression with its numbers converted to a C++ type."""
+        numbers = {name: f"{kind}({number})" for name, number in NUMBERS.items()}
+        return self.template.format("{0}", "{1}", **numbers)
 
     def in_c(self, suffix: str) -> str:
         """Return the expression in C; `suffix` is `"f"` for the type `float`."""
@@ -54,7 +67,7 @@ def _enter_calls(kinds: str, names: str, prefix: str = "", count: int = 1, **fac
 _enter("fic", add="{0} + {1}", subtract="{0} - {1}", multiply="{0} * {1}")
 _enter("fc", divide="{0} / {1}")
 _enter("fic", negative="-{0}", positive="{0}", square="{0} * {0}")
-_enter("f", reciprocal="1 / {0}")
+_enter("f", reciprocal="{one} / {0}")
 _enter("fi", conjugate="{0}")
 _enter("c", conjugate="conj({0})", absolute="abs({0})", sqrt="sqrt({0})")
 _enter("fibc", equal="{0} == {1}", not_equal="{0} != {1}")
@@ -64,13 +77,23 @@ _enter("fi", maximum="({0} >= {1} || {0} != {0}) ? {0} : {1}")
 _enter("fi", minimum="({0} <= {1} || {0} != {0}) ? {0} : {1}")
 _enter("f", fmax="({0} >= {1} || {1} != {1}) ? {0} : {1}")
 _enter("f", fmin="({0} <= {1} || {1} != {1}) ? {0} : {1}")
-_enter("fi", sign="{0} > 0 ? 1 : ({0} < 0 ? -1 : ({0} == 0 ? 0 : {0}))")
-_enter("i", absolute="{0} < 0 ? -{0} : {0}")
-_enter("f", heaviside="{0} > 0 ? 1 : ({0} == 0 ? {1} : ({0} < 0 ? 0 : {0}))")
-_enter("f", deg2rad="{0} * 0.017453292519943295", radians="{0} * 0.017453292519943295")
-_enter("f", isnan="{0} != {0}", isfinite="{0} - {0} == 0", isinf="{0} == {0} && {0} - {0} != 0")
-_enter("fib", logical_and="{0} != 0 && {1} != 0", logical_or="{0} != 0 || {1} != 0")
-_enter("fib", logical_xor="({0} != 0) != ({1} != 0)", logical_not="{0} == 0")
+_enter("fi", sign="{0} > {zero} ? {one} : ({0} < {zero} ? -{one} : ({0} == {zero} ? {zero} : {0}))")
+_enter("i", absolute="{0} < {zero} ? -{0} : {0}")
+_enter(
+    "f",
+    heaviside="{0} > {zero} ? {one} : ({0} == {zero} ? {1} : ({0} < {zero} ? {zero} : {0}))",
+)
+_enter("f", deg2rad="{0} * {degree}", radians="{0} * {degree}")
+_enter(
+    "f",
+    isnan="{0} != {0}",
+    isfinite="{0} - {0} == {zero}",
+    isinf="{0} == {0} && {0} - {0} != {zero}",
+)
+_enter(
+    "fib", logical_and="{0} != {zero} && {1} != {zero}", logical_or="{0} != {zero} || {1} != {zero}"
+)
+_enter("fib", logical_xor="({0} != {zero}) != ({1} != {zero})", logical_not="{0} == {zero}")
 _enter("ib", bitwise_and="{0} & {1}", bitwise_or="{0} | {1}", bitwise_xor="{0} ^ {1}")
 _enter("b", invert="!{0}")
 _enter_calls("fc", "sin cos tan sinh cosh tanh exp log")
@@ -91,13 +114,13 @@ FUNCTIONS: dict[str, int] = {
 }
 """The functions of the library of C that expressions call, with the numbers of arguments."""
 POWERS: dict[float, Form] = {
-    0.0: Form("1"),
+    0.0: Form("{one}"),
     1.0: Form("{0}"),
     2.0: Form("{0} * {0}"),
     3.0: Form("{0} * {0} * {0}"),
     4.0: Form("({0} * {0}) * ({0} * {0})"),
     0.5: FORMS["sqrt", "f"],
-    -1.0: Form("1 / {0}"),
+    -1.0: Form("{one} / {0}"),
 }
 """The powers that need no function, by the exponent."""
 
@@ -109,7 +132,10 @@ def form_of(name: str, fn: Any, kind: str) -> Form | None:
     return None if found is None or found.is_special != is_special else found
 
 
+REAL: tuple[type[Any], ...] = (int, float, np.integer, np.floating)
+
+
 def power(exponent: Any) -> Form | None:
     """Return the expression of a power of a number that is known; None if it needs a function."""
-    is_real = isinstance(exponent, (int, float, np.integer, np.floating))
+    is_real = isinstance(exponent, REAL)
     return POWERS.get(float(exponent)) if is_real and math.isfinite(exponent) else None

@@ -35,7 +35,7 @@ TEXTS = {
         logaddexp matmul maximum minimum(other) -> xp.{name}(x, other)
         mul_ multiply_(other) -> xp.multiply(x, other)
         div_ divide_ true_divide_(other, *, rounding_mode=None)
-            -> _divide(xp, x, other, rounding_mode)
+            -> torch_divide(xp, x, other, rounding_mode)
         add_(other, *, alpha=1) -> x + (other if alpha == 1 else alpha * other)
         sub_ subtract_(other, *, alpha=1) -> x - (other if alpha == 1 else alpha * other)
         addcmul_(tensor1, tensor2, *, value=1) -> x + value * tensor1 * tensor2
@@ -45,41 +45,41 @@ TEXTS = {
         clamp_max_(max) -> xp.clip(x, None, max)
         clamp_min_(min) -> xp.clip(x, min)
         relu_() -> xp.where(x <= 0, 0 * x.detach(), x)
-        sigmoid_() -> _sigmoid(xp, x)
-        softmax(dim) -> _softmax(xp, x, dim)
-        log_softmax(dim) -> _log_softmax(xp, x, dim)
-        logsumexp(dim, keepdim=False) -> _logsumexp(xp, x, _axes(dim), keepdim)
+        sigmoid_() -> torch_sigmoid(xp, x)
+        softmax(dim) -> torch_softmax(xp, x, dim)
+        log_softmax(dim) -> torch_log_softmax(xp, x, dim)
+        logsumexp(dim, keepdim=False) -> torch_logsumexp(xp, x, _axes(dim), keepdim)
         amax(dim=(), keepdim=False) -> xp.max(x, axis=_axes(dim), keepdims=keepdim)
         amin(dim=(), keepdim=False) -> xp.min(x, axis=_axes(dim), keepdims=keepdim)
-        norm(p=2, dim=None, keepdim=False) -> _norm(xp, x, p, _axes(dim), keepdim)
+        norm(p=2, dim=None, keepdim=False) -> torch_norm(xp, x, p, _axes(dim), keepdim)
         diff(n=1, dim=-1, prepend=None, append=None)
             -> xp.diff(x, n=n, axis=dim, prepend=prepend, append=append)
-        mm(mat2) -> _product(xp, x, mat2, "mm")
-        bmm(mat2) -> _product(xp, x, mat2, "bmm")
-        mv(vec) -> _product(xp, x, vec, "mv")
+        mm(mat2) -> torch_product(xp, x, mat2, "mm")
+        bmm(mat2) -> torch_product(xp, x, mat2, "bmm")
+        mv(vec) -> torch_product(xp, x, vec, "mv")
         outer(vec2) -> xp.linalg.outer(x, vec2)
         det() -> xp.linalg.det(x)
         inverse() -> xp.linalg.inv(x)
         tril_ triu_(diagonal=0, *, k=0) -> xp.{name}(x, k=diagonal or k)
         permute(*sizes, dims=())
-            -> xp.permute_dims(x, tuple(d % x.ndim for d in _lengths(sizes, dims)))
-        t() -> _transposed(x)
+            -> xp.permute_dims(x, tuple(d % x.ndim for d in torch_lengths(sizes, dims)))
+        t() -> torch_transposed(x)
         unsqueeze(dim) -> xp.expand_dims(x, axis=dim)
-        expand(*sizes, size=()) -> _expanded(xp, x, _lengths(sizes, size))
+        expand(*sizes, size=()) -> torch_expanded(xp, x, torch_lengths(sizes, size))
         expand_as(other) -> xp.broadcast_to(x, other.shape)
         reshape_as view_as(other) -> xp.reshape(x, other.shape)
         unflatten(dim, sizes)
             -> xp.reshape(x, (*x.shape[: dim % x.ndim], *sizes, *x.shape[dim % x.ndim + 1 :]))
         movedim(source, destination) -> xp.moveaxis(x, source, destination)
-        flip(*sizes, dims=()) -> xp.flip(x, axis=_lengths(sizes, dims))
+        flip(*sizes, dims=()) -> xp.flip(x, axis=torch_lengths(sizes, dims))
         roll(shifts, dims=None) -> xp.roll(x, shifts, axis=_axes(dims))
-        tile(*sizes, dims=()) -> xp.tile(x, _lengths(sizes, dims))
+        tile(*sizes, dims=()) -> xp.tile(x, torch_lengths(sizes, dims))
         select(dim, index) -> _at(x, dim, index)
         narrow(dim, start, length) -> _at(x, dim, slice(start, start + length))
         index_select(dim, index) -> xp.take(x, index, axis=dim)
-        gather(dim, index, *, sparse_grad=False) -> _gather(xp, x, dim, index)
+        gather(dim, index, *, sparse_grad=False) -> torch_gather(xp, x, dim, index)
         masked_fill_(mask, value) -> xp.where(mask, value, x)
-        masked_select(mask) -> _masked_select(xp, x, mask)
+        masked_select(mask) -> torch_masked_select(xp, x, mask)
         where(condition, other) -> xp.where(condition, x, other)
         contiguous(memory_format=None) -> xp.asarray(x)
         cpu(memory_format=None) -> x.to_device("cpu")
@@ -105,10 +105,10 @@ TEXTS = {
         long(memory_format=None) -> x.astype(x._backend.xp.int64)
         type_as(other) -> x.astype(other.dtype)
         to(*targets, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None)
-            -> _to(x, targets, dtype, device, copy)
+            -> torch_to(x, targets, dtype, device, copy)
     """,
     "Bool": """
-        allclose(other, rtol=1e-5, atol=1e-8) -> _allclose(x, other, rtol, atol)
+        allclose(other, rtol=1e-5, atol=1e-8) -> torch_allclose(x, other, rtol, atol)
         equal(other) -> tuple(x.shape) == tuple(other.shape) and bool((x == other).all())
         is_complex() -> x._backend.dtype_kind(x.dtype)[1]
         is_floating_point() -> x._backend.dtype_kind(x.dtype) == (True, False)
@@ -119,17 +119,17 @@ TEXTS = {
         numel() -> math.prod(x.shape)
     """,
     "tuple[Self, ...]": """
-        split(split_size, dim=0) -> _split(x, split_size, dim)
-        chunk(chunks, dim=0) -> _split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
+        split(split_size, dim=0) -> torch_split(x, split_size, dim)
+        chunk(chunks, dim=0) -> torch_split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
         unbind(dim=0) -> tuple(xp.unstack(x, axis=dim))
     """,
     "NDArray[Any]": """
-        numpy() -> _numpy(x)
+        numpy() -> torch_numpy(x)
     """,
 }  # fmt: skip
 
 
-def _divide(xp: Any, x: Any, other: Any, rounding_mode: str | None) -> Any:
+def torch_divide(xp: Any, x: Any, other: Any, rounding_mode: str | None) -> Any:
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(
             f"x.div(): rounding_mode={rounding_mode!r}. Fix: 'floor', 'trunc' or None."
@@ -139,7 +139,7 @@ def _divide(xp: Any, x: Any, other: Any, rounding_mode: str | None) -> Any:
     return xp.divide(x, other) if rounding_mode is None else xp.trunc(xp.divide(x, other))
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
+def torch_sigmoid(xp: Any, x: Any) -> Any:
     if x._backend.dtype_kind(x.dtype)[1]:  # complex numbers are not ordered
         return 1.0 / (1.0 + xp.exp(-x))
     return xp.exp(-xp.logaddexp(-x, xp.zeros_like(x)))
@@ -156,30 +156,30 @@ def _shifted(xp: Any, x: Any, dim: Any) -> tuple[Any, Any]:
     return x - most, most
 
 
-def _softmax(xp: Any, x: Any, dim: int) -> Any:
+def torch_softmax(xp: Any, x: Any, dim: int) -> Any:
     made = xp.exp(_shifted(xp, x, dim)[0])
     return made / xp.sum(made, axis=dim, keepdims=True)
 
 
-def _log_softmax(xp: Any, x: Any, dim: int) -> Any:
+def torch_log_softmax(xp: Any, x: Any, dim: int) -> Any:
     shifted, _ = _shifted(xp, x, dim)
     if not math.prod(x.shape):
         return shifted
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True))
 
 
-def _logsumexp(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def torch_logsumexp(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     shifted, most = _shifted(xp, x, dim)
     found = xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True)) + most
     return found if keepdim else xp.squeeze(found, axis=dim)
 
 
-def _norm(xp: Any, x: Any, p: Any, dim: Any, keepdim: bool) -> Any:
+def torch_norm(xp: Any, x: Any, p: Any, dim: Any, keepdim: bool) -> Any:
     order = 2 if p == "fro" else p
     return xp.linalg.vector_norm(x, ord=order, axis=dim, keepdims=keepdim)
 
 
-def _product(xp: Any, x: Any, other: Any, name: str) -> Any:
+def torch_product(xp: Any, x: Any, other: Any, name: str) -> Any:
     """Multiply arrays that must have the number of axes that the method's name implies."""
     shapes, axes = (tuple(x.shape), tuple(other.shape)), AXES[name]
     if (len(shapes[0]), len(shapes[1])) != axes:
@@ -195,19 +195,19 @@ def _axes(dims: Any) -> Any:
     return (tuple(dims) or None) if isinstance(dims, SEQUENCE) else dims
 
 
-def _lengths(given: tuple[Any, ...], named: Any) -> tuple[int, ...]:
+def torch_lengths(given: tuple[Any, ...], named: Any) -> tuple[int, ...]:
     """Return lengths given one by one, as one sequence, or by name."""
     first: Any = named if not given else given[0] if len(given) == 1 else given
     return tuple(first) if isinstance(first, SEQUENCE) else (first,)
 
 
-def _transposed(x: Any) -> Any:
+def torch_transposed(x: Any) -> Any:
     if x.ndim > 2:
         raise ValueError(f"x.t() of an array of {x.ndim} axes. Fix: x.mT or x.permute(...).")
     return x.T
 
 
-def _expanded(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
+def torch_expanded(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
     """Broadcast to the lengths; -1 keeps a length."""
     own = (1,) * (len(sizes) - x.ndim) + tuple(x.shape)
     shape = tuple(n if size == -1 else size for size, n in zip(sizes, own, strict=True))
@@ -218,7 +218,7 @@ def _at(x: Any, dim: int, key: Any) -> Any:
     return x[(slice(None),) * (dim % x.ndim) + (key,)]
 
 
-def _split(x: Any, split_size: Any, dim: int) -> Any:
+def torch_split(x: Any, split_size: Any, dim: int) -> Any:
     """Split into parts of one length (the last may be shorter), or of several lengths."""
     total = x.shape[dim]
     if isinstance(split_size, SEQUENCE):
@@ -234,19 +234,19 @@ def _split(x: Any, split_size: Any, dim: int) -> Any:
     )
 
 
-def _gather(xp: Any, x: Any, dim: int, index: Any) -> Any:
+def torch_gather(xp: Any, x: Any, dim: int, index: Any) -> Any:
     """Gather elements along an axis; along other axes, the index may be shorter."""
     dim %= x.ndim
     key = tuple(slice(None if i == dim else n) for i, n in enumerate(index.shape))
     return xp.take_along_axis(x[key], index, axis=dim)
 
 
-def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
+def torch_masked_select(xp: Any, x: Any, mask: Any) -> Any:
     x, mask = xp.broadcast_arrays(x, mask)
     return x[mask]
 
 
-def _numpy(x: Any) -> Any:
+def torch_numpy(x: Any) -> Any:
     import array_api_compat
     import numpy as np
 
@@ -254,7 +254,7 @@ def _numpy(x: Any) -> Any:
     return np.asarray(array_api_compat.to_device(data, "cpu") if x.device != "cpu" else data)
 
 
-def _to(x: Any, targets: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Any:
+def torch_to(x: Any, targets: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Any:
     """Convert an array to another dtype or device, or to those of another array."""
     for target in targets:
         if is_array(target):
@@ -274,7 +274,7 @@ def _to(x: Any, targets: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -
     return found.clone() if copy and found is x else found
 
 
-def _allclose(x: Any, other: Any, rtol: float, atol: float) -> bool:
+def torch_allclose(x: Any, other: Any, rtol: float, atol: float) -> bool:
     difference = abs(x - other)
     return bool((difference <= atol + rtol * abs(other)).all())
 

@@ -69,9 +69,12 @@ def as_start(x0: Any) -> Any:
     return map_leaves(_as_float, x0)
 
 
+WHOLE: tuple[type[Any], ...] = (int, np.integer)
+
+
 def _as_float(leaf: Any) -> Any:
     """Convert integers and integer arrays to float64; other values are unchanged."""
-    if isinstance(leaf, (int, np.integer)):
+    if isinstance(leaf, WHOLE):
         return leaf if isinstance(leaf, bool) else float(leaf)
     if is_array(leaf):
         backend = backend_of(leaf)

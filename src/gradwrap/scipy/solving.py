@@ -154,8 +154,17 @@ class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
             f"{self._what} has no derivative. Fix: .detach() it, if it is to be a constant."
         )
 
-    _rmatmat = _adjoint = _matmat
-    _matvec = _rmatvec = _matmat
+    def _rmatmat(self, X: Any) -> Any:
+        return self._matmat(X)
+
+    def _matvec(self, x: Any) -> Any:
+        return self._matmat(x)
+
+    def _rmatvec(self, x: Any) -> Any:
+        return self._matmat(x)
+
+    def _adjoint(self) -> Any:
+        return self._matmat(None)
 
     def todense(self) -> Any:
         """Raise an error, as products do."""

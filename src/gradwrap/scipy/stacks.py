@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
     """Tell if an argument has more axes than one matrix."""
     for name, core in cores.items():
-        value = given.get(name)
+        value: Any = given.get(name)
         parts: Any = value if _is_group(value, core) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
             if np.ndim(part) > int(core[min(i, len(core) - 1)]):

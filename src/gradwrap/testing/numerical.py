@@ -94,6 +94,9 @@ def is_floating(value: Any) -> bool:
     return isinstance(value, (float, complex)) or is_array_of_floats(value)
 
 
+PLAIN: tuple[type[Any], ...] = (np.ndarray, np.generic, float, complex)
+
+
 def _as_array(value: Any) -> Any:
     """Return a library's array unchanged, and a number as a NumPy array."""
     array = innermost(value)
@@ -102,8 +105,8 @@ def _as_array(value: Any) -> Any:
 
 def on_host(value: Any) -> Any:
     """Return an array of any library, on any device, as NumPy's."""
-    array = value if isinstance(value, (np.ndarray, np.generic, float, complex)) else None
-    return np.asarray(to_host(value)[0] if array is None else array)
+    is_plain = isinstance(value, PLAIN)
+    return np.asarray(value if is_plain else to_host(value)[0])
 
 
 def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
@@ -121,7 +124,7 @@ def _direction(random: np.random.Generator, like: Any) -> Any:
     backend = backend_of(like)
     if backend.dtype_kind(like.dtype)[1]:
         values = values + 1j * random.standard_normal(shape)
-    if isinstance(like, (np.ndarray, np.generic)):
+    if isinstance(like, PLAIN):
         return np.asarray(values).astype(like.dtype)
     return backend.xp.asarray(values, dtype=like.dtype, device=backend.device(like))
 

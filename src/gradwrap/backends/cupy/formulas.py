@@ -9,7 +9,6 @@ function without a line of C, is not translated.
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,11 +78,6 @@ class _Trace:
         return f"T({value!r})"
 
 
-def _in_t(text: str) -> str:
-    """Return an expression with its numbers in the type of the arrays."""
-    return re.sub(r"(?<![\w{.])\d[\d.]*(?![\w}])", r"T(\g<0>)", text)
-
-
 def _operator(name: str, takes: str = "T", gives: str = "T", *, swapped: bool = False) -> Any:
     """Make a method that writes the line of an operator."""
     code = FORMS[name, "f" if takes == "T" else "b"].text
@@ -131,7 +125,7 @@ class _Symbol:
     def __pow__(self, other: Any) -> Any:
         short = None if isinstance(other, _Symbol) else power(other)
         form = FORMS["power", "f"] if short is None else short
-        return self.trace.perform(_in_t(form.text), (self, other))
+        return self.trace.perform(form.with_numbers_in("T"), (self, other))
 
 
 class _Array(_Symbol):
@@ -157,7 +151,7 @@ class _Namespace:
             raise Untraceable(f"{name} is not in the table of expressions")
         *_, result = ufunc.resolve_dtypes((*[np.dtype("f8")] * ufunc.nin, None))
         gives = "bool" if result.kind == "b" else "T"
-        return lambda *args: self._trace.perform(_in_t(form.text), args, gives=gives)
+        return lambda *args: self._trace.perform(form.with_numbers_in("T"), args, gives=gives)
 
     def astype(self, x: Any, dtype: Any) -> Any:
         if dtype is not DTYPE or not isinstance(x, _Symbol):

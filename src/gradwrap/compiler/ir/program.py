@@ -144,6 +144,8 @@ class Instr(NamedTuple):
     """The line of the user's code; 0 if unknown."""
     copied: bool = False
     """Whether the operation may return a view, but returned a copy in the trace."""
+    is_kernel: bool = False
+    """Whether an engine generated the function; source calls it by `name`."""
 
     @property
     def op(self) -> Operation:

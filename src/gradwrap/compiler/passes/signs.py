@@ -52,7 +52,9 @@ def _hand_negations_to_loops(
         negations: list[Instr] = []
         for index, stack in loop.reads.items():
             if stack.index in negated:
-                same = program.values[stack.index] == program.values[negated[stack.index].index]
+                same: bool = (
+                    program.values[stack.index] == program.values[negated[stack.index].index]
+                )
                 value = program.values[index]
                 part = program.new(value if same else value._replace(order="?"))
                 negations.append(Instr(np.negative, "negative", (part,), (), index))

@@ -304,7 +304,8 @@ class Emission(Stacking):
                 return self.aligned(operands[-1 - leaf.index], rank, operands, instr)
             if leaf.index not in names:
                 return read(leaf.index, rank)
-            if len(self.values[leaf.index].shape) != rank:
+            described: Value = self.values[leaf.index]
+            if len(described.shape) != rank:
                 raise Decline("an inner loop broadcasts what it computes")
             return names[leaf.index]
 

@@ -269,10 +269,10 @@ class _Cut:
         self.kernels.append((kernel, compiled))
         args = tuple(Ref(index) for index in kernel.inputs)
         if compiled.is_one:
-            return [Instr(compiled, kernel.name, args, (), outputs[0])]
+            return [Instr(compiled, kernel.name, args, (), outputs[0], is_kernel=True)]
         self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
         whole = len(self.values) - 1
-        calls: list[Instr | Loop] = [Instr(compiled, kernel.name, args, (), whole)]
+        calls: list[Instr | Loop] = [Instr(compiled, kernel.name, args, (), whole, is_kernel=True)]
         calls += [
             Instr(item, "item", (Ref(whole), place), (), index)
             for place, index in enumerate(outputs)

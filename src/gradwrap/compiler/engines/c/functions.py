@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.engines.c.addresses import Arr
 
-CALL = re.compile(r"(?!__)[a-z]\w*\(")
-"""Matches an expression that starts with a call of a vector function."""
 STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
@@ -152,17 +149,13 @@ def with_calls_apart(strips: list[list[Statement]]) -> list[list[Statement]]:
     """
     made: list[list[Statement]] = []
     for strip in strips:
-        calls = [_is_call(statement) for statement in strip]
+        calls = [bool(statement.found.function) for statement in strip]
         if sum(calls) < 2:
             made.append(strip)
             continue
         cuts = [i for i in range(1, len(strip)) if calls[i - 1] or calls[i]]
         made += [strip[a:b] for a, b in pairwise([0, *cuts, len(strip)])]
     return made
-
-
-def _is_call(statement: Statement) -> bool:
-    return CALL.match(statement.found.expression) is not None
 
 
 def _period(codes: list[int], at: int) -> int:

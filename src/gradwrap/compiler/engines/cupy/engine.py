@@ -182,8 +182,7 @@ class CupySource:
         self._writer = _Writer(program, kernels.outputs)
         self._writer.write()
         names = ", ".join(self._writer.parameters)
-        lines = [line for line in self._writer.lines if line.strip() != "WORKSPACE_BACK"]
-        self._body = "\n".join([f"def compiled({names}):", *lines])
+        self._body = "\n".join([f"def compiled({names}):", *self._writer.lines])
         self._scope.update(self._writer.scope)
         self.function: Callable[..., Any] = self._defined(self._body, "compiled")
 
@@ -215,7 +214,7 @@ class CupySource:
         for kernel in self._kernels:
             lines += [kernel, ""]
         lines += called.lines
-        if "raise Missed" in self._body:
+        if self._writer.can_miss:
             lines += ["", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
         return "\n".join([*lines, "", self._body, ""])
@@ -296,10 +295,9 @@ class _Writer(Writer):
         return text if same else f"{text}.astype({self._literal(dtype)})"
 
     def _function(self, instr: Instr) -> str:
+        if instr.is_kernel:
+            return super()._function(instr)
         name = instr.name
-        if name.startswith(("kernel", "loop")):
-            self.scope[name] = instr.fn
-            return name
         found = cupy_calls.named(name, instr.fn)
         if found is None:
             raise Unsupported(f"CuPy has no {name}")

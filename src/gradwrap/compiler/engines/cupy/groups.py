@@ -125,11 +125,11 @@ class Kernels:
         self, function: Any, name: str, args: tuple[Any, ...], outs: Sequence[int]
     ) -> list[Step]:
         if len(outs) == 1:
-            return [Instr(function, name, args, (), outs[0])]
+            return [Instr(function, name, args, (), outs[0], is_kernel=True)]
         self.values.append(Value((), None, is_ndarray=False, is_tuple=True))
         whole = len(self.values) - 1
         self.outputs[whole] = len(outs)
-        made: list[Step] = [Instr(function, name, args, (), whole)]
+        made: list[Step] = [Instr(function, name, args, (), whole, is_kernel=True)]
         made += [Instr(item, "item", (Ref(whole), k), (), out) for k, out in enumerate(outs)]
         return made
 

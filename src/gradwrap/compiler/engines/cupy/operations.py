@@ -80,7 +80,7 @@ def _kind(arg: Any, values: Any) -> Any:
 def _expression(op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any) -> str | None:
     short = power(args[1]) if op is POWER and dtype.kind in "fc" else None
     if short is not None:
-        return short.text.replace("1 /", f"{TYPES[dtype]}(1) /")
+        return short.with_numbers_in(TYPES[dtype])
     found = form_of(op.name, fn, dtype.kind)
     return None if found is None else found.text
 

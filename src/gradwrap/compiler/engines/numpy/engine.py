@@ -51,12 +51,10 @@ class Source:
                 f"{INDENT * 2}{name} = {self._kept_array(value)}"
                 for name, value in writer.workspace
             ]
-        for line in writer.lines:
-            if line.lstrip() == "WORKSPACE_BACK":
-                if names:
-                    lines.append(line.replace("WORKSPACE_BACK", back))
-            else:
-                lines.append(line)
+        for number, line in enumerate(writer.lines):
+            if names and number in writer.returns:
+                lines.append(INDENT * writer.returns[number] + back)
+            lines.append(line)
         self.body: str = "\n".join(lines)
 
     def _kept_array(self, value: Value) -> str:
@@ -96,7 +94,7 @@ class Source:
         if writer.workspace:
             lines.append("WORKSPACES = []")
         lines += called.lines
-        if "raise Missed" in self.body:
+        if writer.can_miss:
             lines += ["", "", "class Missed(Exception):"]
             lines.append(f'{INDENT}"""A value has led to a branch that was not traced."""')
         return "\n".join([*lines, "", "", self.body, ""])

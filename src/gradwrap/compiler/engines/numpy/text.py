@@ -188,6 +188,9 @@ class SourceText:
     def _function(self, instr: Instr) -> str:
         """Return the text that names the function of an instruction."""
         name = instr.name
+        if instr.is_kernel:
+            self.scope[name] = instr.fn
+            return name
         if isinstance(instr.fn, UFUNC):
             return self._imported(name, instr)
         first, _, rest = name.partition(".")
@@ -197,9 +200,6 @@ class SourceText:
             module = ".".join(name.split(".")[:2])
             self.modules.add(module)
             self.scope["scipy"] = import_module("scipy")
-            return name
-        if name.startswith("kernel"):  # of the C engine
-            self.scope[name] = instr.fn
             return name
         return f"np.{name}"
 

@@ -51,6 +51,10 @@ class Writer(SourceText):
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
         self.lines: list[str] = []
+        self.returns: dict[int, int] = {}
+        """By index of a line that returns the result: its depth."""
+        self.can_miss: bool = False
+        """Whether the source raises `Missed` for a branch that was not traced."""
         self.arrays: dict[str, Any] = {}
         self.by_reference: dict[str, Any] = {}
         self.workspace: list[tuple[str, Value]] = []
@@ -100,7 +104,7 @@ class Writer(SourceText):
             self._body(block, state, depth)
             if block.guard is None:
                 assert block.result is not None
-                self.line(depth, "WORKSPACE_BACK")
+                self.returns[len(self.lines)] = depth
                 self.line(depth, f"return {self._nest(block.result.leaves, state)}")
                 return
             look = LOOKS[block.guard.kind].format(self.text(block.guard.value, state))
@@ -109,7 +113,7 @@ class Writer(SourceText):
             if len(branches) == 1:
                 found, block = branches[0]
                 self.line(depth, f"if {_unless(look, found)}:")
-                self.line(depth + 1, "raise Missed")
+                self._miss(depth + 1)
                 self._drop_dead(block, state)
                 continue
             for number, (found, branch) in enumerate(branches):
@@ -122,8 +126,12 @@ class Writer(SourceText):
                 self._drop_dead(branch, inner)
                 self._block(branch, inner, depth + 1)
             if not is_test:
-                self.line(depth, "raise Missed")
+                self._miss(depth)
             return
+
+    def _miss(self, depth: int) -> None:
+        self.can_miss = True
+        self.line(depth, "raise Missed")
 
     def _drop_dead(self, block: Block, state: State) -> None:
         """Drop the values that only other branches need."""

@@ -158,7 +158,7 @@ class Surroundings:
             decimal: Any = sys.modules.get("decimal")
             if decimal is not None:
                 self.places.append(
-                    watch.State("the precision of decimal", decimal, lambda m: str(m.getcontext()))
+                    watch.State("the precision of decimal", decimal, _decimal_context)
                 )
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
@@ -306,7 +306,8 @@ class Surroundings:
                 self._names.update(words)
                 self._attributes.update(words)
             if type_of(value) is PARTIAL:
-                self._watch(node, watch.Entries(node.name, value.keywords))
+                partial: Any = value
+                self._watch(node, watch.Entries(node.name, partial.keywords))
             for part in _parts(value):
                 self._visit(part, node.name, node)
             is_whole = isinstance(value, ModuleType) or self._is_array(value)
@@ -401,7 +402,8 @@ class Surroundings:
             if not node.seen and hasattr(value, "__dict__"):
                 node.seen.add("__dict__")
                 self._watch(node, watch.Own(node.name, value))
-                for part in vars(value).values():
+                own: dict[str, Any] = vars(value)
+                for part in own.values():
                     self._visit(part, node.name, node)
             return
         if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
@@ -554,3 +556,8 @@ def _is_plain_object(value: Any) -> bool:
     return not isinstance(value, type) and all(
         base is object or bool(base.__flags__ & HEAP_TYPE) for base in kind.__mro__
     )
+
+
+def _decimal_context(module: Any) -> str:
+    """The precision, the rounding and the traps of the decimal module, as text."""
+    return str(module.getcontext())

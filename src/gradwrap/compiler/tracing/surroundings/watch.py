@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.values.dynamic import type_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -97,7 +99,7 @@ class Kind(Place):
     __slots__ = ()
 
     def now(self) -> Any:
-        return type(self.holder)
+        return type_of(self.holder)
 
     def test(self, number: int) -> str:
         return f"type(P{number}) is W{number}"
@@ -163,7 +165,7 @@ class Own(Contents):
     __slots__ = ()
 
     def now(self) -> Any:
-        found = vars(self.holder)
+        found: dict[str, Any] = vars(self.holder)
         return [*found, *found.values()]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -19,9 +20,10 @@ A, B = np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.1, 0.2])
 INDEX = ["u", "v", "w"]
 TABLE: Any = pd.DataFrame({"a": A, "b": B}, index=INDEX)
 S: Any = TABLE["a"]
+One: TypeAlias = Callable[[Any], Any]
 W2, W3 = np.array([1.5, -0.7]), np.array([1.0, 2.0, -3.0])
 
-BESIDE: dict[str, tuple[Any, Any, Any]] = {
+BESIDE: dict[str, tuple[One, One, Any]] = {
     "series * x": (lambda x: S * x, lambda x: A * x, W3),
     "x * series": (lambda x: x * S, lambda x: x * A, W3),
     "series - x": (lambda x: S - x, lambda x: A - x, W3),
@@ -94,7 +96,12 @@ def test_a_fit_starts_from_a_table_and_gives_one() -> None:
 
 def test_other_labels_than_those_of_an_argument_are_refused() -> None:
     other = S[::-1]
-    for f in (lambda x: x * other, lambda x: other - x, lambda x: other @ x, lambda x: x @ other):
+    for f in (
+        lambda x: x * other,
+        lambda x: other - x,
+        lambda x: other @ x,
+        lambda x: x @ other,
+    ):
         with pytest.raises(TrackedValueError, match=r"other labels than an argument.*reindex"):
             gw.grad(lambda x, f=f: np.sum(f(x)))(S)
         with pytest.raises(TrackedValueError, match="other labels"):

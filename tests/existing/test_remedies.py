@@ -5,13 +5,14 @@ from __future__ import annotations
 import array
 import decimal
 import fractions
+import importlib
 import io
 import json
 import math
 import statistics
 import struct
-import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pytest
@@ -29,11 +30,16 @@ def drop_in() -> Any:
     return found
 
 
+sleep: Any = importlib.import_module("time").sleep
+save: Any = np.save
+One: TypeAlias = Callable[[Any], Any]
+
+
 class Mistake(NamedTuple):
-    wrong: Any
+    wrong: One
     message: str
-    remedied: Any
-    plain: Any = None
+    remedied: One
+    plain: One | None = None
     """What the remedied function computes on plain values, where that is another function."""
 
 
@@ -44,11 +50,11 @@ def rng() -> Any:
     return np.random.default_rng(3)
 
 
-def _sampled(name: str, message: str, remedied: Any, wrong: Any) -> Mistake:
+def _sampled(name: str, message: str, remedied: One, wrong: One) -> Mistake:
     return Mistake(wrong, rf"Fix: {message}.*or pass \.item\(\)", remedied)
 
 
-SAMPLES = {
+SAMPLES: dict[str, Mistake] = {
     "normal": _sampled(
         "normal",
         r"loc \+ scale \* generator\.normal\(size=",
@@ -116,7 +122,7 @@ SAMPLES = {
         lambda x: generator.permutation(x)[0],
     ),
 }
-CONSTANTS = {
+CONSTANTS: dict[str, Mistake] = {
     "poisson": Mistake(
         lambda x: x[1] * generator.poisson(x[0]),
         "a sample of poisson is a whole number",
@@ -166,9 +172,9 @@ CONSTANTS = {
         lambda x: x[0],
     ),
     "time.sleep": Mistake(
-        lambda x: (time.sleep(x[0] * 1e-6), x[0])[1],
+        lambda x: (sleep(x[0] * 1e-6), x[0])[1],
         r"time\.sleep\(x\.item\(\)\)",
-        lambda x: (time.sleep((x[0] * 1e-6).item()), x[0])[1],
+        lambda x: (sleep((x[0] * 1e-6).item()), x[0])[1],
         lambda x: x[0],
     ),
     "json": Mistake(
@@ -178,9 +184,9 @@ CONSTANTS = {
         lambda x: x[0],
     ),
     "np.save": Mistake(
-        lambda x: (np.save(io.BytesIO(), x), x[0])[1],
+        lambda x: (save(io.BytesIO(), x), x[0])[1],
         r"np\.save\(file, x\.detach\(\)\.data\)",
-        lambda x: (np.save(io.BytesIO(), x.detach().data), x[0])[1],
+        lambda x: (save(io.BytesIO(), x.detach().data), x[0])[1],
         lambda x: x[0],
     ),
     "struct": Mistake(
@@ -214,7 +220,7 @@ CONSTANTS = {
         lambda x: x[0],
     ),
 }
-FUNCTIONS = {
+FUNCTIONS: dict[str, Mistake] = {
     "math.sin": Mistake(lambda x: math.sin(x[0]), r"Fix: np\.sin\(x\)", lambda x: np.sin(x[0])),
     "math.floor": Mistake(
         lambda x: x[1] * math.floor(x[0]),
@@ -244,7 +250,7 @@ FUNCTIONS = {
         lambda x: statistics.stdev(x), r"np\.std\(x, ddof=1\)", lambda x: np.std(x, ddof=1)
     ),
     "list ** int": Mistake(
-        lambda x: np.sum([x[0], x[1]] ** 2),
+        lambda x: np.sum(_list(x[0], x[1]) ** 2),
         r"np\.stack\(\[a, b\]\)",
         lambda x: np.sum(np.stack([x[0], x[1]]) ** 2),
     ),
@@ -273,6 +279,10 @@ FUNCTIONS = {
     ),
 }
 MISTAKES = SAMPLES | CONSTANTS | FUNCTIONS
+
+
+def _list(*parts: Any) -> Any:
+    return [*parts]
 
 
 def _stored(buffer: Any, x: Any) -> Any:
