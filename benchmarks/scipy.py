@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,9 +22,10 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("sc
 import gradwrap as gw  # noqa: E402  after the path
 from gradwrap.scipy.doors import dispatcher  # noqa: E402  after the path
 from gradwrap.scipy.table import Row, all_rows  # noqa: E402  after the path
-from samples import SAMPLES  # noqa: E402  of the tests
-from scipy_options import Case, places_of, total_of  # noqa: E402  likewise
-from scipy_samples import Random  # noqa: E402  likewise
+
+SAMPLES: Any = import_module("samples").SAMPLES  # of the tests
+OPTIONS: Any = import_module("scipy_options")  # likewise
+RANDOM: Any = import_module("scipy_samples").Random  # likewise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,12 +52,13 @@ class Line(NamedTuple):
 
 def measured(row: Row) -> Line | None:
     """Measure a row at its first sample; None where it has no floating-point argument."""
-    case = Case(row, SAMPLES[row.path](Random())[0], {})
-    values = [case.sample.args[place] for place in places_of(case.sample)]
+    case: Any = OPTIONS.Case(row, SAMPLES[row.path](RANDOM())[0], {})
+    values: list[Any] = [case.sample.args[place] for place in OPTIONS.places_of(case.sample)]
     if not values:
         return None
     every = tuple(range(len(values)))
-    native, ours = total_of(case, row.original), total_of(case, dispatcher(row.path))
+    native: Any = OPTIONS.total_of(case, row.original)
+    ours: Any = OPTIONS.total_of(case, dispatcher(row.path))
 
     def squares(*xs: Any) -> Any:
         return sum(np.sum(np.real(x * x)) for x in xs)

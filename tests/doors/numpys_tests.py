@@ -81,11 +81,13 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
     if not mode:
         yield
         return
-    names = vars(pyfuncitem.module)
-    before = dict(names)
+    names: Any = vars(pyfuncitem.module)
+    before: dict[str, Any] = {**names}
     names.update({name: replaced(value) for name, value in before.items()})
     for held in (value for value in before.values() if isinstance(value, type)):
-        for name, value in list(vars(held).items()):
+        of_class: Any = vars(held)
+        for name in [*of_class]:
+            value: Any = of_class[name]
             if isinstance(value, list):
                 setattr(held, name, [replaced(one) for one in value])
             elif isinstance(value, dict) and not name.startswith("__"):

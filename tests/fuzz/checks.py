@@ -487,7 +487,8 @@ def examples(run: Run) -> tuple[list[list[Any]], list[Any], tuple[Any, ...]]:
         axes.append(axis)
         # examples that do not lie one behind the other are dense copies
         parts = np.moveaxis(batch, axis, 0)
-        is_apart: bool = abs(parts.strides[0]) == max(map(abs, parts.strides))
+        strides = [abs(int(stride)) for stride in parts.strides]
+        is_apart = strides[0] == max(strides)
         for row, value in zip(rows, parts, strict=True):
             dense = value if is_apart or not like.ndim else value.copy("K")
             row.append(dense if like.ndim else value)

@@ -204,7 +204,8 @@ def looped(f: Callable[[Any], Any], x: Any) -> Any:
 
     Where examples do not lie one behind the other, `vmap` gives each as a dense copy.
     """
-    is_apart: bool = abs(x.strides[0]) == max(map(abs, x.strides))
+    strides = [abs(int(stride)) for stride in x.strides]
+    is_apart = strides[0] == max(strides)
     results = [f(one if is_apart else one.copy("K")) for one in x]
     return [np.stack(parts) for parts in zip(*results, strict=True)]
 

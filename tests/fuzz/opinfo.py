@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
+from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def reference_of(op: Any) -> Callable[..., Any] | None:
     import scipy.special
 
     found: Any = types.SimpleNamespace(**{**vars(np), "special": scipy.special})
-    for part in OTHER_NAMES.get(op.name, op.name).split("."):
+    for part in str(OTHER_NAMES.get(op.name, op.name)).split("."):
         found = getattr(found, part, None)
     return found  # type: ignore[no-any-return]  # of NumPy
 
@@ -120,9 +121,9 @@ def to_numpy(value: Any) -> Any:
         return value.detach().resolve_conj().resolve_neg().numpy()
     if isinstance(value, torch.dtype):
         return np.dtype(str(value).removeprefix("torch."))
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         parts = [to_numpy(part) for part in value]
-        return parts if isinstance(value, list) else tuple(parts)
+        return parts if is_a(value, list) else tuple(parts)
     return value
 
 
@@ -186,12 +187,12 @@ def _sample(
 
 
 def _flat(value: Any) -> tuple[list[Any], Any]:
-    if isinstance(value, dict):
+    if is_a(value, dict):
         leaves, structure = _flat(list(value.values()))
         return leaves, ("dict", list(value), structure)
-    if isinstance(value, (list, tuple)):
+    if is_a(value, list, tuple):
         parts = [_flat(part) for part in value]
-        kind = "list" if isinstance(value, list) else "tuple"
+        kind = "list" if is_a(value, list) else "tuple"
         return [leaf for leaves, _ in parts for leaf in leaves], (kind, [s for _, s in parts])
     return [value], None
 
@@ -211,7 +212,7 @@ def _is_floating(value: Any) -> bool:
 
 
 def _floating_parts(out: Any) -> list[Any]:
-    parts: list[Any] = list(out) if isinstance(out, (list, tuple)) else [out]
+    parts: list[Any] = [*out] if is_a(out, list, tuple) else [out]
     return [part for part in parts if _is_floating(part)]
 
 
@@ -234,7 +235,7 @@ def close(found: float, wanted: float, tolerance: float) -> bool:
 
 
 def directions(random: np.random.Generator, arrays: Any) -> list[Any]:
-    made = []
+    made: list[Any] = []
     for array in arrays:
         values: Any = random.standard_normal(np.shape(array))
         if np.asarray(array).dtype.kind == "c":
@@ -276,7 +277,7 @@ class Examination:
 
     def loss(self, *arrays: Any) -> Any:
         """One number, of which the gradient is that along the direction of the value."""
-        parts = zip(self.f(*arrays), self.across, strict=True)
+        parts: Any = zip(self.f(*arrays), self.across, strict=True)
         return sum(np.sum(np.where(w == 0, 0, np.real(np.conj(w) * out))) for out, w in parts)
 
     def run(self, check: str) -> str:

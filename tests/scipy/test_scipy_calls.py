@@ -13,6 +13,8 @@ import gradwrap as gw
 import gradwrap.scipy.linalg as sl
 from lambdas import fn
 
+untyped: Any = gw  # called with what no type allows
+untyped_sl: Any = sl
 HERE = str(Path(gw.__file__).parent)
 A = np.array([[2.0, 0.0], [0.3, 1.5]])
 B = np.array([0.7, -0.4])
@@ -67,11 +69,11 @@ def test_arguments_reach_scipy_however_they_are_given() -> None:
 
 
 def test_arguments_of_any_number_reach_scipy() -> None:
-    found = gw.jacobian(lambda a: sl.block_diag(a, B, 3 * a))(B)
+    found: Any = untyped.jacobian(lambda a: sl.block_diag(a, B, 3 * a))(B)
 
     np.testing.assert_array_equal(found.sum((0, 1)), [4.0, 4.0])
 
 
 def test_wrong_call_is_refused_as_scipy_refuses_it() -> None:
     with pytest.raises(TypeError, match="missing a required argument: 'b'"):
-        gw.grad(lambda c: np.sum(sl.cho_solve((c, True))))(A)
+        gw.grad(lambda c: np.sum(untyped_sl.cho_solve((c, True))))(A)

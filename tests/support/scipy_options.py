@@ -15,6 +15,7 @@ import inspect
 import re
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +30,7 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.results import float_parts
 from gradwrap.scipy.table import all_rows
-from samples import SAMPLES
+from lambdas import is_a
 from scipy_samples import Random
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.table import Row
     from scipy_samples import Sample
+
+SAMPLES: Any = import_module("samples").SAMPLES
+"""The samples of each row, by its path: a function of random numbers."""
 
 STEP = 1e-6
 MISSING = "not given"
@@ -62,7 +66,7 @@ def cases(words: list[str]) -> Iterator[Case]:
             continue
         if words and not any(word in row.path for word in words):
             continue
-        samples = SAMPLES[row.path](Random())
+        samples: list[Sample] = SAMPLES[row.path](Random())
         for name, value in values_of(row):
             for sample in samples:
                 case = Case(row, sample, {name: value})
@@ -78,10 +82,10 @@ def pairs(count: int, seed: int, words: list[str]) -> Iterator[Case]:
     of_row: dict[str, list[Case]] = {}
     for case in single:
         of_row.setdefault(case.row.path, []).append(case)
-    rows = [found for found in of_row.values() if len({*map(_option, found)}) > 1]
+    rows: list[list[Case]] = [found for found in of_row.values() if len({*map(_option, found)}) > 1]
     while count > 0:
-        found = rows[random.integers(len(rows))]
-        one, two = (found[i] for i in random.integers(len(found), size=2))
+        found = rows[int(random.integers(len(rows)))]
+        one, two = (found[int(random.integers(len(found)))] for _ in range(2))
         count -= 1
         if _option(one) == _option(two):
             continue
@@ -157,7 +161,7 @@ def documented_values(doc: str) -> dict[str, list[Any]]:
 
 
 def is_float(x: Any) -> bool:
-    return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
+    return is_a(x, float) or (is_a(x, np.ndarray) and x.dtype.kind in "fc")
 
 
 def total_of(case: Case, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -227,9 +231,8 @@ def problem_of(case: Case) -> str | None:  # noqa: PLR0911  one for each problem
             return f"{type(error).__name__}: {error}"
         except Exception as error:  # noqa: BLE001  an unclear error is what is looked for
             return f"{type(error).__name__}: {error}"
-        inner = sum(
-            np.sum(np.real(np.conj(g) * t)) for g, t in zip(pulled, directions, strict=True)
-        )
+        pairs: Any = zip(pulled, directions, strict=True)
+        inner = sum(np.sum(np.real(np.conj(g) * t)) for g, t in pairs)
         if not np.isclose(pushed[1], inner, rtol=1e-6, atol=1e-8):
             return f"forward {pushed[1]}, reverse {inner}"
         slopes = [

@@ -333,13 +333,15 @@ COMPLEX_SUMS = np.array([[700.0 + 3.0j, 699.0 - 3.1j, 698.0 + 1.0j], [1.0 + 1j, 
 @pytest.mark.parametrize("axis", [0, 1, None])
 @pytest.mark.parametrize("weights", [None, np.array([1.0, -2.0, 0.5])])
 def test_logsumexp_of_complex_values_is_scipys(axis: Any, weights: Any) -> None:
-    scipy_special = pytest.importorskip("scipy.special")
+    scipy_special: Any = pytest.importorskip("scipy.special")
     x = COMPLEX_SUMS
-    wanted = scipy_special.logsumexp(x, axis=axis, b=weights)
-    found = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights).data
+    wanted: Any = scipy_special.logsumexp(x, axis=axis, b=weights)
+    found: Any = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights).data
     np.testing.assert_allclose(np.real(found), np.real(wanted), rtol=1e-13)
     np.testing.assert_allclose(np.exp(1j * np.imag(found)), np.exp(1j * np.imag(wanted)))
     assert np.all(np.abs(np.imag(found)) <= np.pi)
+    size: Any
+    sign: Any
     size, sign = XP.special.logsumexp(gw.wrap(x), axis=axis, b=weights, return_sign=True)
     np.testing.assert_allclose(size.data, np.real(wanted), rtol=1e-13)
     np.testing.assert_allclose(sign.data, np.exp(1j * np.imag(wanted)), rtol=1e-10)

@@ -20,7 +20,8 @@ OPERATIONS = {
 
 def with_zeros(value: Any) -> Any:
     """Cotangents of which every other one is exactly zero."""
-    return (value + 1.5) * (np.arange(value.size).reshape(value.shape) % 2)
+    odd: Any = np.arange(value.size) % 2
+    return (value + 1.5) * odd.reshape(value.shape)
 
 
 @pytest.mark.parametrize("case", OPERATIONS.values(), ids=OPERATIONS)

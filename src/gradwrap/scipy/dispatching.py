@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-import scipy.sparse
 
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     # The bound of a type variable, and not `Never` itself: from `Never`, pyright would infer the
     # result of `grad(f)` in `vmap(grad(f))`.
-    Unknown = TypeVar("Unknown", bound=Nothing)
+    Untyped = TypeVar("Untyped", bound=Nothing)
 
     class Mapped(Protocol[Out_co, P]):
         """A function of a batch, in a class of its own.
@@ -53,7 +53,7 @@ class Vmap(Protocol):
     @overload  # of a function that returns Any: a checker knows no more of the result
     def __call__(
         self,
-        fun: Callable[P, Unknown],
+        fun: Callable[P, Untyped],
         in_axes: Any = 0,
         out_axes: Any = 0,
         *,

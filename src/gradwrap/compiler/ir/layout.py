@@ -72,7 +72,8 @@ class _Orders:
         """Determine the orders in a loop, repeating until all carries agree."""
         values = self.values
         for index, stack in loop.reads.items():
-            whole: str = values[stack.index].order
+            number: int = stack.index
+            whole = values[number].order
             self.enter(index, whole if whole in IN_ORDER else "?")
         for carry in loop.carries:
             if type(carry.first) is Ref:
@@ -114,7 +115,8 @@ def order_of_result(step: Instr, values: Sequence[Value]) -> str:
     if step.op is MATMUL and len(value.shape) <= 3:
         return "C"
     if step.op is GETITEM:
-        source: Value = values[step.args[0].index]
+        number: int = step.args[0].index
+        source = values[number]
         return "C" if source.order == "C" and _begins_with_array(step.args[1]) else "?"
     return "C" if all(one.order in IN_ORDER for one in arrays) else "?"
 

@@ -178,8 +178,8 @@ class _Structure:
             _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
         if step.op is ITEM:
             whole, place = step.args
-            described: Value = self.values[whole.index]
-            _require(described.is_tuple, f"{what} takes a part of no tuple")
+            number: int = whole.index
+            _require(self.values[number].is_tuple, f"{what} takes a part of no tuple")
             _require(type(place) is int, f"{what} takes part {place!r}")
 
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
@@ -188,7 +188,8 @@ class _Structure:
         for index, stack in loop.reads.items():
             self._check_known(stack, known, what)
             part = values[index]
-            whole: Value = values[stack.index]
+            number: int = stack.index
+            whole = values[number]
             same = (whole.shape, whole.dtype) == ((loop.turns, *part.shape), part.dtype)
             _require(same, f"{what} reads {part} of {whole}")
         for carry in loop.carries:

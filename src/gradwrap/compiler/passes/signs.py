@@ -52,9 +52,9 @@ def _hand_negations_to_loops(
         negations: list[Instr] = []
         for index, stack in loop.reads.items():
             if stack.index in negated:
-                same: bool = (
-                    program.values[stack.index] == program.values[negated[stack.index].index]
-                )
+                read: int = stack.index
+                opposite: int = negated[read].index
+                same = program.values[read] == program.values[opposite]
                 value = program.values[index]
                 part = program.new(value if same else value._replace(order="?"))
                 negations.append(Instr(np.negative, "negative", (part,), (), index))

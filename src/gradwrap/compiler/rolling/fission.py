@@ -304,8 +304,8 @@ class Emission(Stacking):
                 return self.aligned(operands[-1 - leaf.index], rank, operands, instr)
             if leaf.index not in names:
                 return read(leaf.index, rank)
-            described: Value = self.values[leaf.index]
-            if len(described.shape) != rank:
+            number: int = leaf.index
+            if len(self.values[number].shape) != rank:
                 raise Decline("an inner loop broadcasts what it computes")
             return names[leaf.index]
 

@@ -273,7 +273,8 @@ class Roller(Rewriting):
     def _signature(self, nest: Any, in_key: bool, numeric: bool) -> Any:
         kind: Any = type_of(nest)
         if kind is Ref:
-            return self.kind_of[nest.index]
+            index: int = nest.index
+            return self.kind_of[index]
         if kind is TUPLE or kind is LIST:
             return (kind, *(self._signature(part, in_key, numeric) for part in nest))
         if in_key and kind is int:

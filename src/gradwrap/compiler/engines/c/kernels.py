@@ -135,7 +135,8 @@ class Kernel(Frame):
         """Return the shape of the group that an instruction can join, or None."""
         value = self.values[instr.out]
         if instr.op is ADD_REDUCE:
-            source: Value = self.values[instr.args[0].index]
+            index: int = instr.args[0].index
+            source = self.values[index]
             axes = reduced_axes(instr, len(source.shape))
             full = axes is not None and len(set(axes)) == len(source.shape)
             return source.shape if full and not value.shape and value.dtype != LONG else None
@@ -152,7 +153,8 @@ class Kernel(Frame):
             return None
         if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
             return None
-        source: Value = self.values[target.index]
+        index: int = target.index
+        source = self.values[index]
         shape = taken(anywhere(source.shape), key, no_key)
         found = self.values[written.index].shape
         return found if found and shape.shape == found and target.index != written.index else None
@@ -461,7 +463,8 @@ class Kernel(Frame):
         self.where[instr.out] = room
         if not any(statement.out == written.index for statement in statements):
             number = self.temporary()
-            dtype: Any = self.values[written.index].dtype
+            index: int = written.index
+            dtype = self.values[index].dtype
             found = Elementwise("{0}", (written,), (dtype,), dtype)
             statements.append(Statement(number, found, dtype))
             written = Ref(number)

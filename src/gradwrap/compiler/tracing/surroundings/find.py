@@ -306,8 +306,7 @@ class Surroundings:
                 self._names.update(words)
                 self._attributes.update(words)
             if type_of(value) is PARTIAL:
-                partial: Any = value
-                self._watch(node, watch.Entries(node.name, partial.keywords))
+                self._watch(node, watch.Entries(node.name, _keywords_of(value)))
             for part in _parts(value):
                 self._visit(part, node.name, node)
             is_whole = isinstance(value, ModuleType) or self._is_array(value)
@@ -402,8 +401,7 @@ class Surroundings:
             if not node.seen and hasattr(value, "__dict__"):
                 node.seen.add("__dict__")
                 self._watch(node, watch.Own(node.name, value))
-                own: dict[str, Any] = vars(value)
-                for part in own.values():
+                for part in _attributes_of(value).values():
                     self._visit(part, node.name, node)
             return
         if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
@@ -561,3 +559,13 @@ def _is_plain_object(value: Any) -> bool:
 def _decimal_context(module: Any) -> str:
     """The precision, the rounding and the traps of the decimal module, as text."""
     return str(module.getcontext())
+
+
+def _keywords_of(partial: Any) -> Any:
+    """Return the keyword arguments that a `functools.partial` holds."""
+    return partial.keywords
+
+
+def _attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object holds itself."""
+    return vars(value)

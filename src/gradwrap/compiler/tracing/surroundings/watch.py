@@ -165,8 +165,8 @@ class Own(Contents):
     __slots__ = ()
 
     def now(self) -> Any:
-        found: dict[str, Any] = vars(self.holder)
-        return [*found, *found.values()]
+        holder: Any = self.holder
+        return [*vars(holder), *vars(holder).values()]
 
 
 class State(Place):
