@@ -61,7 +61,8 @@ def measured(row: Row) -> Line | None:
     ours: Any = OPTIONS.total_of(case, dispatcher(row.path))
 
     def squares(*xs: Any) -> Any:
-        return sum(np.sum(np.real(x * x)) for x in xs)
+        parts: list[Any] = [x * x for x in xs]
+        return sum(part.real.sum() for part in parts)
 
     gradient, cheapest = gw.grad(ours, every), gw.grad(squares, every)
     runs: list[Callable[[], Any]] = [

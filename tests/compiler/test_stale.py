@@ -259,7 +259,7 @@ def a_helper_gets_an_attribute() -> Iterator[Any]:
         return x
 
     yield lambda x: helper(x) * getattr(helper, "rate", 1.0)
-    helper.rate = 3.0  # type: ignore[attr-defined]
+    helper.rate = 3.0  # type: ignore[attr-defined]  # what people write
     yield
 
 
@@ -299,7 +299,7 @@ def a_closure_is_filled_later() -> Iterator[Any]:
 def a_name_is_defined_later() -> Iterator[Any]:
     def f(x: Any) -> Any:
         try:
-            return x * LATER  # type: ignore[name-defined]
+            return x * LATER  # type: ignore[name-defined]  # what people write
         except NameError:
             return x
 
@@ -336,7 +336,7 @@ def a_builtin_is_patched() -> Iterator[Any]:
 def a_builtin_is_added() -> Iterator[Any]:
     def f(x: Any) -> Any:
         try:
-            return x * rate_of_all  # type: ignore[name-defined]
+            return x * rate_of_all  # type: ignore[name-defined]  # what people write
         except NameError:
             return x
 
@@ -360,7 +360,7 @@ def a_module_is_replaced() -> Iterator[Any]:
     first.rate, other.rate = 2.0, 5.0
 
     def f(x: Any) -> Any:
-        import a_module_of_rates  # type: ignore[import-not-found]
+        import a_module_of_rates  # type: ignore[import-not-found]  # what people write
 
         return x * a_module_of_rates.rate
 

@@ -81,7 +81,8 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
     if not mode:
         yield
         return
-    names: Any = vars(pyfuncitem.module)
+    module: Any = pyfuncitem.module
+    names: dict[str, Any] = module.__dict__
     before: dict[str, Any] = {**names}
     names.update({name: replaced(value) for name, value in before.items()})
     for held in (value for value in before.values() if isinstance(value, type)):
@@ -89,9 +90,9 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
         for name in [*of_class]:
             value: Any = of_class[name]
             if isinstance(value, list):
-                setattr(held, name, [replaced(one) for one in value])
+                setattr(held, name, [*map(replaced, value)])
             elif isinstance(value, dict) and not name.startswith("__"):
-                setattr(held, name, {replaced(k): replaced(v) for k, v in value.items()})
+                setattr(held, name, dict(zip(map(replaced, value), map(replaced, value.values()), strict=True)))
     test = pyfuncitem.obj
     if mode == "inside":
         pyfuncitem.obj = inside(test)

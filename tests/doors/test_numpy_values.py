@@ -390,5 +390,5 @@ def test_a_key_that_differs_from_example_to_example_is_refused() -> None:
     table: dict[Any, float] = {0: 1.0, 1: 2.0}
     looked_up = fn(lambda x: x[0] * table[np.argmax(x)])
     for function in (looked_up, gw.grad(looked_up)):
-        with pytest.raises(BatchedValueError, match="Use as a key of a value that vmap maps over"):
+        with pytest.raises(BatchedValueError, match=r"Use as a key .* that vmap maps over"):
             gw.vmap(function)(np.eye(2))

@@ -278,7 +278,8 @@ class Examination:
     def loss(self, *arrays: Any) -> Any:
         """One number, of which the gradient is that along the direction of the value."""
         parts: Any = zip(self.f(*arrays), self.across, strict=True)
-        return sum(np.sum(np.where(w == 0, 0, np.real(np.conj(w) * out))) for out, w in parts)
+        each: list[Any] = [np.where(w == 0, 0, (np.conj(w) * out).real) for out, w in parts]
+        return sum(part.sum() for part in each)
 
     def run(self, check: str) -> str:
         """Run a check: return what is wrong, or nothing."""

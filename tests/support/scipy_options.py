@@ -232,7 +232,8 @@ def problem_of(case: Case) -> str | None:  # noqa: PLR0911  one for each problem
         except Exception as error:  # noqa: BLE001  an unclear error is what is looked for
             return f"{type(error).__name__}: {error}"
         pairs: Any = zip(pulled, directions, strict=True)
-        inner = sum(np.sum(np.real(np.conj(g) * t)) for g, t in pairs)
+        products: list[Any] = [np.conj(g) * t for g, t in pairs]
+        inner = sum(product.real.sum() for product in products)
         if not np.isclose(pushed[1], inner, rtol=1e-6, atol=1e-8):
             return f"forward {pushed[1]}, reverse {inner}"
         slopes = [

@@ -20,8 +20,8 @@ OPERATIONS = {
 
 def with_zeros(value: Any) -> Any:
     """Cotangents of which every other one is exactly zero."""
-    odd: Any = np.arange(value.size) % 2
-    return (value + 1.5) * odd.reshape(value.shape)
+    odd: Any = np.arange(value.size)
+    return (value + 1.5) * (odd.reshape(value.shape) % 2)
 
 
 @pytest.mark.parametrize("case", OPERATIONS.values(), ids=OPERATIONS)
@@ -40,7 +40,8 @@ def test_broadcast_arguments_have_the_same_gradients(case: Case) -> None:
                 found = gw.vjp(f, *arrays)[1](given)
                 leaves = [gw.wrap(a, requires_grad=True) for a in arrays]
                 parts = f(*leaves)
-                gw.autograd.backward(parts, given)
+                some = [i for i, part in enumerate(parts) if part.requires_grad]
+                gw.autograd.backward([parts[i] for i in some], [given[i] for i in some])
         for one, other, leaf in zip(found, wanted, leaves, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-14, err_msg=pattern)
             if leaf.grad is not None:

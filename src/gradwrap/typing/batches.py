@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, final, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Concatenate, ParamSpec, Self, TypeVar
+    from typing import Concatenate, ParamSpec, Self
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import TypeVar
 
     from gradwrap.typing.signatures import G, P, R
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     # The bound of a type variable, and not `Never` itself: from `Never`, pyright would infer the
     # result of `grad(f)` in `vmap(grad(f))`.
-    Untyped = TypeVar("Untyped", bound=Nothing)
+    Untyped = TypeVar("Untyped", bound=Nothing, default=Nothing)
 
     class Mapped(Protocol[Out_co, P]):
         """A function of a batch, in a class of its own.

@@ -568,4 +568,5 @@ def _keywords_of(partial: Any) -> Any:
 
 def _attributes_of(value: Any) -> dict[str, Any]:
     """Return the attributes that an object holds itself."""
-    return vars(value)
+    found: dict[str, Any] = value.__dict__
+    return found

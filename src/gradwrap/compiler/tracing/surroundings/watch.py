@@ -166,7 +166,8 @@ class Own(Contents):
 
     def now(self) -> Any:
         holder: Any = self.holder
-        return [*vars(holder), *vars(holder).values()]
+        found: dict[str, Any] = holder.__dict__
+        return [*found, *found.values()]
 
 
 class State(Place):
