@@ -92,7 +92,11 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
             if isinstance(value, list):
                 setattr(held, name, [*map(replaced, value)])
             elif isinstance(value, dict) and not name.startswith("__"):
-                setattr(held, name, dict(zip(map(replaced, value), map(replaced, value.values()), strict=True)))
+                setattr(
+                    held,
+                    name,
+                    dict(zip(map(replaced, value), map(replaced, value.values()), strict=True)),
+                )
     test = pyfuncitem.obj
     if mode == "inside":
         pyfuncitem.obj = inside(test)

@@ -317,6 +317,7 @@ class Held:
 
     def __init__(self, function: Any, places: tuple[int, ...], blocks: tuple[Any, ...]) -> None:
         self.given: tuple[Any, ...] = (function, places, blocks)
+        self.result: Any
         self.result, pull = vjp_once(function, places, blocks)
         self.pulls: list[Callable[[Any], tuple[Any, ...]]] = [pull]
 

@@ -350,20 +350,22 @@ class Form:
         bound = row.signature.bind(*range(count), **dict.fromkeys(keywords, -1))
         described = row.signature.parameters
         kinds = {name: described[name].kind for name in bound.arguments}
-        self.positional = [
+        self.positional: list[str] = [
             name for name, at in bound.arguments.items() if type(at) is int and at >= 0
         ]
-        self.keywords = [name for name, at in bound.arguments.items() if at == -1]
-        self.star = next((name for name, kind in kinds.items() if kind == VARIABLE_KINDS[0]), None)
-        self.options = next(
+        self.keywords: list[str] = [name for name, at in bound.arguments.items() if at == -1]
+        self.star: str | None = next(
+            (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[0]), None
+        )
+        self.options: str | None = next(
             (name for name, kind in kinds.items() if kind == VARIABLE_KINDS[1]), None
         )
-        self.permissions = [name for name in kinds if name in row.permissions]
+        self.permissions: list[str] = [name for name in kinds if name in row.permissions]
         bound.apply_defaults()
         self.defaults: dict[str, Any] = {
             name: value for name, value in bound.arguments.items() if name not in kinds
         }
-        self.parameters = [
+        self.parameters: list[Parameter] = [
             Parameter(
                 name,
                 described[name].default,

@@ -83,7 +83,7 @@ class Row:
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
-        self.cores = {
+        self.cores: dict[str, list[str]] = {
             name: core.split(",") for name, _, core in (one.partition(":") for one in cores.split())
         }
         """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.

@@ -58,7 +58,7 @@ class Entry:
         self.target = target
         self.names = names
         self.library = library
-        self.reason = ""
+        self.reason: str = ""
         """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []
         self.constants: list[dict[int, Constant]] = []
@@ -72,9 +72,9 @@ class Entry:
         self.quick: Quick | None = None
         self.rebound = 0
         """The number of times the surroundings have changed."""
-        self.own_changes = 0
+        self.own_changes: int = 0
         """The number of successive calls in which the function changed its surroundings itself."""
-        self.is_new = True
+        self.is_new: bool = True
         """Whether no call has returned yet."""
 
     def changed(self) -> str:

@@ -33,7 +33,7 @@ class Progress:
     """
 
     def __init__(self, wanted: bool | None, what: str, total: int | None = None) -> None:
-        self.wanted = _is_watched() if wanted is None else wanted
+        self.wanted: bool = _is_watched() if wanted is None else wanted
         self._begins = time.monotonic() + PATIENCE if wanted is None else 0.0
         self._what = what
         self._total = total
