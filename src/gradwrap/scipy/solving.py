@@ -133,11 +133,11 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     made = SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
     for key, part in made.items() if isinstance(made, DICT) else ():
         if isinstance(part, LinearOperator):  # such as `hess_inv` of L-BFGS
-            made[key] = RefusedOperator(part, f"scipy.{name}: .{key} of its result")
+            made[key] = _RefusedOperator(part, f"scipy.{name}: .{key} of its result")
     return made
 
 
-class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """An operator in a tracked result; it has no derivative, and its use raises an error."""
 
     def __init__(self, operator: Any, what: str) -> None:

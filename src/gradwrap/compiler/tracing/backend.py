@@ -164,7 +164,7 @@ class NumPyLibrary(Library):
     backend: Any = _made()
     namespace: Any = NAMESPACE
     otherwise = OTHERWISE
-    tracers: tuple[type[Any], ...] = (ArrayTracer, Tracer)
+    tracers: tuple[type[Any], type[Any]] = (ArrayTracer, Tracer)
 
 
 serve(NumPyLibrary.backend, (Tracer, ArrayTracer))
