@@ -120,6 +120,27 @@ def test_steps_that_change_nothing_vanish_from_loops(shape: tuple[int, ...]) -> 
         np.testing.assert_allclose(compiled(x), _recurrence(x), rtol=1e-14)
 
 
+def _negation_of_a_product(x: Any) -> Any:
+    h = x[0]
+    for i in range(1, 41):
+        h = np.sin(h + -(0.3 * x[i]))
+    return h
+
+
+@pytest.mark.parametrize("shape", [(41,), (41, 3)])
+def test_a_loop_absorbs_the_sign_of_a_product_that_it_reads(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADWRAP_CHECK", "1")
+    x = np.random.default_rng(0).normal(size=shape)
+    compiled: Any = gw.compile(_negation_of_a_product)
+    np.testing.assert_allclose(compiled(x), _negation_of_a_product(x), rtol=1e-14)
+    program: Program = compiled.programs[0]
+    assert _operations(program)["negative"] == 0
+    (loop,) = (step for step in program.root.body if isinstance(step, Loop))
+    assert [step.name for step in loop.body if isinstance(step, Instr)] == ["subtract", "sin"]
+
+
 def _in_the_loop(x: Any) -> Any:
     h = x
     for _ in range(40):

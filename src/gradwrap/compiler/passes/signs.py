@@ -63,8 +63,11 @@ def _hand_negations_to_loops(
             if step.out in free:
                 part, stack = step.args[0].index, loop.reads.pop(step.out)
                 loop.reads[part] = negated[stack.index]
-                uses[part] = 1
+                uses[part], uses[stack.index] = 1, 0
                 loop.body.insert(0, step)
+    body[:] = [
+        step for step in body if isinstance(step, Loop) or step.out not in negated or uses[step.out]
+    ]
 
 
 class _Signs:
