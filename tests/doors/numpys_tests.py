@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from gradwrap.core.values.dynamic import type_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -89,9 +91,10 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
         of_class: Any = vars(held)
         for name in [*of_class]:
             value: Any = of_class[name]
-            if isinstance(value, list):
+            kind = type_of(value)
+            if issubclass(kind, list):
                 setattr(held, name, [*map(replaced, value)])
-            elif isinstance(value, dict) and not name.startswith("__"):
+            elif issubclass(kind, dict) and not name.startswith("__"):
                 setattr(
                     held,
                     name,

@@ -18,7 +18,6 @@ import numpy as np
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,9 +164,17 @@ WRITES: dict[str, Callable[[Any], None]] = {
     "part": lambda v: v.__setitem__(slice(1, None), v[1:] * 5.0),
 }
 
+
+def _value_by_vjp(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def value(example: Any) -> Any:
+        return gw.vjp(f, example)[0]
+
+    return value
+
+
 MODES: dict[str, Callable[[Any, Any], Any]] = {
     "vmap": lambda f, x: gw.vmap(f, fallback="loop")(x),
-    "vmap of vjp": lambda f, x: gw.vmap(fn(lambda e: gw.vjp(f, e)[0]), fallback="loop")(x),
+    "vmap of vjp": lambda f, x: gw.vmap(_value_by_vjp(f), fallback="loop")(x),
     "vjp of vmap": lambda f, x: gw.vjp(gw.vmap(f, fallback="loop"), x)[0],
 }
 

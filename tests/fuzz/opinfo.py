@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap as gw
-from lambdas import is_a
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,6 +83,11 @@ class Result:
 
 
 # Samples ------------------------------------------------------------------------------------------
+
+
+def is_a(value: object, *kinds: type[Any]) -> bool:
+    """Call `isinstance` without a type checker learning from it."""
+    return isinstance(value, kinds)
 
 
 def op_db() -> list[Any]:

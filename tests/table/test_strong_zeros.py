@@ -20,8 +20,9 @@ OPERATIONS = {
 
 def with_zeros(value: Any) -> Any:
     """Cotangents of which every other one is exactly zero."""
-    odd: Any = np.arange(value.size)
-    return (value + 1.5) * (odd.reshape(value.shape) % 2)
+    size: int = value.size
+    shape: tuple[int, ...] = value.shape
+    return (value + 1.5) * (np.arange(size).reshape(shape) % 2)
 
 
 @pytest.mark.parametrize("case", OPERATIONS.values(), ids=OPERATIONS)
