@@ -109,6 +109,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "cbrt": "no such function",
         "cofactors[singular(3)]": "its function here is made of det and inv",
         "getitem[x(3, 4), (0, slice(None, None, -1))]": "no negative steps",
+        "heaviside": "no derivative in the second argument",
         "linalg.det[singular(3)]": "wrong there, pytorch#104675",
         "linalg.qr[x(2, 3, 2), mode='complete']": "mode='complete' of a tall matrix",
         "linalg.qr[x(4, 2), mode='complete']": "mode='complete' of a tall matrix",
