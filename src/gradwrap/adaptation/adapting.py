@@ -28,6 +28,7 @@ from gradwrap.core.levels.wrapper import (
 )
 from gradwrap.core.library.backend import is_floating
 from gradwrap.core.observing.callers import latest_refusal
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
 
@@ -169,7 +170,8 @@ class _Runs:
         try:
             return self.fun(*args, **kwargs)
         finally:
-            sys.setprofile(None)
+            if sys.getprofile() is enter:  # and not a profiler that the function has started
+                sys.setprofile(None)
 
     def _adapt(self, held: list[Namespace], namespaces: list[Namespace]) -> None:
         for namespace in namespaces:
@@ -237,7 +239,7 @@ class _Runs:
 
 def _generated(function: Any) -> list[Namespace]:
     """Return the globals of a function if no module owns them."""
-    namespace = getattr(function, "__globals__", None)
+    namespace = attribute_or_none(function, "__globals__")
     return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
@@ -271,12 +273,15 @@ def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
     """Return the globals of modules, and of the modules that define other values."""
     found: list[Namespace] = []
     for value in values:
-        if isinstance(value, ModuleType):
+        if type_of(value) is ModuleType:
             found.append(vars(value))
             continue
-        names = (getattr(value, "__module__", None), type(value).__module__)
+        names = (
+            attribute_or_none(value, "__module__"),
+            attribute_or_none(type_of(value), "__module__"),
+        )
         modules = (sys.modules.get(name) for name in names if isinstance(name, str))
-        found += [vars(module) for module in modules if module is not None]
+        found += [vars(module) for module in modules if type_of(module) is ModuleType]
     return found
 
 
@@ -284,10 +289,10 @@ def _mentioned(function: Any) -> Iterator[Any]:
     """Yield a function, the functions that it wraps, and the objects that its code names."""
     yield function
     for name in ("__wrapped__", "__func__", "func", "pyfunc"):
-        inner: Any = getattr(function, "__dict__", {}).get(name)
+        inner: Any = attributes_of(function).get(name)
         if inner is not None:
             yield from _mentioned(inner)
-    if isinstance(function, FunctionType):
+    if type_of(function) is FunctionType:
         for cell in function.__closure__ or ():
             with contextlib.suppress(ValueError):  # of a name that has no value yet
                 yield cell.cell_contents

@@ -6,6 +6,7 @@ never on the user that installed it.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import threading
@@ -13,9 +14,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import Change, Namespace, changes, changes_of_stores
-from gradwrap.core.observing.callers import NEVER_ADAPTED
-from gradwrap.core.values.dynamic import class_of, type_of
+from gradwrap.adaptation.places import ABSENT, Change, Namespace, changes, changes_of_stores
+from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
+from gradwrap.core.values.dynamic import (
+    DICT,
+    LIST,
+    TUPLE,
+    attribute_or_none,
+    attributes_of,
+    class_of,
+    type_of,
+)
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -37,9 +46,37 @@ class _Adapted:
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
+        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
         for place, old, new in reversed(self.plan):
-            if place.read() is new:
+            found = place.read()
+            if found is new:
                 place.write(old)
+            elif found is not old and old is not ABSENT:
+                _exchange_kept(new, old)
+        for receiver in importing.receivers.values():
+            for name, value in list(receiver.items()):
+                if id(value) in held and id(receiver) not in _adapted:
+                    receiver[name] = held[id(value)]
+
+
+def _exchange_kept(new: Any, old: Any) -> None:
+    """Replace a stand-in where another tool keeps it, to put it back later.
+
+    `mock.patch` and pytest's `monkeypatch` keep what they find: an attribute of an object, or a
+    tuple in a list.
+    """
+    for holder in gc.get_referrers(new):
+        if type_of(holder) is DICT or type_of(holder) in (Change, _Adapted):
+            continue  # an adapted namespace, or our own
+        values = attributes_of(holder)
+        for name in [name for name, value in values.items() if value is new]:
+            if MARK not in values and not issubclass(type_of(holder), ModuleType):
+                values[name] = old
+        if type_of(holder) is TUPLE:
+            kept = tuple(old if value is new else value for value in holder)
+            for outer in gc.get_referrers(holder):
+                if type_of(outer) is LIST:
+                    outer[:] = [kept if value is holder else value for value in outer]
 
 
 _lock = threading.RLock()
@@ -97,6 +134,7 @@ def _restore(adapted: _Adapted) -> None:
     adapted.restore()
     del _adapted[id(adapted.namespace)]
     if not _adapted:
+        importing.receivers.clear()
         importing.restore()
 
 
@@ -149,7 +187,7 @@ def adapted_modules() -> list[str]:
 def module_of(namespace: Namespace) -> ModuleType | None:
     """Return the module that owns these globals, or None for generated code."""
     module = sys.modules.get(namespace.get("__name__", ""))
-    return module if module is not None and vars(module) is namespace else None
+    return module if attributes_of(module) is namespace else None
 
 
 def library_of(namespace: Namespace) -> str:
@@ -174,9 +212,12 @@ def loaded(package: str) -> Iterator[Namespace]:
     """Yield the namespaces of a package and of its loaded modules."""
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
-        is_being_made = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        if is_part and type_of(module) is ModuleType and not is_being_made:
+        if is_part and type_of(module) is ModuleType and not _is_being_made(module):
             yield vars(module)
+
+
+def _is_being_made(module: ModuleType) -> bool:
+    return bool(attribute_or_none(attribute_or_none(module, "__spec__"), "_initializing"))
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:

@@ -22,7 +22,7 @@ from gradwrap.adaptation.rewriting import NAMES, rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import DICT, LIST, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, attribute_or_none, attributes_of, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,16 +177,16 @@ class _Search:
             yield from self.in_dictionary(value, depth + 1)
         elif kind is LIST and depth < DEPTH:
             yield from self._in_list(value, depth + 1)
-        elif isinstance(value, type):
-            is_own = value.__module__ == self._namespace.get("__name__")
+        elif issubclass(kind, type):
+            is_own = attribute_or_none(value, "__module__") == self._namespace.get("__name__")
             if is_own and not value.__flags__ & IMMUTABLE:
                 yield from self._in_class(value)
         else:
             for owner, names in HOLDING.items():
-                if isinstance(value, owner):
+                if issubclass(kind, owner):
                     for name in names:
-                        yield from self._inside(getattr(value, name), depth)
-            compiled = getattr(value, "__dict__", {}).get("py_func")  # by Numba
+                        yield from self._inside(attribute_or_none(value, name), depth)
+            compiled = attributes_of(value).get("py_func")  # by Numba
             yield from self._inside(compiled, depth)
 
     def _in_function(self, function: Any) -> Iterator[Change]:
@@ -206,7 +206,7 @@ class _Search:
                 continue
             place = Place(cell, "cell_contents")
             yield from self._at(place, value, 0) if is_own else self._inside(value, 0)
-        yield from self._inside(getattr(function, "__wrapped__", None), 0)
+        yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:
         for name, value in list(kind.__dict__.items()):

@@ -25,7 +25,7 @@ from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.observing.code import STANDARD
-from gradwrap.core.values.dynamic import TYPE, type_of
+from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def stand_in_of(value: Any) -> Any:
     make = _BY_TYPE.get(kind) or _BY_NAME.get(kind.__name__)
     if make is not None:
         return make(value)
-    if isinstance(value, TYPE):
+    if issubclass(kind, TYPE):
         return _of_scipy(value)
-    if "py_func" in getattr(value, "__dict__", ()):
+    if "py_func" in attributes_of(value):
         return _uncompiled(value)
     return _of_scipy(value) if callable(value) else None
 
@@ -80,7 +80,7 @@ def _in_numpy(value: Any) -> Any:
     known = _table.get(id(value))
     if known is not None:
         return known[1]
-    is_numpys = isinstance(value, ModuleType) and _library(value.__name__) == "numpy"
+    is_numpys = issubclass(type_of(value), ModuleType) and _library(value.__name__) == "numpy"
     return _like(value) if is_numpys else None
 
 
@@ -91,7 +91,7 @@ def _or_itself(value: Any) -> Any:
 
 def _of_module(module: ModuleType) -> ModuleType | None:
     """Return the stand-in of a SciPy module or a compiled module, or None."""
-    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)
         return found
@@ -108,7 +108,9 @@ def _library(name: str) -> str:
 
 def _of_scipy(value: Any) -> Any:
     """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    name = attribute_or_none(
+        value, "__name__" if issubclass(type_of(value), ModuleType) else "__module__"
+    )
     if not isinstance(name, str) or _library(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
@@ -155,7 +157,7 @@ def _partial(value: Any) -> Any:
 
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
-    return _by_kind(value) if hasattr(value, "registry") else _of_scipy(value)
+    return _by_kind(value) if "registry" in attributes_of(value) else _of_scipy(value)
 
 
 def _by_kind(generic: Any) -> Any:
@@ -195,7 +197,7 @@ def _uncompiled(dispatcher: Any) -> Any:
 
 def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
-    module = getattr(function, "__module__", None)
+    module = attribute_or_none(function, "__module__")
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return None
     path = f"{module}.{function.__name__}"
