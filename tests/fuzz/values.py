@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import pickle
 import warnings
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import scipy.linalg
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -19,7 +22,13 @@ def unchanged(function: F) -> F:
     return function
 
 
-NUMPY: dict[str, object] = {"np": np, "checkpoint": unchanged}
+NUMPY: dict[str, object] = {
+    "np": np,
+    "sl": scipy.linalg,
+    "checkpoint": unchanged,
+    "copy": copy,
+    "pickle": pickle,
+}
 """The names that a program uses, on NumPy."""
 
 

@@ -15,6 +15,7 @@ from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, in_line
 from gradwrap.compiler.tracing.tracer import Tracer
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
@@ -121,7 +122,7 @@ def trace(
     given = [*map(library.is_input, leaves)] if given is None else given
     tape = Tape(library, None if first is None else first.instrs)
     if surroundings is not None and surroundings.sets_errors:
-        tape.errors = {**np.geterr()}
+        tape.errors = modes()
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []

@@ -24,6 +24,7 @@ from gradwrap.compiler.ir.program import (
     mapped,
     same_step,
 )
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
@@ -259,7 +260,7 @@ class Tape:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        if self.errors is not None and np.geterr() != self.errors:
+        if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
         library = self.library
@@ -293,7 +294,7 @@ class Tape:
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""
-        found: Any = np.geterr()
+        found = modes()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
         if any(found[kind] not in ("ignore", "warn") for kind in changed):
             raise self.refuse(
