@@ -64,22 +64,16 @@ def test_backward_names_the_operation_the_line_and_the_remedy(name: str) -> None
     assert all("gradwrap.strong_zeros()" in text for text in invalid)
 
 
-@pytest.mark.parametrize("transform", [gw.jvp, gw.linearize])
-def test_forward_mode_names_the_operation_and_its_line(transform: Any) -> None:
-    if transform is gw.jvp:
-        found = caught(lambda: gw.jvp(root, (X,), (np.ones(2),)))
-    else:
-        found = caught(lambda: gw.linearize(root, X)[1](np.ones(2)))
-    texts = [str(w.message) for w in found]
-    if transform is gw.jvp:
-        assert [text.partition(" (")[0] for text in texts] == [
-            "divide by zero encountered in divide, in the derivative of sqrt",
-            "invalid value encountered in multiply, in the derivative of where",
-        ]
-        _, start = inspect.getsourcelines(root)
-        assert {w.lineno for w in found} == {start + 1}
-        assert "gradwrap.strong_zeros()" in texts[1]
-    assert {w.filename for w in found} == {__file__}
+def test_forward_mode_names_the_operation_and_its_line() -> None:
+    found = caught(lambda: gw.jvp(root, (X,), (np.ones(2),)))
+
+    assert [str(w.message).partition(" (")[0] for w in found] == [
+        "divide by zero encountered in divide, in the derivative of sqrt",
+        "invalid value encountered in multiply, in the derivative of where",
+    ]
+    assert "gradwrap.strong_zeros()" in str(found[1].message)
+    _, start = inspect.getsourcelines(root)
+    assert {(w.filename, w.lineno) for w in found} == {(__file__, start + 1)}
 
 
 def test_the_value_gets_numpys_words_and_the_users_line() -> None:
@@ -164,7 +158,7 @@ def test_a_log_of_the_users_own_gets_what_numpy_writes() -> None:
             self.lines += (text,)
 
     log = Log()
-    with np.errstate(call=log, all="log"):  # type: ignore[arg-type]  # NumPy takes such objects
+    with np.errstate(call=log, all="log"):
         assert caught(lambda: gw.grad(root)(X)) == []
     assert log.lines == ("Warning: invalid value encountered in divide\n",)
 

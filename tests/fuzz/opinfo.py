@@ -483,7 +483,8 @@ def page(
     )
     reasons = "\n".join(f"- `{op}`: {why}." for (op, _), why in EXPLAINED.items())
     which = "All samples were" if every == 1 else f"Every {every}th sample was"
-    share = f"{which} run:\n{samples:,} of {of:,}, of {operations} operations, on {dt.datetime.now(dt.UTC).date()}."
+    today = dt.datetime.now(dt.UTC).date()
+    share = f"{which} run:\n{samples:,} of {of:,}, of {operations} operations, on {today}."
     wrong = sum(counts[check, "failed"] for check in CHECKS)
     ending = "These failures are known:\n" if wrong else "No failures are left."
     return f"""# PyTorch's samples

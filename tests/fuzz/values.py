@@ -6,10 +6,10 @@ import contextlib
 import copy
 import pickle
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import scipy.linalg
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -24,7 +24,7 @@ def unchanged(function: F) -> F:
 
 NUMPY: dict[str, object] = {
     "np": np,
-    "sl": scipy.linalg,
+    "sl": import_module("scipy.linalg"),
     "checkpoint": unchanged,
     "copy": copy,
     "pickle": pickle,

@@ -6,7 +6,6 @@ the user, with "log" in the place of "warn": what the user ignores or raises sta
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -22,8 +21,12 @@ class Ear:
 
     def write(self, message: str) -> None:
         """Warn of what NumPy has written, at the line that computed."""
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-        warn(message.removeprefix(PREFIX).rstrip("\n"), frame)
+        import inspect  # which few programs need
+
+        own = inspect.currentframe()
+        assert own is not None
+        assert own.f_back is not None
+        warn(message.removeprefix(PREFIX).rstrip("\n"), own.f_back)
 
 
 EAR = Ear()
@@ -59,18 +62,18 @@ class Hearing:
         """Put the state before back, unless the user has set another one."""
         if begun is None:
             return
-        changed = None if self._get() is self._latest[1] else np.geterr()
+        changed = None if self._get() is self._latest[1] else modes()
         self._reset(begun)
         if changed is not None:
-            np.seterr(**{k: "warn" if mode == "log" else mode for k, mode in changed.items()})
+            np.seterr(**changed)
 
 
-def modes() -> dict[str, str]:
+def modes() -> dict[str, Any]:
     """Return NumPy's modes as the user has set them."""
-    found: dict[str, str] = {**np.geterr()}
+    found: Any = np.geterr()
     if np.geterrcall() is EAR:
         return {kind: "warn" if mode == "log" else mode for kind, mode in found.items()}
-    return found
+    return {**found}
 
 
 def listen() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
@@ -24,7 +25,6 @@ from gradwrap.compiler.ir.program import (
     mapped,
     same_step,
 )
-from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of

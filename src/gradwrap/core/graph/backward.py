@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Root = tuple["Node | Leaf", Any]
 
 
-def backward_pass(
+def backward_pass(  # noqa: PLR0913  the choices of a pass
     roots: Sequence[Root],
     *,
     retain_graph: bool = False,

@@ -113,5 +113,7 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
 
 def _is_annihilated(frame: FrameType) -> bool:
     """Tell if strong zeros replace what a formula makes of the zeros in its cotangent."""
-    wanted, g = frame.f_locals.get("asked"), frame.f_locals.get("g")
-    return bool(getattr(wanted, "zeros_annihilate", False)) and bool((g == 0).any())
+    if not getattr(frame.f_locals.get("asked"), "zeros_annihilate", False):
+        return False
+    cotangent: Any = frame.f_locals["g"]
+    return bool((cotangent == 0).any())
