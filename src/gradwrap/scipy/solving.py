@@ -83,8 +83,9 @@ class Solved(Composed):
         native = {name: silenced(value, name) for name, value in given.items()}
         native |= {"args": plain(words["args"])} if native.get("args") is not None else {}
         more = {} if self.prepare is None else self.prepare(native)
-        args, kwargs = form.placed(native)
-        words["result"] = result = scipys(row.path)(*args, **kwargs)
+        places, named = form.placed(native)
+        named |= {name: native[name] for name in native if name not in given}
+        words["result"] = result = scipys(row.path)(*places, **named)
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
         parts = self.function(**chosen(words | more, self.wanted))
         has_failed = isinstance(result, DICT) and result.get("success") is False
@@ -277,11 +278,8 @@ def _at(result: Any, path: Path) -> Any:
 def refuse(name: str, **options: Any) -> None:
     """Raise an error for the first of these options that is given."""
     for option, value in options.items():
-        if (
-            value is not None
-            and value is not False
-            and not (isinstance(value, (tuple, list)) and not value)
-        ):
+        is_default = value is None or (isinstance(value, (int, *SEQUENCE)) and not value)
+        if not is_default:
             raise NoRuleError(
                 f"{name} has no derivative with {option}=. Fix: leave it out, or .detach() what "
                 "is tracked."

@@ -65,7 +65,10 @@ def _rooted(
 
 
 def _fixed(result: Any, fun: Any, name: Any, args: Any) -> Any:
-    return _rooted(result, lambda x: as_array(fun(x, *args)) - x, name)
+    def step(x: Any) -> Any:
+        return as_array(fun(x, *args)) - x
+
+    return _rooted(result, step, name)
 
 
 # Minima -------------------------------------------------------------------------------------------
