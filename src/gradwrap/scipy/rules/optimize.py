@@ -54,10 +54,14 @@ def _rooted(
         made = fun(x, *args)
         return as_array(made[0] if jac is True or fprime is True else made)
 
-    if np.size(plain(residual(found))) > np.size(found):  # a solution by least squares
-        root = _stationary(grad(lambda x: np.sum(residual(x) ** 2) / 2), found, None)
-    else:
-        root = solution(lambda x: np.reshape(residual(x), np.shape(found)), found)
+    def reshaped(x: Any) -> Any:
+        return np.reshape(residual(x), np.shape(found))
+
+    def cost(x: Any) -> Any:
+        return np.sum(residual(x) ** 2) / 2
+
+    is_square = np.size(plain(residual(found))) == np.size(found)
+    root = solution(reshaped, found) if is_square else _stationary(grad(cost), found, None)
     if isinstance(result, dict) and is_recorded(root) and not result.get("converged", True):
         refuse_failure(name, False, result["flag"])
     is_inside = rest and isinstance(result[1], dict) and "root" in result[1]
