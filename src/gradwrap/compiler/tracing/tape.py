@@ -15,11 +15,11 @@ from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
-    NESTS,
     Guard,
     Instr,
     Ref,
     Value,
+    is_literal,
     item,
     mapped,
     same_step,
@@ -226,16 +226,13 @@ class Tape:
         if self.refused:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
-        recorded = tuple(
-            [
-                mapped(arg, self.recorded) if type_of(arg) in NESTS else self.recorded(arg)
-                for arg in args
-            ]
-        )
+        recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
         real = [
-            mapped(arg, self.real)
-            if type_of(arg) in NESTS
-            else (arg.value if isinstance(arg, Recorded) else arg)
+            arg.value
+            if isinstance(arg, Recorded)
+            else arg
+            if is_literal(arg)
+            else mapped(arg, self.real)
             for arg in args
         ]
         perform = self.library.performing(fn, name)
