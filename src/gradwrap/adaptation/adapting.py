@@ -17,6 +17,8 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
+from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -94,7 +96,8 @@ class _Runs:
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
         self.name: str = getattr(fun, "__name__", type(fun).__name__)
-        self.own: list[Namespace] = _generated(fun)
+        self.call: Callable[..., Any] = stand_in_of(fun) or fun
+        self.own: list[Namespace] = [*_generated(fun), Given(fun)]
         self.found: list[Namespace] = []
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
@@ -128,7 +131,7 @@ class _Runs:
             count = len(held)
             try:
                 if not self.watch:
-                    return self.fun(*args, **kwargs)
+                    return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
                 if first is None:
@@ -147,8 +150,8 @@ class _Runs:
 
     def _writes_stores(self, error: Exception) -> bool:
         """Rewrite stores in the modules of a traceback after a store has failed."""
-        found = [one for one in _namespaces_of(error) if write_stores(one)]
-        self.storing += [one for one in found if module_of(one) is not None]
+        found = [one for one in [*_namespaces_of(error), self.own[-1]] if write_stores(one)]
+        self.storing += [one for one in found if one is self.own[-1] or module_of(one) is not None]
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,10 +168,10 @@ class _Runs:
 
         before = sys.getprofile()
         if before is not None:  # a profiler is at work; the traceback is what is left
-            return self.fun(*args, **kwargs)
+            return self.call(*args, **kwargs)
         sys.setprofile(enter)
         try:
-            return self.fun(*args, **kwargs)
+            return self.call(*args, **kwargs)
         finally:
             if sys.getprofile() is enter:  # and not a profiler that the function has started
                 sys.setprofile(None)
@@ -274,7 +277,7 @@ def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
     found: list[Namespace] = []
     for value in values:
         if type_of(value) is ModuleType:
-            found.append(vars(value))
+            found.append(attributes_of(value))
             continue
         names = (
             attribute_or_none(value, "__module__"),

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import ABSENT, Change, Namespace, changes, changes_of_stores
+from gradwrap.adaptation.places import ABSENT, Change, Given, Namespace, changes, changes_of_stores
 from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
 from gradwrap.core.values.dynamic import (
     DICT,
@@ -84,6 +84,8 @@ _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
 """The findings in the namespaces of modules, and how many names they had then."""
+_store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
+"""The stores to rewrite in a module, beside the findings that they were found with."""
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
@@ -121,6 +123,9 @@ def _hold(namespace: Namespace) -> None:
 
 def _plan(namespace: Namespace) -> list[Change]:
     """Find the changes to a namespace, or reuse the plan of its last adaptation."""
+    if isinstance(namespace, Given):
+        namespace.plan = namespace.plan or changes(namespace)
+        return namespace.plan
     known = _plans.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
@@ -155,11 +160,27 @@ def write_stores(namespace: Namespace) -> bool:
         if adapted is None or adapted.stores:
             return False
         adapted.stores = True
-        found = changes_of_stores(namespace, adapted.plan)
+        found = [c for c in _store_plan(adapted) if c.place.read() is c.old]
         for change in found:
             change.place.write(change.new)
             adapted.plan.append(change)
     return bool(found)
+
+
+def _store_plan(adapted: _Adapted) -> list[Change]:
+    """Find the stores to rewrite in a namespace, once: its source is compiled again for this."""
+    namespace = adapted.namespace
+    if isinstance(namespace, Given):
+        namespace.stores = namespace.stores or changes_of_stores(namespace, adapted.plan)
+        return namespace.stores
+    known = _store_plans.get(id(namespace))
+    plan = _plans.get(id(namespace))
+    if known is not None and plan is not None and known[0] is plan[2]:
+        return known[1]
+    found = changes_of_stores(namespace, adapted.plan)
+    if plan is not None:
+        _store_plans[id(namespace)] = plan[2], found
+    return found
 
 
 def is_adapted(namespace: Namespace) -> bool:
@@ -177,7 +198,11 @@ def adapted_modules() -> list[str]:
     []
     """
     with _lock:
-        names = {one.namespace.get("__name__", "<generated code>") for one in _adapted.values()}
+        names = {
+            one.namespace.get("__name__", "<generated code>")
+            for one in _adapted.values()
+            if not isinstance(one.namespace, Given)
+        }
     return sorted(names)
 
 

@@ -155,6 +155,11 @@ def _partial(value: Any) -> Any:
     return functools.partial(stand_in, *value.args, **value.keywords)
 
 
+def _static(value: Any) -> Any:
+    stand_in = stand_in_of(value.__func__)
+    return None if stand_in is None else staticmethod(stand_in)
+
+
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
     return _by_kind(value) if "registry" in attributes_of(value) else _of_scipy(value)
@@ -221,6 +226,7 @@ def _compiled(function: Any) -> Any:
 _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     FunctionType: _function,
     functools.partial: _partial,
+    staticmethod: _static,
     ModuleType: _of_module,
     type_of(functools.cache(len)): _uncached,
 }
