@@ -34,6 +34,7 @@ __version__ = "0.1.0.dev0"
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import extend as extend
     from gradwrap import optimize as optimize
+    from gradwrap import random as random
     from gradwrap import testing as testing
     from gradwrap import tree as tree
     from gradwrap import typing as typing
@@ -79,6 +80,7 @@ else:
     _LATER = {
         "extend": "gradwrap.extend",
         "optimize": "gradwrap.optimize",
+        "random": "gradwrap.random",
         "testing": "gradwrap.testing",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",
