@@ -1,8 +1,8 @@
 """Samples as functions of their parameters, where no formula leads from plain noise to the sample.
 
 If F is the distribution function, then F(x, p) of a sample x is uniform for all parameters p. So x
-moves with p such that F(x, p) stays as it is: dx/dp = -F_p / F_x (Figurnov and others, 2018). That is
-the derivative of the quantile function in p, at the probability whose quantile is x.
+moves with p such that F(x, p) stays as it is: dx/dp = -F_p / F_x (Figurnov and others, 2018). This
+is the derivative of the quantile function in p, at the probability whose quantile is x.
 """
 
 from __future__ import annotations
