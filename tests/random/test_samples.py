@@ -8,7 +8,7 @@ import importlib
 import pickle
 import types
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,6 +18,9 @@ import gradwrap.random as ours
 import gradwrap.scipy as scipys
 from gradwrap.errors import CompileWarning, NoRuleError, TrackedValueError
 from gradwrap.random.distributions import ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 stats: Any = importlib.import_module("scipy.stats")
 gw: Any = gradwrap  # called in every way
@@ -71,6 +74,13 @@ SCIPYS: dict[str, Any] = {
     "vonmises": lambda x, mu, kappa: stats.vonmises.cdf(x, kappa, loc=mu),
 }
 """The distribution functions that the derivatives are compared with."""
+
+
+@pytest.fixture(autouse=True)
+def global_generator_as_before() -> Iterator[None]:
+    before = np.random.get_state()  # noqa: NPY002  the global one
+    yield
+    np.random.set_state(before)  # noqa: NPY002  likewise
 
 
 def draws(name: str, generator: Any, size: Any = 40) -> Any:
@@ -312,7 +322,7 @@ def test_the_module_has_numpys_names_and_its_global_generator() -> None:
     assert ours.PCG64 is np.random.PCG64
     assert {*dir(ours)} == {*dir(np.random)}
     np.random.seed(3)  # noqa: NPY002  the global one is tested
-    wanted = [np.random.normal(1.0, 2.0), np.random.gamma(2.0)]  # noqa: NPY002
+    wanted = [np.random.normal(1.0, 2.0), np.random.gamma(2.0)]  # noqa: NPY002  likewise
     ours.seed(3)
     found = gw.jvp(lambda p: (ours.normal(1.0, p), ours.gamma(p)), (2.0,), (1.0,))
     assert [*found[0]] == wanted
@@ -494,14 +504,14 @@ def test_adapted_packages_draw_the_same_numbers_with_derivatives(name: str) -> N
     np.random.seed(2)  # noqa: NPY002  the global generator
     wanted = function(1.5)
     package.held = np.random.default_rng(4)
-    np.random.seed(2)  # noqa: NPY002
+    np.random.seed(2)  # noqa: NPY002  likewise
     with gw.adapted(package):
         value, slope = gw.value_and_grad(lambda p: function(p))(1.5)
     assert value == wanted
     assert slope != 0.0
     assert type(vars(package)["held"]) is np.random.Generator
     package.held = np.random.default_rng(4)
-    np.random.seed(2)  # noqa: NPY002
+    np.random.seed(2)  # noqa: NPY002  likewise
     assert gw.value_and_grad(gw.adapting(function))(1.5) == (wanted, slope)
 
 
