@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
-    NESTS,
     Guard,
     Instr,
     Ref,
     Value,
+    is_literal,
     item,
     mapped,
     same_step,
@@ -226,16 +227,13 @@ class Tape:
         if self.refused:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
-        recorded = tuple(
-            [
-                mapped(arg, self.recorded) if type_of(arg) in NESTS else self.recorded(arg)
-                for arg in args
-            ]
-        )
+        recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
         real = [
-            mapped(arg, self.real)
-            if type_of(arg) in NESTS
-            else (arg.value if isinstance(arg, Recorded) else arg)
+            arg.value
+            if isinstance(arg, Recorded)
+            else arg
+            if is_literal(arg)
+            else mapped(arg, self.real)
             for arg in args
         ]
         perform = self.library.performing(fn, name)
@@ -259,7 +257,7 @@ class Tape:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        if self.errors is not None and np.geterr() != self.errors:
+        if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
         library = self.library
@@ -293,7 +291,7 @@ class Tape:
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""
-        found: Any = np.geterr()
+        found = modes()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
         if any(found[kind] not in ("ignore", "warn") for kind in changed):
             raise self.refuse(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -429,7 +430,7 @@ class Writer(SourceText):
     def _owned(self, chain: list[Instr], state: State, depth: int, dying: frozenset[int]) -> str:
         """Return the name of the array that receives a chain of additions."""
         first, last = chain[0], chain[-1]
-        whole = last._replace(args=(first.args[0], slice(0, 0), 0.0), out=last.out)
+        whole = replace(last, args=(first.args[0], slice(0, 0), 0.0), out=last.out)
         before = len(self.lines)
         self._write(whole, self._name(last.line), state, depth, dying)
         del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
