@@ -16,6 +16,7 @@ and Chromium, the program `chromium` or the one that `playwright install chromiu
 from __future__ import annotations
 
 import bisect
+import collections
 import contextlib
 import functools
 import http.server
@@ -151,7 +152,7 @@ def look(site: Path, folder: Path | None = None) -> list[str]:
                 view = browser.new_page(
                     viewport={"width": width, "height": height}, color_scheme=scheme
                 )
-                requests: list[Any] = []
+                requests = collections.UserList[Any]()
                 view.on("request", requests.append)
                 for name in pages(site):
                     requests.clear()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import check_links
+import check_snippets
 import gradwrap as gw
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +70,50 @@ def test_dead_links_of_a_site_are_found(tmp_path: Path) -> None:
     assert check_links.dead_links(tmp_path) == ["other.html: index.html#missing"]
     (tmp_path / "there.png").unlink()
     assert len(check_links.dead_links(tmp_path)) == 3
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_pages_have_right_types() -> None:
+    pytest.importorskip("mypy")
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    assert check_snippets.faults(pages) == []
+
+
+def test_an_example_keeps_its_line_and_functions_of_one_name_are_told_apart() -> None:
+    page = """\
+>>> def f(x):
+...     return x
+>>> f("a")
+'a'
+
+>>> def f(f, x):
+...     return f(x)
+>>> f(abs, -1)
+1
+>>> f()
+Traceback (most recent call last):
+TypeError: ...
+"""
+    assert check_snippets.code_of(page).rstrip("\n").splitlines() == [
+        "def f(x):",
+        "    return x",
+        'f("a")',
+        "",
+        "",
+        "def f_(f_, x):",
+        "    return f_(x)",
+        "f_(abs, -1)",
+    ]
+
+
+@pytest.mark.slow
+def test_an_example_of_a_wrong_type_is_found() -> None:
+    pytest.importorskip("mypy")
+    with tempfile.TemporaryDirectory(dir=ROOT / "docs") as folder:
+        page = Path(folder) / "wrong.md"
+        page.write_text("Text.\n\n>>> 1 + 'a'\n")
+        (found,) = check_snippets.faults([page])
+    assert re.search(r"wrong\.md:3: error: Unsupported operand types", found)
 
 
 def documented() -> dict[str, Any]:
