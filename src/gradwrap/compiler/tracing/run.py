@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.program import zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
@@ -121,7 +122,7 @@ def trace(
     given = [*map(library.is_input, leaves)] if given is None else given
     tape = Tape(library, None if first is None else first.instrs)
     if surroundings is not None and surroundings.sets_errors:
-        tape.errors = {**np.geterr()}
+        tape.errors = modes()
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []

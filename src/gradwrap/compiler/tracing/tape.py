@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
@@ -256,7 +257,7 @@ class Tape:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        if self.errors is not None and np.geterr() != self.errors:
+        if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
         library = self.library
@@ -290,7 +291,7 @@ class Tape:
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""
-        found: Any = np.geterr()
+        found = modes()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
         if any(found[kind] not in ("ignore", "warn") for kind in changed):
             raise self.refuse(
