@@ -9,8 +9,8 @@ reports
 - a page of the guides that has code, but none on the first screen of a desk;
 - a search that finds another page first than the one that explains the word.
 
-With a folder, it writes a picture of each first screen there. Needs `pip install playwright pillow`
-and Chromium, the program `chromium` or the one that `playwright install chromium` brings.
+With a folder, it writes a picture of each first screen there. Needs the extra `browser`, and
+Chromium: the program `chromium`, or the one that `playwright install chromium` brings.
 """
 
 from __future__ import annotations
