@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, TrackedValueError
 from lambdas import fn
 from packages import written
 
@@ -217,3 +217,71 @@ def test_nditer() -> None:
     check(run)
     with pytest.raises(NoRuleError, match=r"np.nditer\(x\) alone"):
         gw.grad(gw.adapting(lambda x: next(np.nditer([x, x]))[0]))(X)
+
+
+def caught(x: Any) -> Any:
+    try:
+        return math.sqrt(float(x[0]))
+    except ValueError:
+        return math.inf
+
+
+def test_a_refusal_that_the_code_catches_is_raised() -> None:
+    with pytest.raises(TrackedValueError, match="The code has caught this error"):
+        gw.grad(caught)(X)
+    check(caught)
+
+
+def test_a_refusal_may_be_caught_if_the_result_is_tracked() -> None:
+    def retried(x: Any) -> Any:
+        try:
+            return math.sqrt(float(x[0]))
+        except ValueError:
+            return np.sqrt(x[0])
+
+    assert np.allclose(gw.grad(retried)(X), differences(retried), rtol=1e-5)
+
+
+def test_methods_of_builtin_numbers() -> None:
+    functions = {name: getattr(float, name) for name in ("__mul__", "__rsub__", "__neg__")}
+
+    def run(x: Any) -> Any:
+        product = functions["__mul__"](x[0], x[1])
+        return functions["__rsub__"](product, 2.0) + functions["__neg__"](x[1])
+
+    check(run)
+
+
+def test_arange_between_tracked_numbers() -> None:
+    check(lambda x: np.sum(np.arange(x[0], x[1] + 2.0, 0.4) ** 2))
+
+
+def test_an_object_that_makes_an_array_of_itself(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Cell:
+            def __init__(self, array): self.array = array
+            def __array__(self, dtype=None, copy=None): return self.array
+        def run(x):
+            cell = Cell(np.zeros((2, 2)))
+            cell.array[0] = x
+            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__())
+        """,
+    )
+    check(package.run)
+
+
+def test_namespaces_of_array_api_compat(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from array_api_compat import array_namespace, numpy as default
+        def run(x):
+            xp = array_namespace(x, np.ones(2))
+            y = xp.asarray(default.asarray(x)[0])
+            y[y < 0] = 0.0
+            return xp.sum(xp.sqrt(y)) + xp.sum(xp.concat([x, x]))
+        """,
+    )
+    check(package.run)

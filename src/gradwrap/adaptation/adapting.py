@@ -7,7 +7,7 @@ import copy
 import functools
 import sys
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.modules import (
     can_adapt,
@@ -18,7 +18,7 @@ from gradwrap.adaptation.modules import (
     write_stores,
 )
 from gradwrap.adaptation.places import Given
-from gradwrap.adaptation.stand_ins import stand_in_of
+from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -29,7 +29,12 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import is_floating
-from gradwrap.core.observing.callers import latest_refusal
+from gradwrap.core.observing.callers import (
+    check_caught,
+    forget_refusals,
+    latest_refusal,
+    noted_refusal,
+)
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 
     from gradwrap.adaptation.places import Namespace
 
+Compiled = Literal["refused", "numerical"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -47,7 +53,11 @@ ROUNDS = 60
 """So many times a function is run at most."""
 
 
-def adapting(fun: Callable[P, R]) -> Callable[P, R]:
+@overload
+def adapting(fun: Callable[P, R], *, compiled: Compiled = ...) -> Callable[P, R]: ...
+@overload
+def adapting(*, compiled: Compiled) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
     """Return a function that may call packages which you cannot edit.
 
     While it runs on tracked values, the modules of `fun` and of the packages that it calls are
@@ -59,6 +69,10 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
     fun
         A function of arrays, or pytrees of arrays. It should not have side effects: it may run
         more than once.
+    compiled
+        What is done where a function of a compiled module (Cython, C) gets a tracked value. By
+        default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
+        by differences, with the error that it states, and to first order only.
 
     Raises
     ------
@@ -79,13 +93,17 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
     >>> gw.grad(running_product)(np.array([1.0, 2.0, 3.0]))
     array([9., 4., 2.])
     """
-    runs = _Runs(fun)
+    if fun is None:
+        return functools.partial(adapting, compiled=compiled)
+    if compiled not in ("refused", "numerical"):
+        raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
+    runs = _Runs(fun, compiled)
 
     @functools.wraps(fun)
-    def adapted(*args: P.args, **kwargs: P.kwargs) -> R:
+    def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not is_recorded([args, kwargs]):
             return fun(*args, **kwargs)
-        return runs(args, kwargs)  # type: ignore[no-any-return]  # what `fun` returns
+        return runs(args, kwargs)
 
     return adapted
 
@@ -93,7 +111,8 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
 class _Runs:
     """The runs of one function, and the namespaces that they found."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[..., Any], compiled: Compiled) -> None:
+        self.compiled: Compiled = compiled
         self.fun = fun
         self.name: str = getattr(fun, "__name__", type(fun).__name__)
         self.call: Callable[..., Any] = stand_in_of(fun) or fun
@@ -105,14 +124,19 @@ class _Runs:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = hold([*self.own, *self.found])
+        outside = compiled_as.set(self.compiled)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
+            noted = noted_refusal()
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
         finally:
+            compiled_as.reset(outside)
             release(held)
             self.found = [one for one in held if module_of(one) is not None]
+        if is_derived(flatten([args, kwargs])[0]):
+            check_caught(noted, flatten(out)[0])
         self._check(out, args, kwargs)
         return out
 
@@ -136,6 +160,7 @@ class _Runs:
             except Exception as error:  # noqa: BLE001  raised again below
                 if first is None:
                     first, refusal = error, latest_refusal(error)
+                forget_refusals()
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))

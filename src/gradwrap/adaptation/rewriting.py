@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ours: Any = drop_in
-METHODS = frozenset({"astype", "copy", "dot", "ndarray"})
+METHODS = frozenset({"__array__", "astype", "copy", "dot", "ndarray"})
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
@@ -41,6 +41,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
             return np.dot(owner, *args, **options)
         if is_differentiating() and owner.dtype.kind in "fc":
             return getattr(ours.array(owner), name)(*args, **options)
+    elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
+        return owner
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)

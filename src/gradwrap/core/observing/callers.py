@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.called import called_at, remedy_of_call
@@ -226,6 +227,31 @@ def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     if caller is not None:
         _latest.set(_Refusal(type(error), str(error), caller.code, caller.line))
     return error
+
+
+def noted_refusal() -> object:
+    """Return the last refusal of this context as it was noted, for `check_caught`."""
+    return _latest.get()
+
+
+def forget_refusals(since: object = None) -> None:
+    """Forget the refusals since another was noted: the call was made in another way."""
+    _latest.set(since if isinstance(since, _Refusal) else None)
+
+
+def check_caught(since: object, out: object) -> None:
+    """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
+
+    `since` is what was noted before the code ran.
+    """
+    latest = _latest.get()
+    if latest is None or latest is since or is_recorded(out):
+        return
+    _latest.set(None)
+    raise latest.error(
+        f"{latest.message} The code has caught this error, and its result depends on nothing "
+        "tracked: a gradient would be zero."
+    )
 
 
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
