@@ -33,8 +33,10 @@ __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import extend as extend
+    from gradwrap import jax as jax
     from gradwrap import optimize as optimize
     from gradwrap import testing as testing
+    from gradwrap import torch as torch
     from gradwrap import tree as tree
     from gradwrap import typing as typing
     from gradwrap.adaptation.adapting import adapting as adapting
@@ -78,8 +80,10 @@ else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
         "extend": "gradwrap.extend",
+        "jax": "gradwrap.jax",
         "optimize": "gradwrap.optimize",
         "testing": "gradwrap.testing",
+        "torch": "gradwrap.torch",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",
         "adapt": "gradwrap.adaptation.public",
@@ -135,7 +139,7 @@ else:
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
-    _INTERNAL = {"adaptation", "backends", "core", "rules", "transforms"}
+    _INTERNAL = {"adaptation", "backends", "bridges", "core", "rules", "transforms"}
     _PUBLIC = sorted({*_LATER, *(name for name in globals() if name[0] != "_")} - _INTERNAL)
     __all__ = list(_PUBLIC)
 

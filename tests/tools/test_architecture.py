@@ -31,8 +31,8 @@ LAYERS: tuple[set[str], ...] = (
     {"backends"},
     {"transforms"},
     {"autograd", "compiler", "cupy", "drawing", "extend", "numpy", "profiling", "scipy", "testing"}
-    | {"tree"},
-    {"dask", "optimize"},
+    | {"bridges", "tree"},
+    {"dask", "jax", "optimize", "torch"},
     {"adaptation"},
     {"_elsewhere", "_setup"},
     {"__init__"},

@@ -129,6 +129,10 @@ class Value(NamedTuple):
     order: str = "C"
 
 
+OPAQUE = "opaque."
+"""The names of functions that source cannot name begin with it, such as `opaque.f`."""
+
+
 class Instr(NamedTuple):
     """One operation, `out = fn(*args, **kw)`; see the module's docstring."""
 
@@ -151,6 +155,11 @@ class Instr(NamedTuple):
     def op(self) -> Operation:
         """Return the row of the table of operations."""
         return OPERATIONS[self.name]
+
+    @property
+    def is_opaque(self) -> bool:
+        """Tell if source cannot name the function."""
+        return self.name.startswith(OPAQUE)
 
 
 class Carry(NamedTuple):
