@@ -97,12 +97,13 @@ def test_transforms_of_jax(name: str, compile_: bool) -> None:
 def test_complex_arrays_have_jaxs_convention() -> None:
     z = jnp.array([1 + 2j, 0.5 - 1j])
     own_, jaxs_ = callback(lambda z: np.sin(z) * np.conj(z)), lambda z: jnp.sin(z) * jnp.conj(z)
-    for transform in (
+    transforms: list[Any] = [
         lambda f: jax.vjp(f, z)[1](z * 1j),
         lambda f: jax.jvp(f, (z,), (z * 1j,)),
         lambda f: jax.grad(lambda z: jnp.abs(f(z)).sum())(z),
         lambda f: jax.vjp(lambda z: jax.vjp(f, z)[1](z)[0], z)[1](z),
-    ):
+    ]
+    for transform in transforms:
         for one, other in zip(
             jax.tree.leaves(transform(own_)), jax.tree.leaves(transform(jaxs_)), strict=True
         ):

@@ -139,7 +139,7 @@ def test_a_module_with_its_parameters_as_arguments() -> None:
 
 
 def test_a_function_of_torch_without_forward_mode() -> None:
-    class Cube(torch.autograd.Function):
+    class Cube(torch.autograd.Function):  # type: ignore[misc]  # torch is not typed here
         generate_vmap_rule = True
 
         @staticmethod
