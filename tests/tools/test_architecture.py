@@ -53,8 +53,8 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"array"},
     ),
     "compiler": (
-        *({"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}, {"calls"}),
-        {"__main__"},
+        *({"cache"}, {"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}),
+        *({"calls"}, {"__main__"}),
     ),
 }
 """The same within three packages."""
