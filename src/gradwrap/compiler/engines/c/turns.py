@@ -150,10 +150,10 @@ class Turns:
         `take` allocates bytes of the workspace and returns their offset.
         """
         codes = [piece.code for piece in self.pieces]
-        spans = _in_strips(_with_rest(codes, _spans(codes, 8)))
+        spans = _in_strips(_with_rest(codes, repetitions(codes, 8)))
         entries, places = self._entries(spans, needed, take)
         for _ in range(DEPTH):
-            spans = _spans(_codes_of(entries), 4)
+            spans = repetitions(_codes_of(entries), 4)
             if not any(turns for _, _, turns in spans):
                 break
             entries = _outer(entries, spans)
@@ -299,7 +299,7 @@ class Turns:
 # Search for turns ---------------------------------------------------------------------------------
 
 
-def _spans(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
+def repetitions(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
     """Split a sequence into spans (start, length of a turn, turns); 0 turns outside of loops."""
     spans: list[tuple[int, int, int]] = []
     following = _next_alike(codes, gram)
