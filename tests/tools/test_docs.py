@@ -200,7 +200,9 @@ def public(module: str) -> set[str]:
     return {name for name in names if not inspect.ismodule(getattr(found, name))}
 
 
-@pytest.mark.parametrize("module", ["", "autograd", "compiler", "extend", "optimize", "testing"])
+@pytest.mark.parametrize(
+    "module", ["", "autograd", "compiler", "extend", "optimize", "random", "testing"]
+)
 def test_every_public_name_has_an_entry_with_an_example(module: str) -> None:
     entries = documented()
     again = {name for name in public(module) if module and name in public("")}
