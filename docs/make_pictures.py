@@ -1,6 +1,6 @@
 """Draw the pictures of the README and the guides: `python docs/make_pictures.py`.
 
-Needs the extra `docs` and Graphviz.
+Needs the extra `docs`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,12 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def make() -> None:
-    """Draw the graphs of a small network's loss and of a sum, and the fit of the tutorial."""
+    """Draw the graph of a sum, and the fit of the tutorial."""
     import matplotlib as mpl
 
     mpl.rcParams["svg.hashsalt"] = "gradwrap"  # so that the same picture is the same file
     fit: dict[str, Any] = runpy.run_path(str(EXAMPLES / "curve_fit.py"))
     fit["picture"](fit["main"](), str(PICTURES / "fit.svg"))
-
-    w = gw.wrap(np.ones(3), requires_grad=True)
-    bias = gw.wrap(np.zeros(()), requires_grad=True)
-    x, y = np.ones((5, 3)), np.ones(5)
-    loss = np.mean((np.tanh(x @ w + bias) - y) ** 2)
-    gw.draw(loss, names={"w": w, "b": bias, "loss": loss}).save(PICTURES / "graph.svg")
 
     a, b, c, d = (gw.wrap(np.full(3, float(i)), requires_grad=True) for i in range(1, 5))
     e = a * b + np.log(d) * c.detach()

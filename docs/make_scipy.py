@@ -16,8 +16,8 @@ import scipy.special
 from gradwrap.core.table.registry import search_function
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi
-from gradwrap.scipy.names import NAMES
 from gradwrap.scipy.table import Row, all_rows
+from scipy_names import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -295,7 +296,7 @@ def test_writes_of_a_turn_are_performed_in_an_order_for_all_turns() -> None:
 def write(name: str, *places: Any) -> Write:
     """A write of ten turns; places that vary are ranges."""
     parts = [Idx(tuple(part)) if isinstance(part, range) else part for part in places]
-    return Write(NO_OPERATION._replace(name=name), parts, None)
+    return Write(replace(NO_OPERATION, name=name), parts, None)
 
 
 def test_writes_that_meet_in_both_orders_stay_in_turns() -> None:

@@ -55,21 +55,21 @@ def _twice(program: Program) -> None:
 
 def _operand(program: Program) -> None:
     step = _steps(program)[-1]
-    _steps(program)[-1] = step._replace(args=(Ref(10_000), step.args[1]))
+    _steps(program)[-1] = step.on((Ref(10_000), step.args[1]))
 
 
 def _count(program: Program) -> None:
     step = _steps(program)[-1]
-    _steps(program)[-1] = step._replace(args=step.args[:1])
+    _steps(program)[-1] = step.on(step.args[:1])
 
 
 def _literal(program: Program) -> None:
     step = _steps(program)[-1]
-    _steps(program)[-1] = step._replace(args=(step.args[0], X))
+    _steps(program)[-1] = step.on((step.args[0], X))
 
 
 def _name(program: Program) -> None:
-    _steps(program)[-1] = _steps(program)[-1]._replace(name="add")
+    _steps(program)[-1] = replace(_steps(program)[-1], name="add")
 
 
 def _leaf(program: Program) -> None:
@@ -209,7 +209,7 @@ def test_a_pass_that_breaks_a_program_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def _round(program: Program) -> None:
     step = _steps(program)[0]
-    _steps(program)[0] = step._replace(fn=np.cos, name="cos")
+    _steps(program)[0] = replace(step, fn=np.cos, name="cos")
 
 
 def _round_and_say_so(program: Program) -> None:

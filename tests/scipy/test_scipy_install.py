@@ -185,6 +185,17 @@ def test_a_refusal_that_is_pending_while_python_optimizes_code_is_raised(solver:
             gw.jvp(lambda s: solve(lambda t: t**2 - s, 0.0, 5.0), (2.0,), (1.0,))
 
 
+def test_methods_are_found_after_look_ups_with_a_pending_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = gw.wrap(np.ones(2))
+    for turn in range(300):
+        monkeypatch.setattr(gw.Variable, "turn", turn, raising=False)  # Python looks up all anew
+        with pytest.raises(TrackedValueError):
+            gw.grad(lambda s: OPTIMIZE.brenth(lambda t: t**2 - s, 0.0, 5.0))(2.0)
+    assert hasattr(x, "tobytes")
+
+
 def test_a_value_error_of_a_package_says_that_it_ran_on_tracked_values() -> None:
     with pytest.raises(ValueError, match="must return a scalar value") as raised:
         gw.grad(lambda v: OPTIMIZE.minimize(lambda u: (u - v) ** 2, 0.0).x[0])(2.0)

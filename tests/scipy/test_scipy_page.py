@@ -7,8 +7,8 @@ from importlib import import_module
 import pytest
 
 import make_scipy
-from gradwrap.scipy.names import NAMES
 from gradwrap.scipy.table import all_rows, rows_of
+from scipy_names import NAMES
 
 OBJECTS = {row.path.rpartition(".")[2] for row in all_rows()}
 # the rows of methods, such as those of stats.multivariate_normal, are below an object's name

@@ -11,6 +11,7 @@ ROOMS = (
     "bridges",
     "compiler",
     "existing",
+    "random",
     "scale",
 )
 CLOCKS = re.compile(

@@ -1,8 +1,8 @@
-"""Pictures of recorded graphs: as Mermaid and DOT text, and through Graphviz as SVG and PNG.
+"""Pictures of recorded graphs: as SVG, as Mermaid and DOT text, and through Graphviz as PNG.
 
-`collecting` describes a graph by boxes and arrows (`graph`), `folding` makes a large one small,
-`text` writes it down, `picture` renders it. `running` records the call of a function, `notebook`
-shows a variable.
+`collecting` describes a graph by boxes and arrows (`graph`), `folding` makes a large one small.
+`layout` finds places for them and `svg` writes the picture; `text` writes Mermaid and DOT;
+`picture` offers all forms. `running` records the call of a function, `notebook` shows a variable.
 """
 
 from __future__ import annotations

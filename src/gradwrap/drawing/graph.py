@@ -15,18 +15,20 @@ class Kind(NamedTuple):
     name: str
     fill: str
     border: str
+    dark: str
+    """The fill on a dark page."""
     is_round: bool = True
     is_dashed: bool = False
     is_double: bool = False
     is_bold: bool = False
 
 
-LEAF = Kind("leaf", "#d9f0d9", "#3a7d3a")
-FROZEN = Kind("frozen", "#e6e6e6", "#777")
-DETACHED = Kind("detached", "#f6f6f6", "#777", is_dashed=True)
-OPERATION = Kind("operation", "#dde8f7", "#4a6fa5", is_round=False)
-GROUP = Kind("group", "#fbeed3", "#a8782a", is_round=False, is_double=True)
-OUTPUT = Kind("output", "#fff", "#111", is_bold=True)
+LEAF = Kind("leaf", "#d9f0d9", "#3a7d3a", "#1e4620")
+FROZEN = Kind("frozen", "#e6e6e6", "#777", "#3a3a3a")
+DETACHED = Kind("detached", "#f6f6f6", "#777", "#2b2b2b", is_dashed=True)
+OPERATION = Kind("operation", "#dde8f7", "#4a6fa5", "#22395c", is_round=False)
+GROUP = Kind("group", "#fbeed3", "#a8782a", "#553d12", is_round=False, is_double=True)
+OUTPUT = Kind("output", "#fff", "#111", "#111", is_bold=True)
 KINDS = (LEAF, FROZEN, DETACHED, OPERATION, GROUP, OUTPUT)
 OPERATIONS = (OPERATION, GROUP)
 TIMES = "\N{MULTIPLICATION SIGN}"

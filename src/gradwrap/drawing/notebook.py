@@ -55,11 +55,10 @@ def _origin(variable: Any) -> str:
 
 
 def _picture(variable: Any) -> str:
-    """Return the graph as SVG; "" without a graph, for a large one, or without Graphviz."""
+    """Return the graph as SVG; "" without a graph, or for a large one."""
     node = variable._node
     if node is None or variable.is_leaf or is_longer_than(MOST_NODES, node):
         return ""
     with contextlib.suppress(GradwrapError):
-        svg = Drawing(folded(collect(variable, None), MOST_BOXES)).svg()
-        return svg[svg.index("<svg") :]
+        return Drawing(folded(collect(variable, None), MOST_BOXES)).svg()
     return ""

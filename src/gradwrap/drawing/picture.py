@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradwrap.drawing.svg import to_svg
 from gradwrap.drawing.text import to_dot, to_mermaid
 from gradwrap.errors import MissingToolError
 
@@ -33,36 +33,38 @@ class Drawing:
         return to_dot(self._graph)
 
     def svg(self) -> str:
-        """Return the picture as SVG.
+        """Return the picture as SVG; it is dark where the reader asks for dark pages."""
+        return to_svg(self._graph)
+
+    def png(self) -> bytes:
+        """Return the picture as PNG.
 
         Raises
         ------
         MissingToolError
             The package `graphviz` or the program `dot` is missing.
         """
-        return self._rendered("svg").decode()
-
-    def png(self) -> bytes:
-        """Return the picture as PNG; errors are those of `svg`."""
         return self._rendered("png")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file, in the format that its suffix names.
 
-        `.svg`, `.png`, `.pdf` need Graphviz; `.mmd` (Mermaid) and `.dot` or `.gv` need nothing.
+        `.svg`, `.mmd` (Mermaid) and `.dot` or `.gv` need nothing; `.png` and `.pdf` need Graphviz.
 
         Raises
         ------
         ValueError
             Another suffix.
         MissingToolError
-            As for `svg`.
+            As for `png`.
         """
         path = Path(path)
         suffix = path.suffix.lower()
         if suffix in {".mmd", ".dot", ".gv"}:
             content = (self.mermaid if suffix == ".mmd" else self.dot).encode()
-        elif suffix in {".svg", ".png", ".pdf"}:
+        elif suffix == ".svg":
+            content = self.svg().encode()
+        elif suffix in {".png", ".pdf"}:
             content = self._rendered(suffix[1:])
         else:
             raise ValueError(
@@ -71,8 +73,8 @@ class Drawing:
         path.write_bytes(content)
 
     def _rendered(self, form: str) -> bytes:
-        needs = "SVG, PNG and PDF need"
-        or_text = "or use the text, drawing.mermaid or .dot."
+        needs = "PNG and PDF need"
+        or_text = "or use drawing.svg(), or the text, drawing.mermaid or .dot."
         try:
             import graphviz
         except ImportError:
@@ -97,10 +99,12 @@ class Drawing:
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, str]:
-        """Return the forms for a notebook: Mermaid, and SVG if Graphviz is installed."""
-        bundle = {"text/plain": repr(self), "text/vnd.mermaid": self.mermaid}
-        with contextlib.suppress(MissingToolError):
-            bundle["image/svg+xml"] = self.svg()
+        """Return the forms for a notebook: Mermaid and SVG."""
+        bundle = {
+            "text/plain": repr(self),
+            "text/vnd.mermaid": self.mermaid,
+            "image/svg+xml": self.svg(),
+        }
         return {
             kind: text
             for kind, text in bundle.items()

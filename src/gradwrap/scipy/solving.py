@@ -6,6 +6,8 @@ function theorem, gives the derivative. `attached` combines the two.
 
 from __future__ import annotations
 
+import copy
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +15,16 @@ from scipy.sparse.linalg import LinearOperator
 
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
-from gradwrap.core.values.dynamic import DICT
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import SciPyCall, wrappers_in
+from gradwrap.scipy.array_api import array_api_paths
+from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
+from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.results import with_parts
 from gradwrap.scipy.table import Row
+from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
 
 if TYPE_CHECKING:
@@ -27,6 +32,99 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.results import Path
     from gradwrap.transforms.custom_calls import Pull
+
+
+optimize: Any = import_module("scipy.optimize")
+HOLDERS = (optimize.Bounds, optimize.LinearConstraint, optimize.NonlinearConstraint)
+"""The classes of options whose attributes may be callbacks or tracked."""
+AS_GIVEN = ("args", "kwargs", "method", "qrng", "workers")
+"""The arguments whose functions are not callbacks of SciPy's."""
+
+
+class Solved(Composed):
+    """A function with callbacks: `parts(result, ...)` gives parts of SciPy's result derivatives.
+
+    SciPy computes `result` on plain data. The other parameters of `parts` have the names of SciPy's
+    parameters, and receive the arguments: `fun` is the first of them, and `name` the function's
+    public name. `parts` returns the variables of parts of the result by their paths.
+    """
+
+    def __init__(
+        self,
+        parts: Callable[..., Mapping[Path, Any]],
+        *,
+        refused: str = "",
+        checks: bool = False,
+        calls_back: bool = True,
+        prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(parts, calls_back=calls_back)
+        self.wanted: frozenset[str] = parameters_of(parts)
+        self.refused = refused.split()
+        """Options with which the result has no derivative."""
+        self.checks = checks
+        """The function checks by itself that SciPy has succeeded."""
+        self.prepare = prepare
+        """A function that changes the arguments for SciPy, and returns more words for `parts`."""
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: SciPy checks them."""
+        return True
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call SciPy's function on plain data, and attach the derivatives of the parts."""
+        form = form_of(row, len(args), tuple(kwargs))
+        given = form.named(args, kwargs)
+        words = form.defaults | given
+        options = words.pop(form.options, {}) if form.options else {}
+        words |= options | {"fun": next(iter(given.values())), "name": row.name}
+        refuse(row.name, **{name: words.get(name) for name in self.refused})
+        words["args"] = () if words.get("args") is None else as_args(words["args"])
+        native = {name: silenced(value, name) for name, value in given.items()}
+        native |= {"args": plain(words["args"])} if native.get("args") is not None else {}
+        more = {} if self.prepare is None else self.prepare(native)
+        places, named = form.placed(native)
+        named |= {name: native[name] for name in native if name not in given}
+        words["result"] = result = scipys(row.path)(*places, **named)
+        words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
+        parts = self.function(**chosen(words | more, self.wanted))
+        has_failed = isinstance(result, DICT) and result.get("success") is False
+        if has_failed and not self.checks and is_recorded(list(parts.values())):
+            refuse_failure(row.name, False, result.get("message", ""))
+        return attached(row.path, more.get("shown", lambda made: made)(result), parts)
+
+
+def _by_array_api(row: Row, form: Any, given: dict[str, Any]) -> Any:
+    """Call SciPy's function on variables; numbers and arrays become variables too."""
+
+    def wrapped(value: Any) -> Any:
+        if isinstance(value, TUPLE):
+            return tuple(wrapped(part) for part in value)
+        is_number = type(value) in (int, float) or isinstance(value, (np.ndarray, np.generic))
+        return wrapped_untracked(np.asarray(value, dtype=float)) if is_number else value
+
+    ends = list(given)[1:3]
+    with array_api_paths():
+        args, kwargs = form.placed(
+            {key: wrapped(v) if key in (*ends, "args") else v for key, v in given.items()}
+        )
+        return scipys(row.path)(*args, **kwargs)
+
+
+def silenced(value: Any, name: str = "") -> Any:
+    """Convert an argument to plain data, and its callbacks to functions of plain data."""
+    if name in AS_GIVEN or isinstance(value, LOW_LEVEL):
+        return plain(value)
+    if isinstance(value, DICT):
+        return {key: silenced(part, key) for key, part in value.items()}
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [silenced(part) for part in value])
+    if isinstance(value, HOLDERS):
+        made = copy.copy(value)
+        vars(made).update(silenced(vars(value)))
+        return made
+    is_callback = not isinstance(value, type) and not hasattr(value, "shape")
+    return quiet(value) if is_callback and callable(value) else plain(value)
 
 
 def plain(value: Any) -> Any:
@@ -180,11 +278,8 @@ def _at(result: Any, path: Path) -> Any:
 def refuse(name: str, **options: Any) -> None:
     """Raise an error for the first of these options that is given."""
     for option, value in options.items():
-        if (
-            value is not None
-            and value is not False
-            and not (isinstance(value, (tuple, list)) and not value)
-        ):
+        is_default = value is None or (isinstance(value, (int, *SEQUENCE)) and not value)
+        if not is_default:
             raise NoRuleError(
                 f"{name} has no derivative with {option}=. Fix: leave it out, or .detach() what "
                 "is tracked."

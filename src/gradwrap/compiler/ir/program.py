@@ -133,8 +133,9 @@ OPAQUE = "opaque."
 """The names of functions that source cannot name begin with it, such as `opaque.f`."""
 
 
-class Instr(NamedTuple):
-    """One operation, `out = fn(*args, **kw)`; see the module's docstring."""
+@dataclass(slots=True)
+class Instr:
+    """One operation, `out = fn(*args, **kw)`; see the module's docstring. It never changes."""
 
     fn: Callable[..., Any]
     name: str
@@ -150,11 +151,42 @@ class Instr(NamedTuple):
     """Whether the operation may return a view, but returned a copy in the trace."""
     is_kernel: bool = False
     """Whether an engine generated the function; source calls it by `name`."""
+    op: Operation = field(init=False, compare=False)
+    """The row of the table of operations."""
+    _reads: list[int] | None = field(init=False, default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        self.op = OPERATIONS[self.name]
 
     @property
-    def op(self) -> Operation:
-        """Return the row of the table of operations."""
-        return OPERATIONS[self.name]
+    def reads(self) -> list[int]:
+        """The numbers of the values that the instruction reads, in reverse order."""
+        found = self._reads
+        if found is None:
+            found = self._reads = []
+            for part in reversed(self.args):
+                kind = type_of(part)
+                if kind is Ref:
+                    found.append(part.index)
+                elif kind not in LITERALS:
+                    _collect(part, found)
+            if self.kw:
+                _collect(self.kw, found)
+        return found
+
+    def on(self, args: tuple[Any, ...]) -> Instr:
+        """Return the same operation on other arguments."""
+        return Instr(
+            self.fn,
+            self.name,
+            args,
+            self.kw,
+            self.out,
+            self.views,
+            self.line,
+            self.copied,
+            self.is_kernel,
+        )
 
     @property
     def is_opaque(self) -> bool:
@@ -315,9 +347,15 @@ def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
             yield from bodies_of(step.body)
 
 
-def _copied(block: Block) -> Block:
-    branches = {found: _copied(branch) for found, branch in block.branches.items()}
-    return replace(block, body=[changed(step, _same) for step in block.body], branches=branches)
+def _copied(root: Block) -> Block:
+    found = replace(root)
+    waiting = [found]
+    while waiting:
+        block = waiting.pop()
+        block.body = [changed(step, _same) for step in block.body]
+        block.branches = {key: replace(branch) for key, branch in block.branches.items()}
+        waiting.extend(block.branches.values())
+    return found
 
 
 def _same(leaf: Any) -> Any:
@@ -474,28 +512,30 @@ def _collect(nest: Any, found: list[int]) -> None:
 
 def used(step: Instr | Loop) -> list[int]:
     """Return the numbers of the values that an instruction reads, or a loop reads from outside."""
-    found: list[int] = []
-    if isinstance(step, Loop):
-        _collect([*step.reads.values(), *(carry.first for carry in step.carries)], found)
-        inside = step.found
-        for one in step.body:
-            found += [index for index in used(one) if index not in inside]
-            inside.update(given(one))
-        return found
-    for part in reversed(step.args):
-        kind = type_of(part)
-        if kind is Ref:
-            found.append(part.index)
-        elif kind not in LITERALS:
-            _collect(part, found)
-    if step.kw:
-        _collect(step.kw, found)
+    if isinstance(step, Instr):
+        return step.reads
+    found = refs([*step.reads.values(), *(carry.first for carry in step.carries)])
+    inside = step.found
+    for one in step.body:
+        found += [index for index in used(one) if index not in inside]
+        inside.update(given(one))
     return found
 
 
 def given(step: Instr | Loop) -> tuple[int, ...]:
     """Return the numbers of the values that an instruction or a loop defines."""
     return step.outs if isinstance(step, Loop) else (step.out,)
+
+
+def is_literal(nest: Any) -> bool:
+    """Tell if a key or another nest of tuples and slices names no value."""
+    kind = type_of(nest)
+    if kind is TUPLE:
+        return all(type_of(part) in LITERALS or is_literal(part) for part in nest)
+    if kind is SLICE:
+        bounds: Sequence[Any] = (nest.start, nest.stop, nest.step)
+        return all(type_of(bound) in LITERALS for bound in bounds)
+    return kind in LITERALS
 
 
 def mapped(nest: Any, change: Callable[[Any], Any]) -> Any:
@@ -522,8 +562,8 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
             stacks=dict(step.stacks),
             finals=dict(step.finals),
         )
-    kw = mapped(step.kw, change) if step.kw else ()
-    return step._replace(args=mapped(step.args, change), kw=kw)
+    made = step.on(mapped(step.args, change))
+    return replace(made, kw=mapped(step.kw, change)) if step.kw else made
 
 
 def token(nest: Any) -> Any:
@@ -558,6 +598,8 @@ def same_nest(one: Any, other: Any) -> bool:
         return bool(one.index == other.index)
     if kind is TUPLE or kind is LIST:
         return len(one) == len(other) and all(map(same_nest, one, other))
+    if kind is int:
+        return bool(one == other)
     return bool(token(one) == token(other))
 
 

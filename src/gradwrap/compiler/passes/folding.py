@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Folding:
                 and base.dtype.kind == "f"
                 and _same_but_order(value, base)
             ):
-                return instr._replace(fn=quicker, name=quicker.__name__, args=args[:1])
+                return replace(instr, fn=quicker, name=quicker.__name__, args=args[:1])
         if not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
         folded = self.folded(instr) if op.folds and value.is_ndarray else None
@@ -81,7 +82,7 @@ class Folding:
         if not (self.numbers or self.broadcasts) or len(args) != 2 or not is_elementwise(instr):
             return instr
         narrowed = self.narrow(instr, self.weak(instr, args))
-        return instr if narrowed is args else instr._replace(args=narrowed)
+        return instr if narrowed is args else instr.on(narrowed)
 
     def filled(self, instr: Instr, number: Any, dtype: Any) -> Instr | None:
         """Return an instruction that makes the result as an array of one number, or None.

@@ -74,7 +74,7 @@ class _Written:
         """Return the first version whose elements at a key equal those of the newest."""
         if self._stamps is None and place is not None and self._form in (None, len(place)):
             return self._last.get(place, 0)
-        return int(np.max(self._stamped()[key], initial=0))
+        return int(self._stamped()[key].max(initial=0))
 
     def _stamped(self) -> Any:
         if self._stamps is None:
@@ -198,7 +198,7 @@ class Accesses:
         else:
             number = writes.read if least <= writes.read <= latest else latest
             writes.read = number
-        return instr._replace(args=(Ref(writes.versions[number][0]), *instr.args[1:]))
+        return instr.on((Ref(writes.versions[number][0]), *instr.args[1:]))
 
     def new(
         self, like: Instr, fn: Any, name: str, args: tuple[Any, ...], *, views: bool = False
@@ -224,7 +224,8 @@ def is_fixed(key: Any) -> bool:
 
 def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the integers of a key, counted from the front; None for other keys."""
-    parts: Any = key if isinstance(key, TUPLE) else (key,)
-    if not parts or any(type(part) is not int for part in parts):
+    if type(key) is int:
+        return (key % shape[0],)
+    if not isinstance(key, TUPLE) or not key or any(type(part) is not int for part in key):
         return None
-    return tuple(part % length for part, length in zip(parts, shape, strict=False))
+    return tuple(part % length for part, length in zip(key, shape, strict=False))

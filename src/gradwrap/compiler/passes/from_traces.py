@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +208,8 @@ def _enter(
         _enter_constants(program, path, constants, (instr.args, instr.kw))
         path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
         block.body.append(
-            instr._replace(
+            replace(
+                instr,
                 args=mapped(instr.args, path.leaf),
                 kw=mapped(instr.kw, path.leaf),
                 out=path.numbers[instr.out],

@@ -9,6 +9,7 @@ Multiplying by 2, 4, 8 ... and then by another number becomes one product, which
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,7 +177,7 @@ class _Signs:
             (self.same if is_opposite else self.opposite)[step.out] = source
         elif position is not None and not is_opposite:
             self._negate(position)
-            self.body[position] = self.body[position]._replace(out=step.out)
+            self.body[position] = replace(self.body[position], out=step.out)
             self.products[step.out] = position
         else:
             self._write(step)
@@ -184,7 +185,7 @@ class _Signs:
     def even(self, step: Instr) -> None:
         """Rewrite an even function, which ignores the sign of its argument."""
         source, _ = self._parts(step.args[0])
-        self.body.append(step._replace(args=(source,)))
+        self.body.append(step.on((source,)))
 
     def product(self, step: Instr) -> None:
         """Rewrite `x * y` and `x / y`."""
@@ -193,10 +194,10 @@ class _Signs:
         if type(one) is not Ref or type(other) is not Ref:
             self._scaled(step, one, other, opposite)
         elif not opposite:
-            self.body.append(step._replace(args=(one, other)))
+            self.body.append(step.on((one, other)))
         elif step.out in self.free:
             made = self.program.new(self.program.values[step.out])
-            self.body.append(step._replace(args=(one, other), out=made.index))
+            self.body.append(replace(step, args=(one, other), out=made.index))
             self.opposite[step.out] = made
         else:
             position = self._scaled_once(step.args[1] if sign else step.args[0])
@@ -204,7 +205,7 @@ class _Signs:
                 self._write(step)
                 return
             self._negate(position)
-            self.body.append(step._replace(args=(one, other)))
+            self.body.append(step.on((one, other)))
 
     def _scaled_once(self, leaf: Ref) -> int | None:
         """Return the position of a product with a number that is read once, or None."""
@@ -214,7 +215,7 @@ class _Signs:
         """Negate the number in a product."""
         scaled: Instr = self.body[position]
         args = tuple(arg if type(arg) is Ref else _negated(arg) for arg in scaled.args)
-        self.body[position] = scaled._replace(args=args)
+        self.body[position] = scaled.on(args)
 
     def _scaled(self, step: Instr, one: Any, other: Any, opposite: bool) -> None:
         """Rewrite a product or quotient of an array and a number."""
@@ -236,7 +237,7 @@ class _Signs:
             number, out = _negated(number), made.index
         self.products[out] = len(self.body)
         args = (array, number) if type(one) is Ref else (number, array)
-        self.body.append(step._replace(args=args, out=out))
+        self.body.append(replace(step, args=args, out=out))
 
     def sum(self, step: Instr) -> None:
         """Rewrite `x + y`."""
@@ -273,7 +274,7 @@ SCALING = frozenset({Sign.NEGATION, Sign.PRODUCT})
 
 def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:
     """Return the step with another ufunc."""
-    return step._replace(fn=fn, name=fn.__name__, args=args)
+    return replace(step, fn=fn, name=fn.__name__, args=args)
 
 
 def _factor(step: Instr) -> Any:

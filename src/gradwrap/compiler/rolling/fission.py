@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -326,7 +327,7 @@ class Emission(Stacking):
             made.carries.append(Carry(before, firsts, following))
         for one in body:
             renamed = changed(one, partial(operand, len(self.values[one.out].shape)))
-            made.body.append(renamed._replace(out=names[one.out].index))
+            made.body.append(replace(renamed, out=names[one.out].index))
         taken = {segment.rows[one].args[1]: one for one in items}
         moved: dict[int, Ref] = {}
         for index, out in loop.stacks.items():
@@ -572,7 +573,7 @@ class Emission(Stacking):
                 else:
                     leaves.append(self.part_of(loop, self.stacked(operand)))
             args, kw = with_leaves((instr.args, instr.kw), iter(leaves))
-            body.append(instr._replace(args=args, kw=kw, out=made[row].index, copied=False))
+            body.append(replace(instr, args=args, kw=kw, out=made[row].index, copied=False))
         loop.body += without_operations(body)
         for row in members:
             value = segment.values[row]

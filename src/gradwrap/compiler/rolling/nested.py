@@ -114,12 +114,12 @@ class _Arguments:
             source, key, *rest = made.args
             parts = tuple(self.place(part) for part in (key if isinstance(key, TUPLE) else (key,)))
             args = (source, parts if isinstance(key, TUPLE) else parts[0], *rest)
-            return made._replace(args=args)
+            return made.on(args)
         if not isinstance(made.fn, UFUNC) or not any(map(is_numeric, made.args)):
             return made
         operands = [self.values[a.index].dtype if type(a) is Ref else a for a in instr.args]
         whole = np.result_type(*operands)
-        return made._replace(args=tuple(self.number(leaf, whole) for leaf in made.args))
+        return made.on(tuple(self.number(leaf, whole) for leaf in made.args))
 
     def leaf(self, leaf: Any) -> Any:
         """Return the name of a leaf in the loop."""

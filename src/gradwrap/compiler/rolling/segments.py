@@ -127,7 +127,7 @@ def normalised(instr: Instr, values: Sequence[Value]) -> Instr:
         if axis is not None and type(parts[number]) is int and parts[number] < 0:
             parts[number] += shape[axis]
     new = tuple(parts) if isinstance(key, TUPLE) else parts[0]
-    return instr._replace(args=(instr.args[0], new, *instr.args[2:]))
+    return instr.on((instr.args[0], new, *instr.args[2:]))
 
 
 def axes_of(

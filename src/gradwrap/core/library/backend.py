@@ -539,6 +539,10 @@ def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
     with lock:
         if kind not in backend.wrapper_classes:
             attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            # With an error of C code pending, CPython 3.11 looks in the class alone, and it never
+            # again asks a class where it has not found this method.
+            if hasattr(kind, "__getattr__"):
+                attributes.setdefault("__getattr__", kind.__getattr__)
             made: Any = type(kind.__name__, (kind,), attributes)
             made._backend = backend
             made._bindings = {}

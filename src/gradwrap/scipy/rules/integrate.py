@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import scipy.integrate
+from scipy.stats import qmc
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.dispatching import Composed, Constant, Refused, scipys
+from gradwrap.scipy.dispatching import Constant, Refused, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import (
-    as_args,
-    as_array,
-    attached,
-    plain,
-    quiet,
-    refuse,
-    refuse_failure,
-    solution,
-)
+from gradwrap.scipy.solving import Solved, as_array, plain, quiet, refuse, solution
 from gradwrap.scipy.table import Row, register
-from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
 
 # Of samples ---------------------------------------------------------------------------------------
@@ -179,36 +170,19 @@ def _integrated(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
     return _summed(function, a, b, _subdivision(native, low, high, options))
 
 
-def _quad(func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
-    weight = options.pop("weight", None)
-    refuse("scipy.integrate.quad", weight=weight, complex_func=options.pop("complex_func", None))
-    args = as_args(args)
-    native = quiet(func)
-    result = scipys("integrate.quad")(
-        native, plain(a), plain(b), args=plain(args), full_output=full_output, **options
-    )
-    value = _integrated(lambda x: func(x, *args), a, b, options)
-    return attached("integrate.quad", result, {(0,): value})
+def _quad(
+    result: Any, fun: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit: Any,
+    points: Any,
+) -> Any:  # fmt: skip
+    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
+    return {(0,): _integrated(lambda x: fun(x, *args), a, b, options)}
 
 
-def _nquad(
-    func: Any, ranges: Any, args: Any = None, opts: Any = None, full_output: Any = False
-) -> Any:
-    refuse("scipy.integrate.nquad", opts=opts, full_output=full_output)
-    args = () if args is None else as_args(args)
-    native_ranges = [quiet(one) if callable(one) else plain(one) for one in ranges]
-    result = scipys("integrate.nquad")(quiet(func), native_ranges, args=plain(args))
-
-    def over(depth: int, inner: tuple[Any, ...]) -> Any:
-        """Integrate over the first `depth` variables, with the others given."""
-        if depth == 0:
-            return func(*inner, *args)
-        one: Any = ranges[depth - 1]
-        ends: Any = one(*inner, *args) if callable(one) else one
-        low, high = ends
-        return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
-
-    return attached("integrate.nquad", result, {(0,): over(len(ranges), ())})
+def _nquad(result: Any, fun: Any, ranges: Any, args: Any) -> Any:
+    made = [
+        (lambda *outer, one=one: one(*outer, *args)) if callable(one) else one for one in ranges
+    ]
+    return {(0,): _nested(fun, made, args)}
 
 
 def _between(*pairs: Any) -> list[Any]:
@@ -226,43 +200,19 @@ def _between(*pairs: Any) -> list[Any]:
 
 
 def _dblquad(
-    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), **options: Any
-) -> Any:
-    args = as_args(args)
-    given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun)]
-    result = scipys("integrate.dblquad")(
-        quiet(func), plain(a), plain(b), *given, args=plain(args), **options
-    )
-    ranges = _between((a, b), (gfun, hfun))
-    return attached("integrate.dblquad", result, {(0,): _nested(func, ranges, args)})
+    result: Any, fun: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any,
+    qfun: Any = None, rfun: Any = None,
+) -> Any:  # fmt: skip
+    pairs = [(a, b), (gfun, hfun), *([] if qfun is None else [(qfun, rfun)])]
+    return {(0,): _nested(fun, _between(*pairs), args)}
 
 
-def _tplquad(
-    func: Any,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    qfun: Any,
-    rfun: Any,
-    args: Any = (),
-    **options: Any,
-) -> Any:
-    args = as_args(args)
-    given = [quiet(one) if callable(one) else plain(one) for one in (gfun, hfun, qfun, rfun)]
-    result = scipys("integrate.tplquad")(
-        quiet(func), plain(a), plain(b), *given, args=plain(args), **options
-    )
-    ranges = _between((a, b), (gfun, hfun), (qfun, rfun))
-    return attached("integrate.tplquad", result, {(0,): _nested(func, ranges, args)})
-
-
-def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
+def _nested(fun: Any, ranges: list[Any], args: Any) -> Any:
     """Integrate over several ranges, the innermost first."""
 
     def over(depth: int, inner: tuple[Any, ...]) -> Any:
         if depth == 0:
-            return func(*inner, *args)
+            return fun(*inner, *args)
         one: Any = ranges[depth - 1]
         ends: Any = one(*inner) if callable(one) else one
         low, high = ends
@@ -271,32 +221,25 @@ def _nested(func: Any, ranges: list[Any], args: Any) -> Any:
     return over(len(ranges), ())
 
 
-def _fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
-    args = as_args(args)
-    result = scipys("integrate.fixed_quad")(quiet(func), plain(a), plain(b), plain(args), n)
+def _fixed_quad(result: Any, fun: Any, a: Any, b: Any, args: Any, n: Any) -> Any:
     points, weights = np.polynomial.legendre.leggauss(n)
     y = (b - a) * (points + 1) / 2 + a
-    value = (b - a) / 2 * np.sum(weights * as_array(func(y, *args)), axis=-1)
-    return attached("integrate.fixed_quad", result, {(0,): value})
+    return {(0,): (b - a) / 2 * np.sum(weights * as_array(fun(y, *args)), axis=-1)}
 
 
-def _quad_vec(
-    f: Any, a: Any, b: Any, *, args: Any = (), full_output: Any = False, **options: Any
-) -> Any:
-    args = as_args(args)
-    native = quiet(f)
+def _first_two(native: dict[str, Any]) -> dict[str, Any]:
+    """Ask SciPy for the intervals too, and show the caller what it asked for."""
+    is_full = native.get("full_output")
+    native["full_output"] = True
+    return {"shown": lambda result: result if is_full else result[:2]}
+
+
+def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any) -> Any:
     low, high = plain(a), plain(b)
-    options.pop("workers", None)
-    result = scipys("integrate.quad_vec")(
-        native, low, high, args=plain(args), full_output=True, **options
-    )
-    shown = result if full_output else result[:2]
     if np.isinf(low) or np.isinf(high):
-        value = _integrated_vector(f, args, a, b)
-    else:
-        intervals = (np.asarray(result[2].intervals) - low) / (high - low)
-        value = _summed(lambda x: as_array(f(x, *args)), a, b, intervals)
-    return attached("integrate.quad_vec", shown, {(0,): value})
+        return {(0,): _integrated_vector(fun, args, a, b)}
+    intervals = (np.asarray(result[2].intervals) - low) / (high - low)
+    return {(0,): _summed(lambda x: as_array(fun(x, *args)), a, b, intervals)}
 
 
 def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
@@ -307,63 +250,33 @@ def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
     return _summed(lambda x: as_array(f(x, *args)), a, b, np.stack([edges[:-1], edges[1:]], axis=1))
 
 
-def _through(name: str, part: Any, *wrapped: str) -> Any:
-    """Make the rule of a function that SciPy implements in the namespace of its arguments."""
+def _again(result: Any, again: Any) -> Any:
+    """Return the integral by the array-API path."""
+    part = "integral" if hasattr(result, "integral") else "estimate"
+    return {(part,): getattr(again(), part)}
 
-    def composed(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
-        args = as_args(args)
-        options.pop("workers", None)
-        result = scipys(f"integrate.{name}")(
-            quiet(f), plain(a), plain(b), args=plain(args), **options
-        )
-        with array_api_paths():
-            a, b = (
-                wrapped_untracked(
-                    np.asarray(one, dtype=float) if not hasattr(one, "dtype") else one
-                )
-                for one in (a, b)
-            )
-            args = tuple(
-                wrapped_untracked(np.asarray(one)) if isinstance(one, float) else one
-                for one in args
-            )
-            made = scipys(f"integrate.{name}")(f, a, b, args=args, **options)
-        return attached(f"integrate.{name}", result, {(part,): getattr(made, part)})
 
-    return composed
+def _copied_generator(native: dict[str, Any]) -> dict[str, Any]:
+    """Make the generator of the points that SciPy would make, and copy it before it is used."""
+    if native.get("qrng") is None:
+        dim = np.size(native["a"])
+        native["qrng"] = qmc.Halton(dim, rng=np.random.default_rng())
+    return {"generator": copy.deepcopy(native["qrng"])}
 
 
 def _qmc_quad(
-    func: Any,
-    a: Any,
-    b: Any,
-    *,
-    n_estimates: Any = 8,
-    n_points: Any = 1024,
-    qrng: Any = None,
-    log: Any = False,
+    result: Any, fun: Any, a: Any, b: Any, n_estimates: Any, n_points: Any, generator: Any
 ) -> Any:
-    refuse("scipy.integrate.qmc_quad", log=log)
-    import copy
-
-    from scipy.stats import qmc
-
-    dim = np.atleast_1d(plain(a)).shape[0]
-    qrng = qmc.Halton(dim, rng=np.random.default_rng()) if qrng is None else qrng
-    again = copy.deepcopy(qrng)
-    result = scipys("integrate.qmc_quad")(
-        quiet(func), plain(a), plain(b), n_estimates=n_estimates, n_points=n_points, qrng=qrng
-    )
     low, high = (np.reshape(as_array(one), (-1,)) for one in (a, b))
     volume = np.prod(high - low)
     turned = np.asarray(plain(high)) < np.asarray(plain(low))  # SciPy exchanges such limits
     total: Any = 0.0
-    for one in _spawned(again, n_estimates):
+    for one in _spawned(generator, n_estimates):
         sample = one.random(n_points)
         sample = np.where(turned, 1.0 - sample, sample)
         x = low + sample * (high - low)
-        total = total + volume * np.mean(as_array(func(x.T)))
-    return attached("integrate.qmc_quad", result, {(0,): total / n_estimates})
+        total = total + volume * np.mean(as_array(fun(x.T)))
+    return {(0,): total / n_estimates}
 
 
 def _spawned(qrng: Any, count: int) -> Any:
@@ -463,55 +376,38 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
     return y + custom_root(residual, guess, solve)[2]
 
 
-def _solve_ivp(
-    fun: Any,
-    t_span: Any,
-    y0: Any,
-    method: Any = "RK45",
-    t_eval: Any = None,
-    dense_output: Any = False,
-    events: Any = None,
-    vectorized: Any = False,
-    args: Any = None,
-    **options: Any,
-) -> Any:
-    name = "scipy.integrate.solve_ivp"
-    refuse(name, dense_output=dense_output, events=events)
-    args = () if args is None else as_args(args)
+def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
+    """Let SciPy's method record its steps."""
+    method = native.get("method", "RK45")
     solver = METHODS.get(method, method)
     if not isinstance(solver, type) or solver not in METHODS.values():
-        raise NoRuleError(f"{name} has no derivative with this method=. Fix: method='RK45'.")
+        raise NoRuleError(
+            "scipy.integrate.solve_ivp has no derivative with this method=. Fix: method='RK45'."
+        )
     steps: list[Any] = []
-    given = {key: quiet(plain(value)) for key, value in options.items()}
-    result = scipys("integrate.solve_ivp")(
-        quiet(fun),
-        plain(as_array(t_span)),
-        plain(as_array(y0)),
-        method=_recorded(solver, steps),
-        t_eval=None if t_eval is None else plain(as_array(t_eval)),
-        vectorized=vectorized,
-        args=plain(args) or None,
-        **given,
-    )
+    native["method"] = _recorded(solver, steps)
+    return {"steps": steps, "solver": solver}
 
+
+def _solve_ivp(
+    result: Any, fun: Any, t_span: Any, y0: Any, t_eval: Any, vectorized: Any, args: Any,
+    steps: Any, solver: Any,
+) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
             return np.reshape(as_array(fun(t, y[:, None], *args)), (-1,))
         return as_array(fun(t, y, *args))
 
-    start, y = as_array(y0), None
-    ends = (t_span[0], t_span[1])
     asked = None if t_eval is None else as_array(t_eval)
-    y = np.reshape(start, (-1,))
+    y = np.reshape(as_array(y0), (-1,))
     with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
-    columns = with_steps(solver, rate, y, steps, ends, asked, result)
+    columns = with_steps(solver, rate, y, steps, (t_span[0], t_span[1]), asked, result)
     if not is_recorded(columns):
-        return result
-    refuse_failure(name, result.success, result.message)
+        return {}
     parts = {("y",): np.stack(columns, axis=1)}
     if asked is not None and is_recorded(asked):
         parts["t",] = asked
-    return attached("integrate.solve_ivp", result, parts)
+    return parts
 
 
 def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
@@ -573,26 +469,18 @@ def _implicit(
     return columns
 
 
-def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **options: Any) -> Any:
-    args = as_args(args)
-    refuse("scipy.integrate.odeint", full_output=options.get("full_output"))
-    given = {key: quiet(plain(value)) for key, value in options.items()}
-    native = quiet(func)
-    points = np.asarray(plain(as_array(t)))
-    start = np.asarray(plain(as_array(y0)), dtype=float)
-    result = scipys("integrate.odeint")(
-        native, start, points, args=plain(args), tfirst=tfirst, **given
-    )
+def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> Any:
+    native, points = quiet(fun), np.asarray(plain(as_array(t)))
 
     def rate(s: Any, y: Any) -> Any:
-        return as_array(func(s, y, *args) if tfirst else func(y, s, *args))
+        return as_array(fun(s, y, *args) if tfirst else fun(y, s, *args))
 
     def plain_rate(s: Any, y: Any) -> Any:
         return native(s, y, *plain(args)) if tfirst else native(y, s, *plain(args))
 
     y, times = np.reshape(as_array(y0) * 1.0, (-1,)), as_array(t)
     columns = [y]
-    state = np.reshape(start, (-1,))
+    state = np.reshape(np.asarray(plain(as_array(y0)), dtype=float), (-1,))
     for k in range(1, len(points)):
         length = times[k] - times[k - 1]
         steps: list[Any] = []
@@ -608,18 +496,10 @@ def _odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: Any = False, **o
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
             y, f, _ = _stages(METHODS["RK45"], rate, at, y, f, h)
         columns.append(y)
-    return attached("integrate.odeint", result, {(): np.stack(columns)})
+    return {(): np.stack(columns)}
 
 
-def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any) -> Any:
-    name = "scipy.integrate.solve_bvp"
-    native = {
-        key: quiet(value) if callable(value) else plain(value) for key, value in options.items()
-    }
-    result = scipys("integrate.solve_bvp")(
-        quiet(fun), quiet(bc), plain(as_array(x)), plain(as_array(y)),
-        None if p is None else plain(as_array(p)), **native,
-    )  # fmt: skip
+def _solve_bvp(result: Any, fun: Any, name: Any, bc: Any, x: Any, p: Any, S: Any) -> Any:
     points, shape = result.x, result.y.shape
     h, count = np.diff(points), result.y.size
     start = result.y.reshape(-1) if p is None else np.concatenate([result.y.reshape(-1), result.p])
@@ -639,22 +519,17 @@ def _solve_bvp(fun: Any, bc: Any, x: Any, y: Any, p: Any = None, **options: Any)
 
     found = solution(residual, start)
     if not is_recorded(found):
-        return result
-    refuse(name, S=options.get("S"), x=is_recorded(x))
-    refuse_failure(name, result.success, result.message)
+        return {}
+    refuse(name, S=S, x=is_recorded(x))
     state, more = parts(found)
     slopes = as_array(fun(points, state, *more))
-    known: dict[Any, Any] = {("y",): state, ("yp",): slopes}
-    if more:
-        known["p",] = more[0]
-    made = attached(name.removeprefix("scipy."), result, known)
     spline = dispatcher("interpolate.CubicHermiteSpline")(points, state, slopes, axis=1)
-    made["sol"] = OfOrder(f"{name.removeprefix('scipy.')}.sol", spline, result.sol, 0)
-    return made
+    result["sol"] = OfOrder(f"{name.removeprefix('scipy.')}.sol", spline, result.sol, 0)
+    return {("y",): state, ("yp",): slopes} | ({("p",): more[0]} if more else {})
 
 
-def _composed(name: str, function: Any, note: str = "") -> Row:
-    return Row(f"integrate.{name}", Composed(function, calls_back=True), note=note)
+def _solved(name: str, parts: Any, note: str = "", **options: Any) -> Row:
+    return Row(f"integrate.{name}", Solved(parts, **options), note=note)
 
 
 ROWS = [
@@ -663,27 +538,29 @@ ROWS = [
     formula("integrate.simpson", _simpson, "y x dx"),
     formula("integrate.cumulative_simpson", _cumulative_simpson, "y x dx initial"),
     formula("integrate.romb", _romb, "y dx", neutral="show"),
-    _composed("quad", _quad),
-    _composed("dblquad", _dblquad),
-    _composed("tplquad", _tplquad),
-    _composed("nquad", _nquad),
-    _composed("fixed_quad", _fixed_quad),
-    _composed("quad_vec", _quad_vec),
-    _composed("tanhsinh", _through("tanhsinh", "integral")),
-    _composed("cubature", _through("cubature", "estimate")),
-    _composed("qmc_quad", _qmc_quad),
-    _composed(
+    _solved("quad", _quad, refused="weight complex_func"),
+    _solved("dblquad", _dblquad),
+    _solved("tplquad", _dblquad),
+    _solved("nquad", _nquad, refused="opts full_output"),
+    _solved("fixed_quad", _fixed_quad),
+    _solved("quad_vec", _quad_vec, prepare=_first_two),
+    _solved("tanhsinh", _again),
+    _solved("cubature", _again),
+    _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
+    _solved(
         "solve_ivp",
         _solve_ivp,
-        note="by the accepted steps; implicit methods by collocation at them",
+        "by the accepted steps; implicit methods by collocation at them",
+        refused="dense_output events",
+        prepare=_with_recorder,
     ),
-    _composed("odeint", _odeint),
+    _solved("odeint", _odeint, refused="full_output"),
+    _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
     Row(
         "integrate.nsum", Refused("it sums a series of the caller's. Fix: np.sum of enough terms.")
     ),
-    _composed("solve_bvp", _solve_bvp, note="by the collocation at SciPy's points"),
 ]
 
 

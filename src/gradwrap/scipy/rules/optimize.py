@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import functools
-import inspect
 import itertools
 from importlib import import_module
 from typing import Any
@@ -14,144 +12,67 @@ import numpy as np
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import wrappers_in
-from gradwrap.scipy.dispatching import FUNCTIONS, Composed, Constant, Refused, scipys
+from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
+from gradwrap.scipy.results import is_float, part_at
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
+    Solved,
     as_args,
     as_array,
-    attached,
     plain,
-    quiet,
     refuse,
     refuse_failure,
     solution,
 )
-from gradwrap.scipy.table import Row, register, row_of
-from gradwrap.transforms.arguments import wrapped_untracked
+from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad, vjp
 
 BOUNDS: Any = import_module("scipy.optimize").Bounds
-QUIET = ("callback", "fprime", "fprime2", "jac", "hess", "hessp", "Dfun")
 
 
-def _silenced(options: dict[str, Any]) -> dict[str, Any]:
-    """Convert options to plain data, and wrap callbacks to return plain data."""
-    return {key: quiet(value) if key in QUIET else plain(value) for key, value in options.items()}
+def _paths(result: Any, names: tuple[str, ...]) -> list[Any]:
+    """Return the paths of parts: named ones, the first of a tuple, or the result itself."""
+    if isinstance(result, dict):
+        return [(name,) for name in names if name in result]
+    return [(0,), (1,)] if isinstance(result, tuple) else [()]
 
 
 # Roots --------------------------------------------------------------------------------------------
 
 
-def _bracketed(name: str) -> Any:
-    """Return the rule of a function that finds a root in a bracket."""
-    public = f"optimize.{name}"
-
-    def composed(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
-        args = as_args(args)
-        result = scipys(f"optimize.{name}")(
-            quiet(f), plain(a), plain(b), plain(args), **_silenced(options)
-        )
-        found = result[0] if isinstance(result, tuple) else result
-        root = solution(lambda x: as_array(f(x, *args)), found)
-        if isinstance(result, tuple):
-            return attached(public, result, {(0,): root, (1, "root"): root})
-        return attached(public, result, {(): root})
-
-    return composed
-
-
-def _newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), **options: Any) -> Any:
-    args = as_args(args)
-    options = {"fprime": fprime, **options}
-    result = scipys("optimize.newton")(
-        quiet(func), plain(as_array(x0)), args=plain(args), **_silenced(options)
-    )
-    if isinstance(result, tuple):
-        root = solution(lambda x: as_array(func(x, *args)), result[0])
-        return attached(
-            "optimize.newton",
-            result,
-            {(0,): root, (1, "root"): root} if isinstance(result[1], dict) else {(0,): root},
-        )
-    root = solution(lambda x: as_array(func(x, *args)), result)
-    return attached("optimize.newton", result, {(): root})
-
-
-def _root_scalar(f: Any, args: Any = (), **options: Any) -> Any:
-    args = as_args(args)
-    result = scipys("optimize.root_scalar")(quiet(f), args=plain(args), **_silenced(options))
-    both = options.get("fprime") is True
-
-    def residual(x: Any) -> Any:
-        made = f(x, *args)
-        return as_array(made[0] if both else made)
-
-    root = solution(residual, result.root)
-    if is_recorded(root):
-        refuse_failure("scipy.optimize.root_scalar", result.converged, result.flag)
-    return attached("optimize.root_scalar", result, {("root",): root})
-
-
-def _root(
-    fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
+def _rooted(
+    result: Any, fun: Any, name: Any, args: Any = (), jac: Any = None, fprime: Any = None
 ) -> Any:
-    args = as_args(args)
-    options = {"jac": jac, **options}
-    result = scipys("optimize.root")(
-        quiet(fun), plain(as_array(x0)), args=plain(args), method=method, **_silenced(options)
-    )
+    """Return the parts of a result that are the root of a function."""
+    first, *rest = _paths(result, ("x", "root"))
+    found = part_at(result, first)
 
     def residual(x: Any) -> Any:
         made = fun(x, *args)
-        return np.reshape(as_array(made[0] if jac is True else made), np.shape(result.x))
+        return as_array(made[0] if jac is True or fprime is True else made)
 
-    root = solution(residual, result.x)
-    if is_recorded(root):
-        refuse_failure("scipy.optimize.root", result.success, result.message)
-    return attached("optimize.root", result, {("x",): root})
+    def reshaped(x: Any) -> Any:
+        return np.reshape(residual(x), np.shape(found))
 
+    def cost(x: Any) -> Any:
+        return np.sum(residual(x) ** 2) / 2
 
-def _fsolve(
-    func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, **options: Any
-) -> Any:
-    args = as_args(args)
-    options = {"fprime": fprime, **options}
-    result = scipys("optimize.fsolve")(
-        quiet(func),
-        plain(as_array(x0)),
-        args=plain(args),
-        full_output=full_output,
-        **_silenced(options),
-    )
-    found = result[0] if full_output else result
-    root = solution(lambda x: np.reshape(as_array(func(x, *args)), np.shape(found)), found)
-    return attached("optimize.fsolve", result, {(0,) if full_output else (): root})
+    is_square = np.size(plain(residual(found))) == np.size(found)
+    root = solution(reshaped, found) if is_square else _stationary(grad(cost), found, None)
+    if isinstance(result, dict) and is_recorded(root) and not result.get("converged", True):
+        refuse_failure(name, False, result["flag"])
+    is_inside = rest and isinstance(result[1], dict) and "root" in result[1]
+    return {first: root} | ({(1, "root"): root} if is_inside else {})
 
 
-def _fixed_point(func: Any, x0: Any, args: Any = (), **options: Any) -> Any:
-    args = as_args(args)
-    result = scipys("optimize.fixed_point")(
-        quiet(func), plain(as_array(x0)), plain(args), **_silenced(options)
-    )
-    root = solution(lambda x: as_array(func(x, *args)) - x, result)
-    return attached("optimize.fixed_point", result, {(): root})
+def _fixed(result: Any, fun: Any, name: Any, args: Any) -> Any:
+    def step(x: Any) -> Any:
+        return as_array(fun(x, *args)) - x
 
-
-def _from_start(name: str) -> Any:
-    """Return the rule of a quasi-Newton solver for systems of equations."""
-
-    def composed(F: Any, xin: Any, *more: Any, **options: Any) -> Any:
-        result = scipys(f"optimize.{name}")(
-            quiet(F), plain(as_array(xin)), *more, **_silenced(options)
-        )
-        root = solution(lambda x: np.reshape(as_array(F(x)), np.shape(result)), result)
-        return attached(f"optimize.{name}", result, {(): root})
-
-    return composed
+    return _rooted(result, step, name)
 
 
 # Minima -------------------------------------------------------------------------------------------
@@ -176,12 +97,6 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
 
 def _is_empty(bounds: Any) -> bool:
     return isinstance(bounds, (tuple, list)) and not bounds
-
-
-def _plain_bounds(bounds: Any) -> Any:
-    if bounds is None or isinstance(bounds, BOUNDS):
-        return bounds
-    return plain(bounds)
 
 
 def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
@@ -245,25 +160,6 @@ def _constraints(constraints: Any, x: Any) -> list[Any]:
     return found
 
 
-def _quiet_constraints(constraints: Any) -> Any:
-    """Convert constraints to plain data and callbacks that return plain data."""
-    if isinstance(constraints, (tuple, list)):
-        return type(constraints)(map(_quiet_constraints, constraints))
-    if isinstance(constraints, dict):
-        return _own_parts(constraints)
-    made = copy.copy(constraints)
-    vars(made).update(_own_parts(vars(constraints)))
-    return made
-
-
-def _own_parts(given: dict[str, Any]) -> dict[str, Any]:
-    """Convert the parts of a constraint to plain data, and wrap its callbacks."""
-    return {
-        key: quiet(value) if isinstance(value, FUNCTIONS) else plain(value)
-        for key, value in given.items()
-    }
-
-
 def _matrix_of(a: Any) -> Any:
     return a.toarray() if hasattr(a, "toarray") else as_array(a)
 
@@ -317,34 +213,28 @@ def _gradient(fun: Any, args: Any, jac: Any) -> Any:
     return grad(value)
 
 
-def _minimize(
-    fun: Any,
-    x0: Any,
-    args: Any = (),
-    method: Any = None,
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
-    **options: Any,
-) -> Any:
-    name = "scipy.optimize.minimize"
-    args = as_args(args)
-    given = {"jac": jac, "hess": hess, "hessp": hessp, **options}
-    native = {key: value for key, value in _silenced(given).items() if value is not None}
-    result = scipys("optimize.minimize")(
-        quiet(fun), plain(as_array(x0)), args=plain(args), method=method,
-        bounds=_plain_bounds(bounds), constraints=_quiet_constraints(constraints), **native,
-    )  # fmt: skip
+def _minimum(
+    result: Any, fun: Any, name: Any, args: Any = (), jac: Any = None, fprime: Any = None,
+    bounds: Any = None, constraints: Any = (), minimizer_kwargs: Any = None,
+) -> Any:  # fmt: skip
+    """Return the parts of a result that are a minimum, and the value there."""
+    inner = minimizer_kwargs or {}
+    args, jac = args or as_args(inner.get("args", ())), inner.get("jac", jac or fprime)
+    bounds = inner.get("bounds") if bounds is None else bounds
+    path, *rest = _paths(result, ("x", "fun"))
+    found = np.asarray(part_at(result, path))
     slope = _gradient(fun, args, jac)
-    x = _constrained(name, slope, result.x, bounds, constraints)
-    value = fun(x, *args)
-    value = as_array(value[0] if jac is True else value)
-    if is_recorded([x, value]):
-        is_found = result.success or (not constraints and _is_flat(slope, result.x, bounds))
-        refuse_failure(name, is_found, result.message)
-    return attached("optimize.minimize", result, {("x",): x, ("fun",): value})
+    x = _constrained(name, slope, found, bounds, constraints)
+    parts = {path: x}
+    if rest and is_float(part_at(result, rest[0])):
+        value = fun(x, *args)
+        parts[rest[0]] = as_array(value[0] if jac is True else value)
+    if isinstance(result, dict) and is_recorded(list(parts.values())):
+        is_found = result.get("success", True) or (
+            not constraints and _is_flat(slope, result["x"], bounds)
+        )
+        refuse_failure(name, is_found, result["message"])
+    return parts
 
 
 def _is_flat(slope: Any, x: Any, bounds: Any) -> bool:
@@ -357,162 +247,52 @@ def _is_flat(slope: Any, x: Any, bounds: Any) -> bool:
     return bool(np.all(np.abs(rest) <= 1e-5))
 
 
-def _minimize_scalar(
-    fun: Any,
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
-    method: Any = None,
-    **options: Any,
+def _in_interval(
+    result: Any, fun: Any, name: Any, args: Any, bounds: Any = None, x1: Any = None, x2: Any = None
 ) -> Any:
-    args = as_args(args)
-    result = scipys("optimize.minimize_scalar")(
-        quiet(fun), plain(bracket), plain(bounds), plain(args), method, **_silenced(options)
-    )
-    slope = _gradient(fun, args, None)
-    x = _stationary(slope, result.x, None) if bounds is None else _between(slope, result.x, bounds)
-    value = as_array(fun(x, *args))
-    if is_recorded([x, value]):
-        refuse_failure(
-            "scipy.optimize.minimize_scalar", result.success, getattr(result, "message", "")
-        )
-    return attached("optimize.minimize_scalar", result, {("x",): x, ("fun",): value})
+    """Return the parts of a result that are a minimum in an interval, and the value there."""
+    ends = (x1, x2) if x1 is not None else bounds
+    path, *rest = _paths(result, ("x", "fun"))
+    slope, found = _gradient(fun, args, None), np.float64(part_at(result, path))
+    x = _stationary(slope, found, None) if ends is None else _between(slope, found, ends)
+    return {path: x} | ({rest[0]: as_array(fun(x, *args))} if rest else {})
 
 
-STARTS = {"fminbound": 2, "brent": 0, "golden": 0}
-"""The number of points before `args`. Other functions have one, and some then a gradient."""
-
-
-def _fmin(name: str, *, with_gradient: bool = False) -> Any:
-    """Return the rule of an older minimizer, which returns the point, and more on request."""
-
-    def composed(func: Any, *given_first: Any, args: Any = (), **options: Any) -> Any:
-        count = STARTS.get(name, 1)
-        starts, rest = given_first[:count], list(given_first[count:])
-        if rest and with_gradient:
-            options["fprime"] = rest.pop(0)
-        if rest:
-            args = rest.pop(0)
-        refuse(f"scipy.optimize.{name}", more_by_position=rest)
-        args = as_args(args)
-        given = _silenced(options)
-        result = scipys(f"optimize.{name}")(
-            quiet(func), *(plain(as_array(s)) for s in starts), args=plain(args), **given
-        )
-        found = result[0] if isinstance(result, tuple) else result
-        slope = _gradient(func, args, options.get("fprime"))
-        if name == "fminbound":
-            x = _between(slope, np.float64(found), starts)
-        else:
-            x = _stationary(slope, np.asarray(found), options.get("bounds"))
-        if not isinstance(result, tuple):
-            return attached(f"optimize.{name}", result, {(): x})
-        return attached(f"optimize.{name}", result, {(0,): x, (1,): as_array(func(x, *args))})
-
-    return composed
-
-
-FIRST = {"basinhopping": "x0", "brute": "ranges"}
-UNPOLISHED: dict[str, dict[str, Any]] = {
-    "differential_evolution": {"polish": False},
-    "dual_annealing": {"no_local_search": True},
-    "brute": {"finish": None},
-}
+UNPOLISHED: dict[str, Any] = {"polish": False, "no_local_search": True, "finish": None}
 """The options that make a search skip the final minimization."""
 
 
-def _search(name: str) -> Any:
-    """Return the rule of a global search, which ends at a minimum."""
-    public = f"scipy.optimize.{name}"
-
-    def composed(func: Any, *rest: Any, **options: Any) -> Any:
-        original = scipys(f"optimize.{name}")
-        names = inspect.signature(row_original(name)).parameters
-        given = dict(zip(list(names)[1:], rest, strict=False)) | options
-        inner = dict(given.get("minimizer_kwargs") or {})
-        args = as_args(given.get("args", inner.get("args", ())))
-        native = {
-            key: quiet(value) if callable(value) else _plain_bounds(value)
-            for key, value in given.items()
-        }
-        if inner:
-            native["minimizer_kwargs"] = _silenced(inner)
-        result = original(quiet(func), **native)
-        path: tuple[Any, ...] = ()
-        place: tuple[Any, ...] = ()
-        if isinstance(result, dict):
-            found, path, place = result["x"], ("x",), ("fun",)
-        elif isinstance(result, tuple):
-            found, path, place = result[0], (0,), (1,)
-        else:
-            found = result
-        bounds = inner.get("bounds") if name in FIRST else given["bounds"]
-        jac = inner.get("jac")
-        slope = _gradient(func, args, jac)
-        x = _stationary(slope, np.asarray(found), bounds)
-        if not is_recorded([x]):
-            return result
-        refuse(public, constraints=given.get("constraints"), callable_minimizer=inner.get("method"))
-        for option, value in UNPOLISHED.get(name, {}).items():
-            if option in given and given[option] is value:
-                raise NoRuleError(
-                    f"{public} with {option}={value} does not end at a minimum, so it has no "
-                    "derivative. Fix: leave the option out."
-                )
-        parts = {path: x}
-        if isinstance(result, dict):
-            refuse_failure(public, result.get("success", True), result["message"])
-        if path:
-            value = func(x, *args)
-            parts[place] = as_array(value[0] if jac is True else value)
-        return attached(f"optimize.{name}", result, parts)
-
-    return composed
-
-
-def row_original(name: str) -> Any:
-    """Return SciPy's own function."""
-    row = row_of(f"optimize.{name}")
-    assert row is not None
-    return row.original
+def _searched(
+    result: Any, fun: Any, name: Any, args: Any = (), bounds: Any = None, constraints: Any = None,
+    minimizer_kwargs: Any = None, polish: Any = True, no_local_search: Any = False,
+    finish: Any = True,
+) -> Any:  # fmt: skip
+    """Return the parts of the result of a global search, which ends at a minimum."""
+    parts = _minimum(result, fun, name, args, bounds=bounds, minimizer_kwargs=minimizer_kwargs)
+    if not is_recorded(list(parts.values())):
+        return parts
+    method = (minimizer_kwargs or {}).get("method")
+    refuse(name, constraints=constraints, callable_minimizer=method)
+    given = {"polish": polish, "no_local_search": no_local_search, "finish": finish}
+    for option, value in given.items():
+        if value is UNPOLISHED[option]:
+            raise NoRuleError(
+                f"{name} with {option}={value} does not end at a minimum, so it has no "
+                "derivative. Fix: leave the option out."
+            )
+    return parts
 
 
 def _slsqp(
-    func: Any,
-    x0: Any,
-    eqcons: Any = (),
-    f_eqcons: Any = None,
-    ieqcons: Any = (),
-    f_ieqcons: Any = None,
-    bounds: Any = (),
-    fprime: Any = None,
-    fprime_eqcons: Any = None,
-    fprime_ieqcons: Any = None,
-    args: Any = (),
-    **options: Any,
-) -> Any:
-    args = as_args(args)
-    held = [{"type": "eq", "fun": one, "args": args} for one in eqcons]
-    held += [{"type": "ineq", "fun": one, "args": args} for one in ieqcons]
-    held += [{"type": "eq", "fun": f_eqcons, "args": args}] if f_eqcons else []
-    held += [{"type": "ineq", "fun": f_ieqcons, "args": args}] if f_ieqcons else []
-    slopes = (quiet(one) for one in (fprime, fprime_eqcons, fprime_ieqcons))
-    result = scipys("optimize.fmin_slsqp")(
-        quiet(func), plain(as_array(x0)), [quiet(one) for one in eqcons], quiet(f_eqcons),
-        [quiet(one) for one in ieqcons], quiet(f_ieqcons), plain(bounds), *slopes, plain(args),
-        **_silenced(options),
-    )  # fmt: skip
-    name, slope = "scipy.optimize.fmin_slsqp", _gradient(func, args, fprime)
-    if not isinstance(result, tuple):
-        return attached(
-            name.removeprefix("scipy."), result,
-            {(): _constrained(name, slope, result, bounds, held)},
-        )  # fmt: skip
-    x = _constrained(name, slope, result[0], bounds, held)
-    if is_recorded(x):
+    result: Any, fun: Any, name: Any, args: Any, bounds: Any, fprime: Any, eqcons: Any,
+    f_eqcons: Any, ieqcons: Any, f_ieqcons: Any,
+) -> Any:  # fmt: skip
+    pairs = (("eq", [*eqcons, f_eqcons]), ("ineq", [*ieqcons, f_ieqcons]))
+    held = [{"type": kind, "fun": one, "args": args} for kind, all_ in pairs for one in all_ if one]
+    parts = _minimum(result, fun, name, args, None, fprime, bounds, held)
+    if isinstance(result, tuple) and is_recorded(list(parts.values())):
         refuse_failure(name, result[3] == 0, result[4])
-    value = as_array(func(x, *args))
-    return attached(name.removeprefix("scipy."), result, {(0,): x, (1,): value})
+    return parts
 
 
 # Least squares ------------------------------------------------------------------------------------
@@ -536,25 +316,9 @@ def _rho(loss: Any) -> Any:
 
 
 def _least_squares(
-    fun: Any,
-    x0: Any,
-    jac: Any = "2-point",
-    bounds: Any = (-np.inf, np.inf),
-    method: Any = "trf",
-    *,
-    loss: Any = "linear",
-    f_scale: Any = 1.0,
-    args: Any = (),
-    kwargs: Any = None,
-    **options: Any,
+    result: Any, fun: Any, args: Any, kwargs: Any, bounds: Any, loss: Any, f_scale: Any
 ) -> Any:
-    name = "scipy.optimize.least_squares"
-    args, words = as_args(args), dict(kwargs or {})
-    result = scipys("optimize.least_squares")(
-        quiet(fun), plain(as_array(x0)), quiet(jac), _plain_bounds(bounds), method, loss=loss,
-        f_scale=plain(f_scale), args=plain(args), kwargs=plain(words), **_silenced(options),
-    )  # fmt: skip
-    rho = _rho(loss)
+    rho, words = _rho(loss), kwargs or {}
 
     def residuals(x: Any) -> Any:
         return np.reshape(as_array(fun(x, *args, **words)), (-1,))
@@ -562,13 +326,8 @@ def _least_squares(
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
 
-    pairs = _pairs_of(bounds, result.x)
-    x = _stationary(grad(cost), result.x, pairs)
-    if is_recorded(x):
-        refuse_failure(name, result.success, result.message)
-    return attached(
-        "optimize.least_squares", result, {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
-    )
+    x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x))
+    return {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
 
 
 def _pairs_of(bounds: Any, x: Any) -> Any:
@@ -579,50 +338,18 @@ def _pairs_of(bounds: Any, x: Any) -> Any:
     return list(zip(low, high, strict=True))
 
 
-def _leastsq(
-    func: Any, x0: Any, args: Any = (), Dfun: Any = None, full_output: Any = False, **options: Any
-) -> Any:
-    args = as_args(args)
-    result = scipys("optimize.leastsq")(
-        quiet(func),
-        plain(as_array(x0)),
-        plain(args),
-        quiet(Dfun),
-        full_output,
-        **_silenced(options),
-    )
-
+def _leastsq(result: Any, fun: Any, args: Any) -> Any:
     def cost(x: Any) -> Any:
-        return np.sum(as_array(func(x, *args)) ** 2) / 2
+        return np.sum(as_array(fun(x, *args)) ** 2) / 2
 
-    return attached("optimize.leastsq", result, {(0,): _stationary(grad(cost), result[0], None)})
+    return {(0,): _stationary(grad(cost), result[0], None)}
 
 
 def _curve_fit(
-    f: Any,
-    xdata: Any,
-    ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
-    absolute_sigma: Any = False,
-    check_finite: Any = None,
-    bounds: Any = (-np.inf, np.inf),
-    method: Any = None,
-    jac: Any = None,
-    *,
-    full_output: Any = False,
-    **options: Any,
+    result: Any, fun: Any, xdata: Any, ydata: Any, sigma: Any, absolute_sigma: Any, bounds: Any
 ) -> Any:
-    native = {"check_finite": check_finite, "method": method, "jac": quiet(jac)}
-    native = {key: value for key, value in native.items() if value is not None}
-    result = scipys("optimize.curve_fit")(
-        quiet(f), plain(xdata), plain(as_array(ydata)), plain(p0), plain(sigma), absolute_sigma,
-        bounds=_plain_bounds(bounds), full_output=full_output, **native, **_silenced(options),
-    )  # fmt: skip
-    refuse("scipy.optimize.curve_fit", nan_policy=options.get("nan_policy"))
-
     def residuals(p: Any) -> Any:
-        made = as_array(f(as_array(xdata), *p)) - as_array(ydata)
+        made = as_array(fun(as_array(xdata), *p)) - as_array(ydata)
         if sigma is None:
             return np.reshape(made, (-1,))
         s = as_array(sigma)
@@ -639,7 +366,7 @@ def _curve_fit(
     freedom = np.shape(plain(slopes))[0] - np.shape(plain(slopes))[1]
     if not absolute_sigma:
         covariance = covariance * (np.sum(residuals(p) ** 2) / freedom)
-    return attached("optimize.curve_fit", result, {(0,): p, (1,): covariance})
+    return {(0,): p, (1,): covariance}
 
 
 def _on_columns(A: Any, b: Any, x: Any, held: Any, values: Any) -> Any:
@@ -658,34 +385,25 @@ def _nnls(A: Any, b: Any, out: Any) -> Any:
     return made, np.sqrt(np.sum((A @ made - b) ** 2))
 
 
-def _lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), **options: Any) -> Any:
-    result = scipys("optimize.lsq_linear")(
-        plain(as_array(A)), plain(as_array(b)), plain(bounds), **_silenced(options)
-    )
+def _lsq_linear(result: Any, A: Any, b: Any, bounds: Any) -> Any:
     matrix, b = as_array(A), as_array(b)
     is_low, is_high, ends = _at_bounds(result.x, _pairs_of(bounds, result.x))
     assert ends is not None
     values = np.where(is_low, np.where(is_low, ends[0], 0.0), np.where(is_high, ends[1], 0.0))
     x = _on_columns(matrix, b, result.x, is_low | is_high, values)
     left = matrix @ x - b
-    parts = {("x",): x, ("fun",): left, ("cost",): np.sum(left**2) / 2}
-    return attached("optimize.lsq_linear", result, parts)
+    return {("x",): x, ("fun",): left, ("cost",): np.sum(left**2) / 2}
 
 
 # Programs -----------------------------------------------------------------------------------------
 
 
 def _linprog(  # noqa: C901  one kind of constraint after the other
-    c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None,
-    bounds: Any = (0, None), **options: Any,
-) -> Any:  # fmt: skip
+    result: Any, name: Any, c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any
+) -> Any:
     """Return the optimal vertex, where the active constraints meet."""
-    name = "scipy.optimize.linprog"
-    given = [None if one is None else plain(as_array(one)) for one in (c, A_ub, b_ub, A_eq, b_eq)]
-    result = scipys("optimize.linprog")(*given, plain(bounds), **_silenced(options))
-    refuse(name, integrality=options.get("integrality"))
     if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
-        return result
+        return {}
     refuse_failure(name, result.success, result.message)
     x, c = result.x, as_array(c)
     n = len(x)
@@ -734,7 +452,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
         parts["slack",] = b_ub - A_ub @ vertex
     if A_eq is not None and result.con.size:
         parts["con",] = b_eq - A_eq @ vertex
-    return attached("optimize.linprog", result, parts)
+    return parts
 
 
 def _is_wrapped(value: Any) -> bool:
@@ -757,104 +475,55 @@ def _isotonic(y: Any, weights: Any, out: Any) -> Any:
 # Elementwise --------------------------------------------------------------------------------------
 
 
-def _find_root(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
-    args = as_args(args)
-    ends = tuple(plain(as_array(one)) for one in init)
-    result = scipys("optimize.elementwise.find_root")(
-        quiet(f), ends, args=plain(args), **_silenced(options)
-    )
-    root = _elementwise(lambda x: as_array(f(x, *args)), result.x)
-    return attached(
-        "optimize.elementwise.find_root", result, {("x",): root, ("f_x",): as_array(f(root, *args))}
-    )
+def _find_root(result: Any, fun: Any, args: Any) -> Any:
+    root = solution(lambda x: as_array(fun(x, *args)), result.x)
+    return {("x",): root, ("f_x",): as_array(fun(root, *args))}
 
 
-def _find_minimum(f: Any, init: Any, /, *, args: Any = (), **options: Any) -> Any:
-    args = as_args(args)
-    ends = tuple(plain(as_array(one)) for one in init)
-    result = scipys("optimize.elementwise.find_minimum")(
-        quiet(f), ends, args=plain(args), **_silenced(options)
-    )
-    slope = grad(lambda x: np.sum(as_array(f(x, *args))))
-    point = _elementwise(slope, result.x)
-    return attached(
-        "optimize.elementwise.find_minimum",
-        result,
-        {("x",): point, ("f_x",): as_array(f(point, *args))},
-    )
+def _find_minimum(result: Any, fun: Any, args: Any) -> Any:
+    point = solution(grad(lambda x: np.sum(as_array(fun(x, *args)))), result.x)
+    return {("x",): point, ("f_x",): as_array(fun(point, *args))}
 
 
-def _elementwise(residual: Any, found: Any) -> Any:
-    """Return the root of each element, with its derivative."""
-    return solution(residual, found)
-
-
-def _bracket(name: str) -> Any:
-    def composed(f: Any, *starts: Any, args: Any = (), **options: Any) -> Any:
-        args = as_args(args)
-        result = scipys(f"optimize.elementwise.{name}")(
-            quiet(f), *(plain(as_array(s)) for s in starts), args=plain(args), **_silenced(options)
-        )
-        with array_api_paths():
-            wrapped = tuple(wrapped_untracked(as_array(s)) for s in starts)
-            made = scipys(f"optimize.elementwise.{name}")(f, *wrapped, args=args, **options)
-        parts = {
-            (key, i): made[key][i]
-            for key in ("bracket", "f_bracket")
-            for i in range(len(result[key]))
-        }
-        return attached(f"optimize.elementwise.{name}", result, parts)
-
-    return composed
+def _bracket(result: Any, again: Any) -> Any:
+    """Return the ends of the bracket and the values there, by the array-API path."""
+    made = again()
+    return {
+        (key, i): made[key][i] for key in ("bracket", "f_bracket") for i in range(len(result[key]))
+    }
 
 
 # The table ----------------------------------------------------------------------------------------
 
 
-def _calls(name: str, function: Any) -> Row:
-    return Row(f"optimize.{name}", Composed(function, calls_back=True))
+DIFFERENCES = "it compares or takes differences. Fix: gradwrap.grad, gradwrap.testing.check_grads."
+
+
+def _solved(names: str, parts: Any, **options: Any) -> list[Row]:
+    return [Row(f"optimize.{name}", Solved(parts, **options)) for name in names.split()]
 
 
 ROWS = [
-    *(
-        _calls(name, _bracketed(name))
-        for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+    *_solved("brentq brenth bisect ridder toms748 newton root_scalar root fsolve", _rooted),
+    *_solved("anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing", _rooted),
+    *_solved("newton_krylov", _rooted),
+    *_solved("fixed_point", _fixed),
+    *_solved(
+        "minimize fmin fmin_bfgs fmin_cg fmin_ncg fmin_powell fmin_l_bfgs_b", _minimum, checks=True
     ),
-    _calls("newton", _newton),
-    _calls("root_scalar", _root_scalar),
-    _calls("root", _root),
-    _calls("fsolve", _fsolve),
-    _calls("fixed_point", _fixed_point),
-    *(
-        Row(f"optimize.{name}", Composed(_from_start(name), calls_back=True))
-        for name in (
-            "anderson",
-            "broyden1",
-            "broyden2",
-            "diagbroyden",
-            "excitingmixing",
-            "linearmixing",
-            "newton_krylov",
-        )
-    ),
-    _calls("minimize", _minimize),
-    _calls("minimize_scalar", _minimize_scalar),
-    _calls("fmin", _fmin("fmin")),
-    _calls("fmin_bfgs", _fmin("fmin_bfgs", with_gradient=True)),
-    _calls("fmin_cg", _fmin("fmin_cg", with_gradient=True)),
-    _calls("fmin_ncg", _fmin("fmin_ncg", with_gradient=True)),
-    _calls("fmin_powell", _fmin("fmin_powell")),
-    _calls("fmin_l_bfgs_b", _fmin("fmin_l_bfgs_b", with_gradient=True)),
-    _calls("fmin_tnc", _fmin("fmin_tnc", with_gradient=True)),
-    _calls("fminbound", _fmin("fminbound")),
-    _calls("brent", _fmin("brent")),
-    _calls("golden", _fmin("golden")),
-    _calls("least_squares", _least_squares),
-    _calls("leastsq", _leastsq),
-    _calls("curve_fit", _curve_fit),
+    *_solved("fmin_tnc brent golden", _minimum),
+    *_solved("minimize_scalar fminbound", _in_interval),
+    *_solved("differential_evolution dual_annealing shgo brute basinhopping", _searched),
+    *_solved("fmin_slsqp", _slsqp),
+    *_solved("least_squares", _least_squares),
+    *_solved("leastsq", _leastsq),
+    *_solved("curve_fit", _curve_fit, refused="nan_policy loss"),
+    *_solved("lsq_linear", _lsq_linear, calls_back=False),
+    *_solved("linprog", _linprog, refused="integrality", calls_back=False),
+    *_solved("elementwise.find_root", _find_root),
+    *_solved("elementwise.find_minimum", _find_minimum),
+    *_solved("elementwise.bracket_root elementwise.bracket_minimum", _bracket),
     formula("optimize.nnls", _nnls, "A b", neutral="maxiter atol"),
-    Row("optimize.lsq_linear", Composed(_lsq_linear)),
-    Row("optimize.linprog", Composed(_linprog)),
     formula(
         "optimize.isotonic_regression",
         _isotonic,
@@ -866,34 +535,22 @@ ROWS = [
         Row(f"optimize.{name}", ArrayApi())
         for name in ("rosen", "rosen_der", "rosen_hess", "rosen_hess_prod")
     ),
-    _calls("elementwise.find_root", _find_root),
-    _calls("elementwise.find_minimum", _find_minimum),
-    _calls("elementwise.bracket_root", _bracket("bracket_root")),
-    _calls("elementwise.bracket_minimum", _bracket("bracket_minimum")),
     Row("optimize.linear_sum_assignment", Constant("an assignment")),
-    Row(
-        "optimize.quadratic_assignment",
-        Refused("an assignment is piecewise constant. Fix: the cost of its col_ind."),
-    ),
-    Row("optimize.milp", Refused("integers are piecewise constant. Fix: the cost at its x.")),
     *(
-        _calls(name, _search(name))
-        for name in (
-            *("differential_evolution", "dual_annealing", "shgo", "brute", "basinhopping"),
-        )
-    ),
-    _calls("fmin_slsqp", _slsqp),
-    Row("optimize.direct", Refused("it ends in a box. Fix: scipy.optimize.minimize from there.")),
-    Row("optimize.fmin_cobyla", Refused("it has no rule. Fix: scipy.optimize.minimize.")),
-    *(
-        Row(
-            f"optimize.{name}",
-            Refused(
-                "it compares or takes differences. Fix: gradwrap.grad, "
-                "gradwrap.testing.check_grads."
+        Row(f"optimize.{name}", Refused(why))
+        for name, why in (
+            (
+                "quadratic_assignment",
+                "an assignment is piecewise constant. Fix: the cost of its col_ind.",
+            ),
+            ("milp", "integers are piecewise constant. Fix: the cost at its x."),
+            ("direct", "it ends in a box. Fix: scipy.optimize.minimize from there."),
+            ("fmin_cobyla", "it has no rule. Fix: scipy.optimize.minimize."),
+            *(
+                (name, DIFFERENCES)
+                for name in ("approx_fprime", "check_grad", "line_search", "bracket")
             ),
         )
-        for name in ("approx_fprime", "check_grad", "line_search", "bracket")
     ),
 ]
 register(ROWS)

@@ -98,7 +98,7 @@ def _prepared(program: Program) -> Program:
     def keyed(one: Instr) -> Instr:
         if not one.op.has_key:
             return one
-        return one._replace(args=(one.args[0], key(one.args[1]), *one.args[2:]))
+        return one.on((one.args[0], key(one.args[1]), *one.args[2:]))
 
     def step(one: Instr | Loop) -> Instr | Loop:
         if isinstance(one, Loop):
@@ -111,7 +111,7 @@ def _prepared(program: Program) -> Program:
         chosen = _chosen(one, values)
         if chosen is not None:
             return chosen
-        return keyed(one)._replace(views=one.op is GETITEM) if one.op.has_key else one
+        return replace(keyed(one), views=one.op is GETITEM) if one.op.has_key else one
 
     numbers = {  # NumPy returns a number, CuPy a view
         one.out

@@ -8,6 +8,7 @@ elements.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,9 +53,9 @@ def with_tangents(instrs: Sequence[Instr], program: Program) -> list[Instr]:
 
     def sine_of(index: int, instr: Instr) -> Ref:
         if index not in known:
-            instr = sines.get(index) or instr._replace(out=program.new(values[instr.out]).index)
+            instr = sines.get(index) or replace(instr, out=program.new(values[instr.out]).index)
             known[index] = Ref(instr.out)
-            made.append(instr._replace(fn=sine, name="sine"))
+            made.append(replace(instr, fn=sine, name="sine"))
         return known[index]
 
     for instr in instrs:
@@ -62,7 +63,7 @@ def with_tangents(instrs: Sequence[Instr], program: Program) -> list[Instr]:
             sine_of(index, instr)
         elif QUICK and (index := argument(instr, np.cos)) is not None:
             args = (instr.args[0], sine_of(index, instr))
-            made.append(instr._replace(fn=cosine, name="cosine", args=args))
+            made.append(replace(instr, fn=cosine, name="cosine", args=args))
         else:
             made.append(instr)
     return made

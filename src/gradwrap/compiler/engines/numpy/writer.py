@@ -6,8 +6,10 @@ into a free buffer: one whose value dies there, or one of the call's workspace.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -429,7 +431,7 @@ class Writer(SourceText):
     def _owned(self, chain: list[Instr], state: State, depth: int, dying: frozenset[int]) -> str:
         """Return the name of the array that receives a chain of additions."""
         first, last = chain[0], chain[-1]
-        whole = last._replace(args=(first.args[0], slice(0, 0), 0.0), out=last.out)
+        whole = replace(last, args=(first.args[0], slice(0, 0), 0.0), out=last.out)
         before = len(self.lines)
         self._write(whole, self._name(last.line), state, depth, dying)
         del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
@@ -697,12 +699,22 @@ def _safe(name: str, taken: Iterable[str]) -> str:
     name = name if name.isidentifier() else "a"
     if _is_word(name):
         name = f"in_{name}"
-    while name in taken or keyword.iskeyword(name) or hasattr(np, name):
+    known = (np, builtins)
+    while name in taken or keyword.iskeyword(name) or any(hasattr(one, name) for one in known):
         name += "_"
     return name
 
 
+WORDS = frozenset(
+    {"np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", "compiled"}
+    | {"arrays", "math", "pathlib", "scipy", *SHARED}
+)
+"""The names that every source may use."""
+
+
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
-        name[:1] in "tgwcrpk" and name[1:2].isdigit()
+    return (
+        name in WORDS
+        or name.removeprefix("kernel")[:1].isdigit()
+        or (name[:1] in "tgwcrpk" and name[1:2].isdigit())
     )
