@@ -143,6 +143,18 @@ class _Operations(dict[str, Operation]):
         return self.row(name, METHOD_KINDS.get(method, Kind.OTHER))
 
 
+def _item(_xp: Any, whole: Any, index: int) -> Any:
+    return whole[index]
+
+
+def _mt(xp: Any, x: Any) -> Any:
+    return xp.swapaxes(x, -1, -2)
+
+
+def _pow(_xp: Any, x: Any, y: Any) -> Any:
+    return x**y
+
+
 METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
 """The kinds of the methods of ufuncs."""
 OPERATIONS = _Operations()
@@ -153,7 +165,7 @@ _row, _rows = OPERATIONS.row, OPERATIONS.rows
 GETITEM = _row("getitem", Kind.READ, keeps_order=True)
 SETITEM = _row("setitem", Kind.WRITE)
 SCATTER_ADD = _row("scatter_add", Kind.WRITE, scatters=True)
-ITEM = _row("item", of=lambda _xp, whole, index: whole[index])
+ITEM = _row("item", of=_item)
 ZEROS = _row("zeros", Kind.FILL, is_fresh=True)
 FULL = _row("full", Kind.FILL, is_fresh=True)
 COPY = _row("copy", Kind.COPY, is_fresh=True, keeps_number=True)
@@ -175,7 +187,7 @@ _row("squeeze", Kind.RESHAPE)
 _row("expand_dims", Kind.RESHAPE, keeps_order=True)
 _row("view", may_view=True)
 _row("T", Kind.TRANSPOSE)
-MT = _row("mT", Kind.TRANSPOSE, last_two=True, of=lambda xp, x: xp.swapaxes(x, -1, -2))
+MT = _row("mT", Kind.TRANSPOSE, last_two=True, of=_mt)
 _row("matrix_transpose", Kind.TRANSPOSE, last_two=True)
 _row("transpose", Kind.TRANSPOSE, takes_tuple=True)
 _rows("swapaxes moveaxis", Kind.MOVE)
@@ -230,7 +242,7 @@ POW = _row(
     converts=True,
     is_scaling=True,
     is_power=True,
-    of=lambda _xp, x, y: x**y,
+    of=_pow,
 )
 WHERE = _row("where", is_choice=True)
 POWER = _row("power", converts=True)
