@@ -31,9 +31,8 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import is_floating
 from gradwrap.core.observing.callers import (
     check_caught,
-    forget_refusals,
     latest_refusal,
-    noted_refusal,
+    noted,
 )
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -128,7 +127,7 @@ class _Runs:
         try:
             for namespace in self.storing:
                 write_stores(namespace)
-            noted = noted_refusal()
+            before = noted.get()
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
         finally:
@@ -136,7 +135,7 @@ class _Runs:
             release(held)
             self.found = [one for one in held if module_of(one) is not None]
         if is_derived(flatten([args, kwargs])[0]):
-            check_caught(noted, flatten(out)[0])
+            check_caught(before, flatten(out)[0])
         self._check(out, args, kwargs)
         return out
 
@@ -160,7 +159,7 @@ class _Runs:
             except Exception as error:  # noqa: BLE001  raised again below
                 if first is None:
                     first, refusal = error, latest_refusal(error)
-                forget_refusals()
+                noted.set(None)
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))

@@ -13,7 +13,7 @@ from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.callers import forget_refusals, noted_refusal
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
@@ -126,11 +126,11 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
 
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
-        noted = noted_refusal()
+        before = noted.get()
         try:
             return original(*args, **options)
         except (TrackedValueError, BatchedValueError):
-            forget_refusals(noted)
+            noted.set(before)
             return tracked(*args, **options)
 
     return stand_in

@@ -177,7 +177,8 @@ def _arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, **options: Any
     """Return `start + step * [0, 1, ...]`; how many there are has no derivative."""
     start, stop = (0, start) if stop is None else (start, stop)
     bounds: list[Any] = [np.asarray(native(value)) for value in (start, stop, step)]
-    plain: Any = np.arange(*bounds, **options)
+    make: Any = np.arange
+    plain: Any = make(*bounds, **options)
     if plain.dtype.kind not in "fc":
         return plain
     return start + step * xp.asarray(np.arange(plain.size, dtype=plain.dtype))

@@ -211,43 +211,35 @@ def conversions(caller: Caller | None) -> str:
     return f"{use}; or take .detach() (an array) or .item() (a number) if no gradient is wanted."
 
 
-class _Refusal(NamedTuple):
+class Refusal(NamedTuple):
+    """An error of a conversion, and the line of code that asked for it."""
+
     error: type[GradwrapError]
     message: str
     code: CodeType
     line: int
 
 
-_latest: ContextVar[_Refusal | None] = ContextVar("gradwrap_refusal", default=None)
+noted: ContextVar[Refusal | None] = ContextVar("gradwrap_refusal", default=None)
 """The last refusal of a conversion. C code that asked for it may put its own error in the place."""
 
 
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
-        _latest.set(_Refusal(type(error), str(error), caller.code, caller.line))
+        noted.set(Refusal(type(error), str(error), caller.code, caller.line))
     return error
 
 
-def noted_refusal() -> object:
-    """Return the last refusal of this context as it was noted, for `check_caught`."""
-    return _latest.get()
-
-
-def forget_refusals(since: object = None) -> None:
-    """Forget the refusals since another was noted: the call was made in another way."""
-    _latest.set(since if isinstance(since, _Refusal) else None)
-
-
-def check_caught(since: object, out: object) -> None:
+def check_caught(since: Refusal | None, out: object) -> None:
     """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
 
     `since` is what was noted before the code ran.
     """
-    latest = _latest.get()
+    latest = noted.get()
     if latest is None or latest is since or is_recorded(out):
         return
-    _latest.set(None)
+    noted.set(None)
     raise latest.error(
         f"{latest.message} The code has caught this error, and its result depends on nothing "
         "tracked: a gradient would be zero."
@@ -280,8 +272,8 @@ def latest_refusal(error: BaseException) -> GradwrapError | None:
     C code that calls back before it looks at an error runs the callback with the error pending.
     Python may then fail to find an attribute. The latest refusal is forgotten.
     """
-    latest, caller = _latest.get(), caller_of(error)
-    _latest.set(None)
+    latest, caller = noted.get(), caller_of(error)
+    noted.set(None)
     if latest is None or caller is None:
         return None
     lines = [(frame.f_code, line) for frame, line, _ in _inwards(error.__traceback__)]
