@@ -35,6 +35,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"tree"},
     {"dask", "optimize"},
     {"adaptation"},
+    {"compat"},
     {"_elsewhere", "_setup"},
     {"__init__"},
 )

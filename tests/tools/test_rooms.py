@@ -9,6 +9,7 @@ TESTS = Path(__file__).parents[1]
 ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
     "compiler",
+    "compat",
     "existing",
     "random",
     "scale",

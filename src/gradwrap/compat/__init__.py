@@ -1,0 +1,1 @@
+"""Other libraries' names for gradwrap's functions, for programs that were written for them."""
