@@ -88,9 +88,9 @@ class VSpace:
         """Return normal random numbers of NumPy's global generator."""
 
         def one(shape: Any, dtype: Any) -> Any:
-            made = np.asarray(np.random.randn(*shape))  # noqa: NPY002  the one that programs seed
+            made = np.asarray(np.random.randn(*shape))  # noqa: NPY002  programs seed it
             if dtype.kind == "c":
-                made = made + 1j * np.asarray(np.random.randn(*shape))  # noqa: NPY002
+                made = made + 1j * np.asarray(np.random.randn(*shape))  # noqa: NPY002  likewise
             return made.astype(dtype)
 
         return self._made(one)
