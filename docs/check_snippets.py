@@ -1,7 +1,8 @@
 """Check the types of the code on the pages: `python docs/check_snippets.py [PAGE ...]`.
 
-Each page becomes a module with its examples (`>>>`) in the lines where they stand on the page, so
-that what mypy reports leads to the page. An example that ends in an error by design is left out.
+Each page becomes a module with its examples (`>>>`) and its programs (blocks of Python) in the
+lines where they stand on the page, so that what mypy reports leads to the page. An example that
+ends in an error by design is left out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import doctest
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,7 +33,19 @@ local_partial_types = true
 [mypy-autograd.*,cupy.*,dask.*,jax.*,mygrad.*,pandas.*,scipy.*,sklearn.*,torch.*,xarray.*]
 follow_imports = skip
 """  # the last line: the result does not depend on which of these are installed
+OTHER_PROGRAMS = {  # the pages whose blocks are left out, and the reason
+    "compiled-gallery.md": "sources that gw.compile has written; the tests run them",
+    "from-autograd.md": "programs for autograd, before the change",
+    "from-jax.md": "programs for JAX, before the change",
+    "from-pytorch.md": "programs for PyTorch, before the change",
+    "random-programs.md": "parts of programs",
+    "types.md": "declarations with names that are not defined; tests/tools/typing has them whole",
+}
+BLOCK = re.compile(r"^```python\n(?!>>>)(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXCEPTIONS = {  # by page: a part of the message, and the reason
+    "docs/cupy.md": {
+        'Name "cp" already defined': "the source of a compiled function, a module of its own",
+    },
     "docs/tape.md": {
         'Item "None" of "GradFn': "`grad_fn` of a leaf is None; the page looks at results",
         'Item "GradFn" of "GradFn': "only the last function of a graph has a variable",
@@ -46,14 +60,17 @@ EXCEPTIONS = {  # by page: a part of the message, and the reason
 }
 
 
-def code_of(text: str) -> str:
-    """Return the examples of a page as a module, each line in its place."""
+def code_of(text: str, *, has_programs: bool = True) -> str:
+    """Return the examples and programs of a page as a module, each line in its place."""
+    examples = doctest.DocTestParser().get_examples(text)
+    parts = [(example.lineno, example.source) for example in examples if example.exc_msg is None]
+    if has_programs:
+        parts += [(text.count("\n", 0, found.start(1)), found[1]) for found in BLOCK.finditer(text)]
     lines = [""] * (text.count("\n") + 2)
     names = _Names()
-    for example in doctest.DocTestParser().get_examples(text):
-        if example.exc_msg is None:
-            for number, line in enumerate(names.told_apart(example.source), example.lineno):
-                lines[number] = line
+    for first, source in sorted(parts):
+        for number, line in enumerate(names.told_apart(source), first):
+            lines[number] = line
     return "\n".join(lines)
 
 
@@ -102,7 +119,8 @@ def faults(pages: list[Path]) -> list[str]:
         names: dict[str, Path] = {}
         for number, page in enumerate(pages):
             module = Path(folder) / f"page{number}.py"
-            module.write_text(code_of(page.read_text(encoding="utf-8")), encoding="utf-8")
+            text, whole = page.read_text(encoding="utf-8"), page.name not in OTHER_PROGRAMS
+            module.write_text(code_of(text, has_programs=whole), encoding="utf-8")
             names[module.name] = page
         (Path(folder) / "mypy.ini").write_text(SETTINGS, encoding="utf-8")
         done = subprocess.run(  # noqa: S603  pages of this project

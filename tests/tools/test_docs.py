@@ -154,6 +154,11 @@ def test_an_example_keeps_its_line_and_functions_of_one_name_are_told_apart() ->
 Traceback (most recent call last):
 TypeError: ...
 """
+    program = "```python\nf(1)\n```\n"
+    assert check_snippets.code_of(page + program, has_programs=False) == (
+        check_snippets.code_of(page) + "\n\n\n"
+    )
+    assert check_snippets.code_of(page + program).rstrip("\n").endswith("\nf_(1)")
     assert check_snippets.code_of(page).rstrip("\n").splitlines() == [
         "def f(x):",
         "    return x",
