@@ -67,7 +67,7 @@ def test_a_small_letter_is_the_capital(name: str, letter: str, turned: bool) -> 
         value, pull = gw.vjp(g, x)
         np.testing.assert_array_equal(value, plain)
         assert inside[-1] == strides(plain)
-        weights: Any = np.arange(float(value.size)).reshape(value.shape)
+        weights: Any = ANY.arange(float(value.size)).reshape(value.shape)
         (gradient,) = pull(weights)
         tangent = gw.jvp(g, (x,), (x,))[1]
         np.testing.assert_allclose(np.vdot(gradient, x), np.vdot(weights, tangent))

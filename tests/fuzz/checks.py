@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 BY_FLAT = "Error setting single item of array."
 """NumPy's error for `a.flat[i] = v` on a plain array, which hides the error that `v` raises."""
-SECONDS = 20  # after which a program hangs
+SECONDS = 20
+"""The time of the processor after which a program hangs."""
 
 
 class Mismatch(Exception):  # noqa: N818  named for what it reports
@@ -619,8 +620,8 @@ def _stop(number: int, frame: object) -> None:
 
 def judge(program: Program, reference: Reference | None = None) -> list[Outcome]:
     """Run a program under its transforms, and say what came of each."""
-    previous = signal.signal(signal.SIGALRM, _stop)
-    signal.alarm(SECONDS)
+    previous = signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     outcomes: list[Outcome] = []
     name = program.transforms[0]
     try:
@@ -633,8 +634,8 @@ def judge(program: Program, reference: Reference | None = None) -> list[Outcome]
     except Hanging:
         return [Outcome("failed", name, "hangs", f"after {SECONDS} s")]
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
     return outcomes
 
 
