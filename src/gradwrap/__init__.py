@@ -32,8 +32,10 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import compiler as compiler
     from gradwrap import extend as extend
     from gradwrap import optimize as optimize
+    from gradwrap import random as random
     from gradwrap import testing as testing
     from gradwrap import tree as tree
     from gradwrap import typing as typing
@@ -77,8 +79,10 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",
         "optimize": "gradwrap.optimize",
+        "random": "gradwrap.random",
         "testing": "gradwrap.testing",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",

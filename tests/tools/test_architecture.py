@@ -30,6 +30,7 @@ LAYERS: tuple[set[str], ...] = (
     {"rules"},
     {"backends"},
     {"transforms"},
+    {"random"},
     {"autograd", "compiler", "cupy", "drawing", "extend", "numpy", "profiling", "scipy", "testing"}
     | {"tree"},
     {"dask", "optimize"},
@@ -53,8 +54,8 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"array"},
     ),
     "compiler": (
-        *({"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}, {"calls"}),
-        {"__main__"},
+        *({"cache"}, {"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}),
+        *({"calls"}, {"__main__"}),
     ),
 }
 """The same within three packages."""

@@ -331,10 +331,12 @@ class Compiled(Generic[P, R]):
     def _traced(self, entry: Entry, call: Call) -> Any:
         if entry.reason:
             entry.is_new = False
-            return self._function(*call.args, **call.kwargs)
-        wanted = entry.traced(call)
+            wanted = self._function(*call.args, **call.kwargs)
+        else:
+            wanted = entry.traced(call)
         if entry.executable is not None:
             self._use(entry)
+        entry.warn()
         return wanted
 
     def _use(self, entry: Entry) -> None:

@@ -338,9 +338,15 @@ def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
             yield from bodies_of(step.body)
 
 
-def _copied(block: Block) -> Block:
-    branches = {found: _copied(branch) for found, branch in block.branches.items()}
-    return replace(block, body=[changed(step, _same) for step in block.body], branches=branches)
+def _copied(root: Block) -> Block:
+    found = replace(root)
+    waiting = [found]
+    while waiting:
+        block = waiting.pop()
+        block.body = [changed(step, _same) for step in block.body]
+        block.branches = {key: replace(branch) for key, branch in block.branches.items()}
+        waiting.extend(block.branches.values())
+    return found
 
 
 def _same(leaf: Any) -> Any:

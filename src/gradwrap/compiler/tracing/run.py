@@ -59,6 +59,8 @@ class Traced(NamedTuple):
     """The leaves of the result, as values of this run."""
     quiet: frozenset[str]
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
+    tape: Tape | None
+    """The tape, with the results of operations, until the second run has used them."""
 
 
 def is_transform(function: Any) -> bool:
@@ -110,7 +112,8 @@ def trace(
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
     `first` is an earlier run on the same arguments. Where this run repeats an operation, the
-    instruction of the first run is used again. Lines of the user's code are then not recorded.
+    instruction and the result of the first run are used again. Lines of the user's code are then
+    not recorded.
 
     Raises
     ------
@@ -120,7 +123,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, None if first is None else first.instrs)
+    tape = Tape(library, None if first is None else first.tape)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = modes()
     backend = library.backend
@@ -175,6 +178,7 @@ def trace(
         tree,
         tuple(real for _, real in found),
         frozenset(tape.quiet),
+        tape,
     )
 
 
