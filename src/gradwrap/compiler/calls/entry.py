@@ -111,6 +111,10 @@ class Entry:
         name = getattr(self.target.function, "__name__", "the function")
         self._waiting.append(f"{name} runs eagerly on such arguments: {reason}.")
 
+    def forget_warnings(self) -> None:
+        """Issue no warnings: the function is compiled in another way."""
+        self._waiting.clear()
+
     def warn(self) -> None:
         """Issue the warnings of this call; one that is an error leaves the entry as it is."""
         while self._waiting:
@@ -181,12 +185,15 @@ class Entry:
             )
         if self.tree is not None and self.tree != one.tree:
             raise Unhandled("its result has another structure in another branch")
+        if self.tree is not None and self.traces and self.traces[0].floats != one.floats:
+            raise Unhandled("its result has other types in another branch")
         self.tree = one.tree
         self.traces.append(one)
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, self.executable, self.notes = self._built(call.inputs)
+        self.program, executable, self.notes = self._built(call.inputs)
+        self.executable = executable._replace(call=_with_floats(executable.call, one.floats))
 
     def _trace(self, call: Call, first: Traced | None) -> Traced:
         return trace(
@@ -268,6 +275,18 @@ class Entry:
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
         return prepared(program, roll=roll, most=most, arguments=inputs)
+
+
+def _with_floats(call: Callable[..., Any], places: tuple[int, ...]) -> Callable[..., Any]:
+    """Return a call with some of its results as Python floats."""
+    if not places:
+        return call
+
+    def converted(*inputs: Any) -> tuple[Any, ...]:
+        found = call(*inputs)
+        return tuple(float(x) if place in places else x for place, x in enumerate(found))
+
+    return converted
 
 
 def _defect(problem: str) -> str:

@@ -62,6 +62,8 @@ class Compiled(Generic[P, R]):
         """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
         """Whether the function tests two values for identity."""
+        self._takes_floats = True
+        """Whether Python floats among the arguments are inputs of the programs."""
         self._tells_flags = False
         """Whether the function tests if arrays are writeable."""
 
@@ -253,14 +255,15 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        floats = self._takes_floats
         if not self._static:
-            return Call(args, kwargs)
+            return Call(args, kwargs, takes_floats=floats)
         fixed = [value for name, value in kwargs.items() if name in self._static]
         for number, value in enumerate(args):
             name = self._parameters[number] if number < len(self._parameters) else ""
             if not self._static.isdisjoint((number, number - len(args), name)):
                 fixed.append(value)
-        return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]})
+        return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]}, takes_floats=floats)
 
     def _key(self, call: Call) -> Signature:
         return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
@@ -286,6 +289,8 @@ class Compiled(Generic[P, R]):
         surroundings = Surroundings(self._function, call.others, is_array, call.library.replaces)
         self._tells_same |= surroundings.tells_same
         self._tells_flags |= surroundings.tells_flags
+        if call.has_floats and (self._tells_same or surroundings.tells_types):
+            return self._with_constant_floats(call)
         key = self._key(call)
         before = self._entries.get(key)
         entry = Entry(key, self._target, call.input_names(self._parameters), call.library)
@@ -318,6 +323,11 @@ class Compiled(Generic[P, R]):
             self._entries[key] = entry
         return self._traced(entry, call)
 
+    def _with_constant_floats(self, call: Call) -> Any:
+        """Compile with Python floats as constants from now on, since it looks into one."""
+        self._takes_floats = False
+        return self._slowly(call.args, call.kwargs)
+
     def _missed(self, entry: Entry, call: Call) -> Any:
         """Trace a new branch, and add it to the program."""
         self._forget(entry)
@@ -334,6 +344,9 @@ class Compiled(Generic[P, R]):
             wanted = self._function(*call.args, **call.kwargs)
         else:
             wanted = entry.traced(call)
+            if entry.reason and call.has_floats:
+                entry.forget_warnings()
+                return self._with_constant_floats(call)
         if entry.executable is not None:
             self._use(entry)
         entry.warn()

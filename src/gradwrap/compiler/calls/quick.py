@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.calls.signatures import BY_VALUE, Identity, leaf_key, may_write, repeated
+from gradwrap.compiler.calls.signatures import BY_VALUE, FLOAT, Identity, leaf_key, may_write, repeated
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def quick_call(
     """Generate the quick call of a signature."""
     scope: dict[str, Any] = {
         "ndarray": np.ndarray,
+        "float64": np.float64,
         "ELSEWHERE": ELSEWHERE,
         "call": executable.call,
         "unflatten": functools.partial(unflatten, tree),
@@ -72,9 +73,9 @@ def quick_call(
             continue
         _, kind, shape, dtype, strides, place = known
         scope |= {f"T{number}": kind, f"S{number}": shape, f"D{number}": dtype}
-        given.append(name)
+        given.append(f"float64({name})" if kind is FLOAT else name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
-        if not issubclass(kind, NUMBER):
+        if not issubclass(kind, (NUMBER, FLOAT)):
             arrays.append(f"id({name})")
             tests += library.place_test(name, place)
             tests += [f"{name}.shape == S{number}", f"{name}.dtype is D{number}"]

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
 NUMBER: type[Any] = np.generic
+NUMBER_OF: Any = np.float64
+FLOAT: type[Any] = float
+FLOAT64 = np.dtype(np.float64)
 BY_VALUE: frozenset[type[Any]] = frozenset({bool, int, str, bytes, type(None)})
 """Types whose objects are interchangeable if they are equal."""
 PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
@@ -46,7 +49,7 @@ class Signature(NamedTuple):
         """Return the name and the description of each leaf; `names` are the inputs' names."""
         waiting = iter(names)
         return [
-            (next(waiting, "?"), f"{key[3]}{key[2]}")
+            (next(waiting, "?"), "float" if key[1] is FLOAT else f"{key[3]}{key[2]}")
             if key[0] == "array"
             else ("constant", repr(key[-1]))
             for key in self.leaves
@@ -74,10 +77,18 @@ class Identity:
 class Call:
     """The arguments of a call, divided into inputs of the program and other leaves."""
 
-    __slots__ = ("args", "given", "inputs", "kwargs", "leaves", "library", "treedef")
+    __slots__ = (
+        *("args", "given", "has_floats", "inputs", "kwargs", "leaves", "library"),
+        "treedef",
+    )
 
     def __init__(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], fixed: Container[int] = ()
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        fixed: Container[int] = (),
+        *,
+        takes_floats: bool = False,
     ) -> None:
         leaves, treedef = flatten_exactly((args, kwargs))
         self.args: tuple[Any, ...] = args
@@ -87,9 +98,16 @@ class Call:
         self.library: Compilable = library_of(leaves)
         """The library of its arrays."""
         is_input = self.library.is_input
-        self.given: list[bool] = [is_input(leaf) and id(leaf) not in fixed for leaf in leaves]
+        takes_floats &= self.library.name == "numpy"
+        self.given: list[bool] = [
+            (is_input(leaf) or (takes_floats and type_of(leaf) is FLOAT)) and id(leaf) not in fixed
+            for leaf in leaves
+        ]
         """For each leaf, whether it is an input; `fixed` holds the identities of static ones."""
-        self.inputs: list[Any] = [x for x, is_given in self._leaves() if is_given]
+        given = [x for x, is_given in self._leaves() if is_given]
+        self.inputs: list[Any] = [NUMBER_OF(x) if type_of(x) is FLOAT else x for x in given]
+        self.has_floats: bool = any(type_of(x) is FLOAT for x in given)
+        """Whether Python floats are among the inputs, as numbers of NumPy."""
 
     def _leaves(self) -> Iterator[tuple[Any, bool]]:
         return zip(self.leaves, self.given, strict=True)
@@ -189,6 +207,8 @@ def kinds(treedef: TreeDef) -> list[type[Any]]:
 def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
     """Return the key of a leaf in the signature; `place` is the function of its library."""
     if is_given:
+        if type_of(leaf) is FLOAT:
+            return ("array", FLOAT, (), FLOAT64, None, None)
         strides = None
         if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
             strides = leaf.strides

@@ -55,6 +55,8 @@ INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
 """Base classes of libraries that read no attributes."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from its tracer."""
+TYPES = frozenset({"type", "singledispatch", "hasattr", "getattr", "dir", "inspect"})
+"""Names in code that can tell a Python float from its tracer, although it shows its class."""
 COMPUTED = frozenset(
     {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
     | {"asdict", "astuple", "deepcopy"}
@@ -172,6 +174,11 @@ class Surroundings:
     def sets_errors(self) -> bool:
         """Tell if code sets NumPy's handling of floating point errors."""
         return not self._names.isdisjoint(("errstate", "seterr"))
+
+    @property
+    def tells_types(self) -> bool:
+        """Tell if code can tell a Python float from its tracer."""
+        return not self._names.isdisjoint(TYPES)
 
     @property
     def tells_flags(self) -> bool:
