@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.calls.compare import made, mismatch
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.calls.signatures import Call, Signature
-    from gradwrap.compiler.engines.libraries import Compilable
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
+NUMEROUS = 5
+"""The programs that differ in Python numbers alone from which on there is a warning."""
 
 
 class Target:
@@ -52,12 +54,16 @@ class Entry:
     """The state of one signature of a function."""
 
     def __init__(
-        self, key: Signature, target: Target, names: tuple[str, ...], library: Compilable
+        self, key: Signature, target: Target, call: Call, parameters: Sequence[str]
     ) -> None:
         self.key = key
         self.target = target
-        self.names = names
-        self.library = library
+        names = call.leaf_names(parameters)
+        self.names = tuple(compress(names, call.given))
+        """The names of the inputs."""
+        self.numbers = [(names[n], call.leaves[n]) for n, _ in key.numbers()]
+        """The Python numbers that are constants of the program, by name."""
+        self.library = call.library
         self.reason: str = ""
         """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []
@@ -110,6 +116,21 @@ class Entry:
         self._restart()
         name = getattr(self.target.function, "__name__", "the function")
         self._waiting.append(f"{name} runs eagerly on such arguments: {reason}.")
+
+    def note_numbers(self) -> None:
+        """Warn that each new value of a Python number is compiled anew."""
+        numbers = ", ".join(f"{name} = {value!r}" for name, value in self.numbers)
+        name = getattr(self.target.function, "__name__", "the function")
+        self._waiting.append(
+            f"{name} is compiled for the {NUMEROUS}th time, since Python numbers are constants of "
+            f"its programs: {numbers}. Each new value takes as long as a first call. Fix: pass "
+            "numbers that vary as arrays, np.asarray(x)"
+        )
+
+    @property
+    def is_eager(self) -> bool:
+        """Tell if calls run eagerly."""
+        return bool(self.reason)
 
     def forget_warnings(self) -> None:
         """Issue no warnings: the function is compiled in another way."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 import numpy as np
 
 from gradwrap.compiler.calls.compare import ulps
-from gradwrap.compiler.calls.entry import MOST_BRANCHES, Entry, Target
+from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
@@ -185,6 +185,11 @@ class Compiled(Generic[P, R]):
     def _explained(self, entry: Entry) -> str:
         described = ", ".join(f"{path}: {what}" for path, what in entry.key.shown(entry.names))
         lines = [f"arguments: {described or 'none'}"]
+        lines += [
+            f"constant: {name} = {value!r}; each new value of this Python {type(value).__name__} "
+            "makes another program"
+            for name, value in entry.numbers
+        ]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
         own = entry.library.name
@@ -293,7 +298,7 @@ class Compiled(Generic[P, R]):
             return self._with_constant_floats(call)
         key = self._key(call)
         before = self._entries.get(key)
-        entry = Entry(key, self._target, call.input_names(self._parameters), call.library)
+        entry = Entry(key, self._target, call, self._parameters)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
@@ -321,6 +326,10 @@ class Compiled(Generic[P, R]):
             self._forget(before)
             self._entries.pop(key, None)
             self._entries[key] = entry
+            if before is None and entry.numbers:
+                alike = key.family()
+                if sum(one.family() == alike for one in self._entries) == NUMEROUS:
+                    entry.note_numbers()
         return self._traced(entry, call)
 
     def _with_constant_floats(self, call: Call) -> Any:
@@ -344,7 +353,7 @@ class Compiled(Generic[P, R]):
             wanted = self._function(*call.args, **call.kwargs)
         else:
             wanted = entry.traced(call)
-            if entry.reason and call.has_floats:
+            if entry.is_eager and call.has_floats:
                 entry.forget_warnings()
                 return self._with_constant_floats(call)
         if entry.executable is not None:

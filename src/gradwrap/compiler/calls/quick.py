@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.calls.signatures import BY_VALUE, FLOAT, Identity, leaf_key, may_write, repeated
+from gradwrap.compiler.calls.signatures import (
+    BY_VALUE,
+    FLOAT,
+    Identity,
+    leaf_key,
+    may_write,
+    repeated,
+)
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:

@@ -45,6 +45,16 @@ class Signature(NamedTuple):
     writeable: tuple[bool, ...]
     """For each input, whether it is writeable; () if the function does not ask."""
 
+    def numbers(self) -> list[tuple[int, Any]]:
+        """Return the leaves that are Python numbers and constants, with their places."""
+        return [(n, key) for n, key in enumerate(self.leaves) if key[0] in (int, FLOAT, complex)]
+
+    def family(self) -> Signature:
+        """Return what this signature shares with those that have other Python numbers."""
+        kinds = dict(self.numbers())
+        leaves = tuple((key[0],) if n in kinds else key for n, key in enumerate(self.leaves))
+        return self._replace(leaves=leaves)
+
     def shown(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return the name and the description of each leaf; `names` are the inputs' names."""
         waiting = iter(names)
@@ -138,8 +148,8 @@ class Call:
             may_write(self.inputs) if tells_flags else (),
         )
 
-    def input_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
-        """Return a name for each input: its path, starting at a parameter."""
+    def leaf_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
+        """Return a name for each leaf: its path, starting at a parameter."""
         paths: list[str] = []
         for number, value in enumerate(self.args):
             name = parameters[number] if number < len(parameters) else f"a{number}"
@@ -148,8 +158,7 @@ class Call:
             paths += (path for path, _ in flatten_with_paths(value, name)[0])
         return tuple(
             "_".join("".join(c if c.isalnum() or c == "_" else " " for c in path).split())
-            for path, is_given in zip(paths, self.given, strict=True)
-            if is_given
+            for path in paths
         )
 
 

@@ -1,9 +1,9 @@
 """Tracers of Python floats among the arguments: the program's input is a `np.float64`.
 
-Such a tracer answers user code as a float does. Beside arrays it is weak: it takes their dtype. With
-other Python numbers it computes as Python does, which raises errors where NumPy returns infinity;
-guards tell calls that raise from the others. Everything else that floats can do is refused, and the
-function is then traced with the float as a constant.
+Such a tracer answers user code as a float does. Beside arrays it is weak: it takes their dtype.
+With other Python numbers it computes as Python does, which raises errors where NumPy returns
+infinity; guards tell calls that raise from the others. Everything else that floats can do is
+refused, and the function is then traced with the float as a constant.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ NARROW = frozenset("efF")
 LITERAL = "its value leaves the program, and becomes a constant of it"
 
 
+def _absent(_: Any) -> Any:
+    raise AttributeError("a float has no such attribute")
+
+
 class FloatTracer(Tracer, Weak):
     """A Python float among the arguments."""
 
@@ -39,10 +43,7 @@ class FloatTracer(Tracer, Weak):
     __iter__: Any = None
     __contains__: Any = None
     __getitem__: Any = None
-
-    @property
-    def __array_namespace__(self) -> Any:
-        raise AttributeError("a float has no namespace")
+    __array_namespace__: Any = property(_absent)
 
     @property
     def strong(self) -> Tracer:
@@ -51,7 +52,7 @@ class FloatTracer(Tracer, Weak):
 
     def beside(self, others: list[Any]) -> Any:
         """Return the tracer of the number as an operation with arrays takes it."""
-        kinds = {one.dtype.char for one in others if isinstance(one, (Recorded, NDARRAY, NUMBER))}
+        kinds = {one.dtype.char for one in _arrays(others)}
         if NARROW.isdisjoint(kinds):
             return self.strong
         dtype = np.result_type(*kinds, 0.0)
@@ -69,7 +70,8 @@ class FloatTracer(Tracer, Weak):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, AnyWrapper) for kind in types):
             return NotImplemented
-        return function(*settled(function, args), **settled(function, kwargs))
+        args, named = settled(function, (args, tuple(kwargs.values())))
+        return function(*args, **dict(zip(kwargs, named, strict=True)))
 
     def __copy__(self) -> Any:
         return self
@@ -83,10 +85,12 @@ class FloatTracer(Tracer, Weak):
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
             raise AttributeError(f"a traced float has no attribute {name!r}")
+        if package_of(module_of(frame_of(1))) in ARRAYS:
+            return super().__getattr__(name)
         raise self.tape.refuse(f"it uses the attribute {name} of a Python float")
 
 
-def settled(function: Any, args: Any) -> Any:
+def settled(function: Any, args: tuple[Any, ...]) -> Any:
     """Return arguments of a NumPy function with floats as the function takes them."""
     found: list[FloatTracer] = []
     dtypes: set[str] = set()
@@ -94,7 +98,7 @@ def settled(function: Any, args: Any) -> Any:
     def look(leaf: Any) -> Any:
         if type(leaf) is FloatTracer:
             found.append(leaf)
-        elif isinstance(leaf, (Recorded, NDARRAY, NUMBER)):
+        elif isinstance(leaf, ARRAY_TYPES):
             dtypes.add(leaf.dtype.char)
         return leaf
 
@@ -103,16 +107,17 @@ def settled(function: Any, args: Any) -> Any:
             return leaf
         return float(leaf.value) if function in SHAPES else leaf.strong
 
-    parts = tuple(args.values()) if isinstance(args, dict) else args
-    mapped(parts, look)
+    mapped(args, look)
     if found and function not in SHAPES and not NARROW.isdisjoint(dtypes):
         raise found[0].tape.refuse(f"np.{function.__name__} takes a Python float")
-    made = mapped(parts, settle)
-    return dict(zip(args, made, strict=True)) if isinstance(args, dict) else made
+    return mapped(args, settle)
+
+
+ARRAY_TYPES: Any = (Recorded, NDARRAY, NUMBER)
 
 
 def _arrays(values: Any) -> list[Any]:
-    return [one for one in values if isinstance(one, (Recorded, NDARRAY, NUMBER))]
+    return [one for one in values if isinstance(one, ARRAY_TYPES)]
 
 
 def entered(value: float, tape: Tape) -> FloatTracer:
@@ -129,7 +134,11 @@ def _operator(perform: Callable[..., Any], *, swapped: bool = False) -> Any:
         if isinstance(other, AnyWrapper):
             return NotImplemented
         if type(other) is FloatTracer or type(other) in PYTHONS:
-            return _with_python(perform, other, self) if swapped else _with_python(perform, self, other)
+            return (
+                _with_python(perform, other, self)
+                if swapped
+                else _with_python(perform, self, other)
+            )
         if not isinstance(other, (Recorded, NDARRAY, NUMBER)):
             if isinstance(other, (complex, float, int)):
                 raise self.tape.refuse(f"a Python float meets a {type(other).__name__}")
