@@ -209,11 +209,11 @@ class Entry:
         if self.tree is not None and self.traces and self.traces[0].floats != one.floats:
             raise Unhandled("its result has other types in another branch")
         self.tree = one.tree
-        self.traces.append(one)
+        self.traces.append(one.without_arrays())
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, executable, self.notes = self._built(call.inputs)
+        self.program, executable, self.notes = self._built(call.inputs, one.results)
         self.executable = executable._replace(call=_with_floats(executable.call, one.floats))
 
     def _trace(self, call: Call, first: Traced | None) -> Traced:
@@ -259,10 +259,11 @@ class Entry:
 
     # Building -------------------------------------------------------------------------------------
 
-    def _built(self, given: Sequence[Any]) -> tuple[Program, Executable, list[str]]:
+    def _built(
+        self, given: Sequence[Any], wanted: Sequence[Any]
+    ) -> tuple[Program, Executable, list[str]]:
         """Build the program of all traces, rolled if the results agree, and its executable."""
         target = self.target
-        wanted = self.traces[-1].results
         notes: list[str] = []
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)

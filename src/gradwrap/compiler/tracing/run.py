@@ -62,6 +62,10 @@ class Traced(NamedTuple):
     floats: tuple[int, ...]
     """The leaves of the result that the function returns as Python floats."""
 
+    def without_arrays(self) -> Traced:
+        """Return the record without arrays, which may be those of the caller."""
+        return self._replace(constants={}, originals={}, results=())
+
 
 def is_transform(function: Any) -> bool:
     """Tell if a function is the result of a transform, which wraps its arguments itself."""
