@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
-from gradwrap.compiler.ir.program import Constant, Program
+from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
@@ -82,6 +85,10 @@ class Entry:
         """The number of successive calls in which the function changed its surroundings itself."""
         self.is_new: bool = True
         """Whether no call has returned yet."""
+        self._orders: list[list[tuple[int, ...]]] = []
+        """For each trace, the memory order of each result of the function."""
+        self._other_orders: set[int] = set()
+        """The results that the program lays out otherwise."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
@@ -144,7 +151,7 @@ class Entry:
     def _restart(self) -> None:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
-        self.traces, self.constants, self.precisions = [], [], []
+        self.traces, self.constants, self.precisions, self._orders = [], [], [], []
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -162,6 +169,8 @@ class Entry:
             found, problem = self._attempted(call)
             problem = problem or _defect(self.differing(leaves, tree, found))
         changed = "" if problem else surroundings.changed()
+        if not problem:
+            self._lay_out(leaves, found)
         self.own_changes = self.own_changes + 1 if changed else 0
         if self.own_changes > 1:
             problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
@@ -169,6 +178,29 @@ class Entry:
         if problem:
             self.give_up(problem)
         return wanted
+
+    def _lay_out(self, wanted: Sequence[Any], found: Sequence[Any]) -> None:
+        """Let the program return arrays in the memory orders of the function's results."""
+        assert self.executable is not None
+        assert self.program is not None
+        in_c_order = self.executable.in_c_order
+        orders = [_axes(one) for one in wanted]
+        self._other_orders |= {
+            place
+            for place, (order, one) in enumerate(zip(orders, found, strict=True))
+            if _axes(one) not in (order, tuple(range(len(order))) if in_c_order else order)
+            and not any(
+                shared[place] or any(-1 - place in other for other in shared)
+                for shared in self.program.shares
+            )
+        }
+        self._orders.append(orders)
+        changes = {
+            place: partial(_in_order, axes=self._orders[0][place])
+            for place in self._other_orders
+            if len({seen[place] for seen in self._orders}) == 1
+        }
+        self.executable = self.executable._replace(call=_changed(self.executable.call, changes))
 
     def _attempted(self, call: Call) -> tuple[tuple[Any, ...], str]:
         """Trace and run the program. Return its results, or () and the reason."""
@@ -214,7 +246,9 @@ class Entry:
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, executable, self.notes = self._built(call.inputs, one.results)
-        self.executable = executable._replace(call=_with_floats(executable.call, one.floats))
+        self.executable = executable._replace(
+            call=_changed(executable.call, dict.fromkeys(one.floats, float))
+        )
 
     def _trace(self, call: Call, first: Traced | None) -> Traced:
         return trace(
@@ -299,16 +333,33 @@ class Entry:
         return prepared(program, roll=roll, most=most, arguments=inputs)
 
 
-def _with_floats(call: Callable[..., Any], places: tuple[int, ...]) -> Callable[..., Any]:
-    """Return a call with some of its results as Python floats."""
-    if not places:
+def _changed(
+    call: Callable[..., Any], changes: dict[int, Callable[[Any], Any]]
+) -> Callable[..., Any]:
+    """Return a call that changes some of its results, by their places."""
+    if not changes:
         return call
 
-    def converted(*inputs: Any) -> tuple[Any, ...]:
-        found = call(*inputs)
-        return tuple(float(x) if place in places else x for place, x in enumerate(found))
+    def changed(*inputs: Any) -> tuple[Any, ...]:
+        found = [*call(*inputs)]
+        for place, change in changes.items():
+            found[place] = change(found[place])
+        return tuple(found)
 
-    return converted
+    return changed
+
+
+def _axes(array: Any) -> tuple[int, ...]:
+    """Return the axes of an array by their strides, the largest first."""
+    if not isinstance(array, NDARRAY) or array.size < 2:
+        return ()
+    strides = array.strides
+    return tuple(sorted(range(array.ndim), key=lambda axis: (-abs(strides[axis]), axis)))
+
+
+def _in_order(array: Any, axes: tuple[int, ...]) -> Any:
+    """Return an array with these axes, the largest stride first."""
+    return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
 
 
 def _defect(problem: str) -> str:

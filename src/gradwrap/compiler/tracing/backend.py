@@ -110,7 +110,7 @@ class TraceBackend(NumPyBackend):
     def batch_first(self, array: Any, axis: int) -> Any:
         if not axis and lies_outside(_real(array)):
             return array
-        return np.ascontiguousarray(np.moveaxis(array, axis, 0))
+        return self.laid_out(np.moveaxis(array, axis, 0), None)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
