@@ -9,13 +9,14 @@ reports
 - a page of the guides that has code, but none on the first screen of a desk;
 - a search that finds another page first than the one that explains the word.
 
-With a folder, it writes a picture of each first screen there. Needs `pip install playwright pillow`
-and Chromium, the program `chromium` or the one that `playwright install chromium` brings.
+With a folder, it writes a picture of each first screen there. Needs the extra `browser`, and
+Chromium: the program `chromium`, or the one that `playwright install chromium` brings.
 """
 
 from __future__ import annotations
 
 import bisect
+import collections
 import contextlib
 import functools
 import http.server
@@ -49,6 +50,8 @@ SEARCHES = {
     "jit": ("compile.html", "from-jax.html"),
 }
 """The pages that explain a word; the search must find one of them first."""
+RECORDS = {"benchmarks.html", "tests.html"}
+"""Pages of the first level that are tables, with a command at the end."""
 # Of every element of the page's content: does it reach out of the window, or hide a part of itself,
 # without an element around it that scrolls?
 MEASURE = """() => {
@@ -151,12 +154,12 @@ def look(site: Path, folder: Path | None = None) -> list[str]:
                 view = browser.new_page(
                     viewport={"width": width, "height": height}, color_scheme=scheme
                 )
-                requests: list[Any] = []
+                requests = collections.UserList[Any]()
                 view.on("request", requests.append)
                 for name in pages(site):
                     requests.clear()
                     view.goto(address + name)
-                    guide = size == "desk" and "/" not in name
+                    guide = size == "desk" and "/" not in name and name not in RECORDS
                     said = faults(view.evaluate(MEASURE), width, height, needs_code=guide)
                     asked = [str(request.url) for request in requests]
                     said += [
@@ -169,12 +172,18 @@ def look(site: Path, folder: Path | None = None) -> list[str]:
                         picture.scroll_into_view_if_needed()
                         said += picture_faults(pillow.open(BytesIO(picture.screenshot())), scheme)
                     found += [f"{name}, {size}, {scheme}: {fault}" for fault in said]
+                    print(
+                        *found[len(found) - len(said) :],
+                        sep="\n",
+                        end="\n" * bool(said),
+                        flush=True,
+                    )
                 if size == "desk":
-                    found += [
-                        f"the search for {words!r} finds {first} first"
-                        for words, wanted in SEARCHES.items()
-                        if (first := first_found(view, words)) not in wanted
-                    ]
+                    for words, wanted in SEARCHES.items():
+                        first = first_found(view, words)
+                        print(f"search, {scheme}: {words!r} finds {first}")
+                        if first not in wanted:
+                            found.append(f"the search for {words!r} finds {first}")
                 view.close()
         browser.close()
     return found
@@ -185,6 +194,5 @@ if __name__ == "__main__":
     built = Path(sys.argv[1])
     found = look(built, Path(sys.argv[2]) if sys.argv[2:] else None)
     views = len(pages(built)) * len(SIZES) * len(SCHEMES)
-    print("\n".join([*found, f"{views} views, {len(found)} faults"]))
-    print(f"{time.perf_counter() - start:.0f} s")
+    print(f"{views} views, {len(found)} faults, {time.perf_counter() - start:.0f} s")
     sys.exit(bool(found))

@@ -64,9 +64,9 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, and {without} have none;
-their rows say why. {composed} functions
-[are written in terms of others](#written-in-terms-of-others) and need no rule.
+This page shows gradwrap's rules of differentiation. The table has {total} operations:
+{differentiable} have a derivative, and {without} have none; their rows say why. {composed}
+functions [are written in terms of others](#written-in-terms-of-others) and need no rule.
 `python docs/make_ops.py` generates this page from the rules, and the tests fail if it is not up to
 date.
 

@@ -74,7 +74,7 @@ def mathml(text: str) -> str | None:
     try:
         node, *more = ast.parse(text).body
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            inside = _row(_of(node.targets[0]), _sign("="), _of(node.value))
+            inside = _row(_of(node.targets[0]), _sign("≔"), _of(node.value))
         elif isinstance(node, ast.Expr) and not more:
             inside = _of(node.value)
         else:

@@ -35,6 +35,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap import compiler as compiler
     from gradwrap import extend as extend
     from gradwrap import optimize as optimize
+    from gradwrap import random as random
     from gradwrap import testing as testing
     from gradwrap import tree as tree
     from gradwrap import typing as typing
@@ -81,6 +82,7 @@ else:
         "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",
         "optimize": "gradwrap.optimize",
+        "random": "gradwrap.random",
         "testing": "gradwrap.testing",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",

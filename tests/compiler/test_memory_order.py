@@ -10,6 +10,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.values.tree import flatten
+from lambdas import fn
 
 BASE = np.random.default_rng(0).uniform(0.5, 1.5, (4, 5, 6))
 LAYOUTS: dict[str, Any] = {
@@ -44,17 +45,17 @@ FUNCTIONS: dict[str, Any] = {
     "sorted": lambda x: (np.sort(x, 0), np.diff(x, axis=1), np.pad(x, 1)),
     "like it": lambda x: (np.ones_like(x) * 2, np.zeros_like(x) + x, np.full_like(x, 2.0) * x),
     "loop": loop,
-    "gradient": gw.grad(lambda x: np.sum(np.sin(x) * x)),
-    "gradient of a transpose": gw.grad(lambda x: np.sum(x.T**3)),
-    "gradient of matrices": gw.grad(lambda x: np.sum((x @ x.transpose(0, 2, 1)) ** 2)),
-    "gradient of parts": gw.grad(lambda x: np.sum(x[1:3] ** 2) + np.sum(x[..., ::2])),
-    "gradient of a loop": gw.grad(lambda x: np.sum(loop(x))),
-    "value and gradient": gw.value_and_grad(lambda x: np.sum(np.exp(x) * 2)),
-    "vmap": gw.vmap(lambda x: np.sin(x).T),
-    "vmap over the last": gw.vmap(lambda x: np.sin(x).T, in_axes=2, out_axes=1),
-    "vmap of a gradient": gw.vmap(gw.grad(lambda x: np.sum(x**3))),
-    "tangent": lambda x: gw.jvp(lambda y: np.tanh(y) * y, (x,), (x,)),
-    "hessian": gw.hessian(lambda x: np.sum(x[0, 0] ** 3)),
+    "gradient": gw.grad(fn(lambda x: np.sum(np.sin(x) * x))),
+    "gradient of a transpose": gw.grad(fn(lambda x: np.sum(x.T**3))),
+    "gradient of matrices": gw.grad(fn(lambda x: np.sum((x @ x.transpose(0, 2, 1)) ** 2))),
+    "gradient of parts": gw.grad(fn(lambda x: np.sum(x[1:3] ** 2) + np.sum(x[..., ::2]))),
+    "gradient of a loop": gw.grad(fn(lambda x: np.sum(loop(x)))),
+    "value and gradient": gw.value_and_grad(fn(lambda x: np.sum(np.exp(x) * 2))),
+    "vmap": gw.vmap(fn(lambda x: np.sin(x).T)),
+    "vmap over the last": gw.vmap(fn(lambda x: np.sin(x).T), in_axes=2, out_axes=1),
+    "vmap of a gradient": gw.vmap(gw.grad(fn(lambda x: np.sum(x**3)))),
+    "tangent": lambda x: gw.jvp(fn(lambda y: np.tanh(y) * y), (x,), (x,)),
+    "hessian": gw.hessian(fn(lambda x: np.sum(x[0, 0] ** 3))),
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 SOURCE = Path(__file__).parents[2] / "src"
 X = np.linspace(0.5, 1.5, 12)
@@ -97,7 +98,7 @@ HANDING_ON: dict[str, Any] = {
     "an array": lambda x: np.exp(-x) * 2,
     "the argument": lambda x: x,
     "views of it": lambda x: (x.T, x[2:10], x.reshape(-1, 2)),
-    "a gradient": gw.grad(lambda x: np.sum(np.sin(x) ** 2)),
+    "a gradient": gw.grad(fn(lambda x: np.sum(np.sin(x) ** 2))),
     "branches": lambda x: np.sum(x) * x if x[0] > 0 else x,
 }
 

@@ -273,7 +273,7 @@ def shown(formula: str) -> str:
         ("~(a & b)", "¬(a∧b)"),
         ("abs(x) < special.gamma(math.pi)", "|x|<Γ(π)"),
         ("where(x > 0, g, 0.0) * t", "({gif\xa0x>00otherwise)·t"),
-        ("y = f(x, (1, 2))", "y=f(x,(1,2))"),
+        ("y = f(x, (1, 2))", "y≔f(x,(1,2))"),
     ],
 )
 def test_formula_is_typeset(formula: str, expected: str) -> None:

@@ -30,6 +30,7 @@ LAYERS: tuple[set[str], ...] = (
     {"rules"},
     {"backends"},
     {"transforms"},
+    {"random"},
     {"autograd", "compiler", "cupy", "drawing", "extend", "numpy", "profiling", "scipy", "testing"}
     | {"tree"},
     {"dask", "optimize"},

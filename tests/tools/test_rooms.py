@@ -10,6 +10,7 @@ ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
     "compiler",
     "existing",
+    "random",
     "scale",
 )
 CLOCKS = re.compile(

@@ -61,10 +61,12 @@ class Traced(NamedTuple):
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
     floats: tuple[int, ...]
     """The leaves of the result that the function returns as Python floats."""
+    tape: Tape | None
+    """The tape, with the results of operations, until the second run has used them."""
 
     def without_arrays(self) -> Traced:
         """Return the record without arrays, which may be those of the caller."""
-        return self._replace(constants={}, originals={}, results=())
+        return self._replace(constants={}, originals={}, results=(), tape=None)
 
 
 def is_transform(function: Any) -> bool:
@@ -116,7 +118,8 @@ def trace(
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
     `first` is an earlier run on the same arguments. Where this run repeats an operation, the
-    instruction of the first run is used again. Lines of the user's code are then not recorded.
+    instruction and the result of the first run are used again. Lines of the user's code are then
+    not recorded.
 
     Raises
     ------
@@ -126,7 +129,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, None if first is None else first.instrs)
+    tape = Tape(library, None if first is None else first.tape)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = modes()
     backend = library.backend
@@ -187,6 +190,7 @@ def trace(
         tuple(real for _, real in found),
         frozenset(tape.quiet),
         tuple(place for place, leaf in enumerate(handed) if isinstance(leaf, Weak)),
+        tape,
     )
 
 
