@@ -24,7 +24,7 @@ from gradwrap.core.values.tree import TreeDef, flatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
@@ -335,7 +335,7 @@ class Entry:
 
 
 def _changed(
-    call: Callable[..., Any], changes: dict[int, Callable[[Any], Any]]
+    call: Callable[..., Any], changes: Mapping[int, Callable[[Any], Any]]
 ) -> Callable[..., Any]:
     """Return a call that changes some of its results, by their places."""
     if not changes:
