@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import gc
 import os
+import pickle
 import py_compile
 import subprocess
 import sys
@@ -17,6 +20,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.values.tree import flatten
 from lambdas import fn
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -206,3 +210,45 @@ def test_functions_without_source_compile_and_are_saved(
         command, input=MODULE, capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+# Pickle -------------------------------------------------------------------------------------------
+
+
+def cubes(x: Any) -> Any:
+    return np.sum(x**3)
+
+
+def cube(x: Any) -> Any:
+    return x**3
+
+
+PICKLED: dict[str, Any] = {
+    "a function": cubes,
+    "grad": gw.grad(cubes),
+    "value_and_grad": gw.value_and_grad(cubes, has_aux=False),
+    "hessian": gw.hessian(cubes),
+    "jacobians": gw.jacfwd(gw.jacrev(cube)),
+    "vmap of grad": gw.vmap(gw.grad(cube), in_axes=0),
+    "elementwise_grad": gw.elementwise_grad(cube),
+    "partial": functools.partial(np.multiply, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", PICKLED)
+def test_a_compiled_function_is_pickled_if_its_function_can_be(name: str) -> None:
+    function = PICKLED[name]
+    compiled = gw.compile(function, engine="c", static=("missing",))
+    wanted = compiled(X)
+    found = pickle.loads(pickle.dumps(compiled))  # noqa: S301  made here
+    copied = copy.deepcopy(compiled)
+    for one in (found, copied):
+        for a, b in zip(flatten(one(X))[0], flatten(wanted)[0], strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert one.explain() == compiled.explain()
+
+
+def test_a_compiled_function_of_a_lambda_cannot_be_pickled() -> None:
+    compiled = gw.compile(gw.grad(fn(lambda x: np.sum(x))))
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(compiled)

@@ -20,6 +20,7 @@ import numpy as np
 
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
+from gradwrap.compiler.calls.pickled import derived, remade
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
@@ -95,8 +96,8 @@ class Compiled(Generic[P, R]):
         name: str = getattr(self, "__qualname__", "")
         for part in name.split("."):
             found = getattr(found, part, None)
-        own = (self._function, self._target.engine, self._static)
-        return name if found is self else (Compiled, own)
+        own = (derived(self._function), self._target.engine, self._static)
+        return name if found is self else (_remade, own)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -385,6 +386,10 @@ class Compiled(Generic[P, R]):
         entry.quick = None
         if self._latest is entry:
             self._latest = None
+
+
+def _remade(function: Any, engine: str, static: frozenset[int | str]) -> Compiled[..., Any]:
+    return Compiled(remade(function), engine, static)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
