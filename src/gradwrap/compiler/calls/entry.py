@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.calls.compare import made, mismatch
+from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
+REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 NUMEROUS = 5
 """The programs that differ in Python numbers alone from which on there is a warning."""
 
@@ -89,6 +91,8 @@ class Entry:
         """For each trace, the memory order of each result of the function."""
         self._other_orders: set[int] = set()
         """The results that the program lays out otherwise."""
+        self.kept_as: str | None = None
+        """The key of the program in the cache, if it is kept."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
@@ -179,6 +183,57 @@ class Entry:
             self.give_up(problem)
         return wanted
 
+    def recalled(self, call: Call) -> tuple[bool, Any]:
+        """Use the program that an earlier process has kept, after one run of the function.
+
+        Returns
+        -------
+        Whether there is a program that gives the same results, and the function's result.
+        """
+        assert self.surroundings is not None
+        self.kept_as = key_of(self.key, self.surroundings, self.target.engine)
+        found = self.kept_as and self._found(self.kept_as)
+        if not found:
+            return False, None
+        wanted = self.target.function(*call.args, **call.kwargs)
+        leaves, self.tree = flatten(wanted)
+        chosen = self.library.chosen(self.target.engine, self.target.make)
+        given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
+        executable, _ = made(chosen, found.program, call.inputs, given, found.precisions)
+        results = [b.result for b in found.program.blocks() if b.result is not None]
+        if executable is None or any(one.tree != self.tree for one in results):
+            self._restart()
+            return False, None
+        self.program, self.precisions = found.program, found.precisions
+        self._waiting += executable.told
+        self.executable = self._with_floats(executable, found.floats)
+        self._lay_out(leaves, self.executable.call(*call.inputs))
+        self.is_new = False
+        return True, wanted
+
+    def _found(self, key: str) -> Kept | None:
+        assert self.surroundings is not None
+        try:
+            return find(key, self.surroundings, self._waiting)
+        except OSError as error:
+            self._waiting.append(f"programs of earlier processes cannot be used: {error}. {REMEDY}")
+            self.kept_as = None
+            return None
+
+    def keep(self) -> None:
+        """Keep the program for later processes."""
+        if self.kept_as and self.program is not None and self.surroundings is not None:
+            kept = Kept(self.program, self.precisions, self.traces[0].floats)
+            try:
+                store(self.kept_as, kept, self.surroundings)
+            except OSError as error:
+                self._waiting.append(
+                    f"a program cannot be kept for later processes: {error}. {REMEDY}"
+                )
+
+    def _with_floats(self, executable: Executable, floats: tuple[int, ...]) -> Executable:
+        return executable._replace(call=_changed(executable.call, dict.fromkeys(floats, float)))
+
     def _lay_out(self, wanted: Sequence[Any], found: Sequence[Any]) -> None:
         """Let the program return arrays in the memory orders of the function's results."""
         assert self.executable is not None
@@ -247,9 +302,7 @@ class Entry:
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, executable, self.notes = self._built(call.inputs, one.results)
-        self.executable = executable._replace(
-            call=_changed(executable.call, dict.fromkeys(one.floats, float))
-        )
+        self.executable = self._with_floats(executable, one.floats)
 
     def _trace(self, call: Call, first: Traced | None) -> Traced:
         return trace(

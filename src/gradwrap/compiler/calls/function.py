@@ -45,11 +45,20 @@ MOST_PROGRAMS = 64
 class Compiled(Generic[P, R]):
     """A function that runs as compiled programs, one for each signature of its arguments."""
 
-    def __init__(self, function: Callable[P, R], engine: str, static: Iterable[int | str]) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        engine: str,
+        static: Iterable[int | str],
+        *,
+        cache: bool = False,
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._target = Target(function, engine, engine_named(engine))
         self._static = frozenset(static)
+        self._keeps = cache
+        """Whether programs are kept for later processes."""
         self._parameters = _parameter_names(function)
         self._entries: dict[Signature, Entry] = {}
         self._quick: tuple[Quick, ...] = ()
@@ -96,7 +105,7 @@ class Compiled(Generic[P, R]):
         name: str = getattr(self, "__qualname__", "")
         for part in name.split("."):
             found = getattr(found, part, None)
-        own = (derived(self._function), self._target.engine, self._static)
+        own = (derived(self._function), self._target.engine, self._static, self._keeps)
         return name if found is self else (_remade, own)
 
     def __repr__(self) -> str:
@@ -353,7 +362,10 @@ class Compiled(Generic[P, R]):
             entry.is_new = False
             wanted = self._function(*call.args, **call.kwargs)
         else:
-            wanted = entry.traced(call)
+            is_kept, wanted = self._recalled(entry, call)
+            if not is_kept:
+                wanted = entry.traced(call)
+                entry.keep()
             if entry.is_eager and call.has_floats:
                 entry.forget_warnings()
                 return self._with_constant_floats(call)
@@ -361,6 +373,12 @@ class Compiled(Generic[P, R]):
             self._use(entry)
         entry.warn()
         return wanted
+
+    def _recalled(self, entry: Entry, call: Call) -> tuple[bool, Any]:
+        """Use a program of an earlier process, if calls may and there is one."""
+        if not self._keeps or entry.traces or call.library.name != "numpy":
+            return False, None
+        return entry.recalled(call)
 
     def _use(self, entry: Entry) -> None:
         """Put an entry's quick call first."""
@@ -388,8 +406,10 @@ class Compiled(Generic[P, R]):
             self._latest = None
 
 
-def _remade(function: Any, engine: str, static: frozenset[int | str]) -> Compiled[..., Any]:
-    return Compiled(remade(function), engine, static)
+def _remade(
+    function: Any, engine: str, static: frozenset[int | str], cache: bool
+) -> Compiled[..., Any]:
+    return Compiled(remade(function), engine, static, cache=cache)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -404,14 +424,25 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
 
 @overload
 def compile(
-    f: Callable[P, R], *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    f: Callable[P, R],
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
-    *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
-    f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    f: Any = None,
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Any:
     """Compile a function of arrays to a program of NumPy or CuPy calls.
 
@@ -428,6 +459,8 @@ def compile(
     static
         Positions or names of arguments whose arrays are part of the signature instead of inputs of
         the program.
+    cache
+        Keep programs on disk, and use those of earlier processes after one comparison with `f`.
 
     Returns
     -------
@@ -454,8 +487,8 @@ def compile(
     ...
     """
     if f is None:
-        return functools.partial(compile, engine=engine, static=static)
+        return functools.partial(compile, engine=engine, static=static, cache=cache)
     if not callable(f):
         raise TypeError(f"gradwrap.compile takes a function; it got {f!r}. Fix: gw.compile(f)(x)")
     places = (static,) if isinstance(static, (int, str)) else tuple(static)
-    return Compiled(f, engine, places)
+    return Compiled(f, engine, places, cache=cache)

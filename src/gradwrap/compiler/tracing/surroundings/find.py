@@ -208,6 +208,15 @@ class Surroundings:
 
         return restore
 
+    def objects(self) -> list[tuple[Any, list[int]]]:
+        """Return all objects in the order of the search, each with the places of its parts."""
+        places = {key: place for place, key in enumerate(self._nodes)}
+        return [(node.value, [places[one] for one in node.parts]) for node in self._nodes.values()]
+
+    def array_objects(self) -> list[Any]:
+        """Return all arrays found, in the order of the search."""
+        return [self._nodes[key].value for key in self.arrays]
+
     def compare_contents(self) -> None:
         """Compare all arrays by content from now on, and replace none."""
         self._add_contents(self._replaced)
