@@ -245,7 +245,7 @@ class Tape:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
         recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
-        keywords = ()
+        keywords: tuple[tuple[str, Any], ...] = ()
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
         made = self.repeated(fn, name, recorded, keywords, args)

@@ -37,7 +37,7 @@ class Arr(NamedTuple):
     root: int = -1
     """The number of the value whose buffer holds it; -1 for read-only memory."""
     offset: int = 0
-    index: str = ""
+    computed: str = ""
     """The text of a further offset, which is computed."""
 
     @property
@@ -56,13 +56,13 @@ class Arr(NamedTuple):
         return f"{self.pointer}[{' + '.join(self._offsets()) or integer(0)}]"
 
     def _offsets(self) -> list[str]:
-        parts = [self.index] if self.index else []
+        parts = [self.computed] if self.computed else []
         return [*parts, integer(self.offset)] if self.offset else parts
 
     def moved(self, elements: int, index: str = "") -> Arr:
         """Return the array further on by a number of elements, and by an index."""
-        joined_ = " + ".join(filter(None, (self.index, index)))
-        return self._replace(offset=self.offset + elements, index=joined_)
+        computed = " + ".join(filter(None, (self.computed, index)))
+        return self._replace(offset=self.offset + elements, computed=computed)
 
 
 class Num(NamedTuple):

@@ -496,7 +496,7 @@ class Kernel(Frame):
         exports = one_writer_each(exports, strips, self.temporary)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
-        if not along_one or any(arr.strides != (1,) or arr.index for arr in cleared):
+        if not along_one or any(arr.strides != (1,) or arr.computed for arr in cleared):
             for arr in cleared:
                 self._clear(arr.root)
             cleared = []
@@ -551,8 +551,8 @@ class Kernel(Frame):
             index: (place_of(arr, reads[index]), reads[index][-1]) for index, arr in outside.items()
         }
         for index, slot in slots.items():
-            place = integer(slot * block * 8)
-            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {place})", 1)
+            row = integer(slot * block * 8)
+            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
         for strip in strips:
             mine = {statement.out for statement in strip}
             stores = [

@@ -264,8 +264,8 @@ class Turns:
                     form.parts.append(-1 - read)
                     form.append("))")
                     read += 1
-            for number, part in enumerate(form.parts[begin:], begin):
-                if type(part) is int and part < 0:
+            for number, found in enumerate(form.parts[begin:], begin):
+                if type(found) is int and found < 0:
                     form.parts[number] = form.column()
             form.append("\n")
             for mine, number in stored:
