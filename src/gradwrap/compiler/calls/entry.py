@@ -100,10 +100,6 @@ class Entry:
         """Return the name of a variable around the function that has changed, or ""."""
         return "" if self.surroundings is None else self.surroundings.changed()
 
-    def outlived(self) -> str:
-        """Return the name of a variable used by a cached function that has changed, or ""."""
-        return "" if self.surroundings is None else self.surroundings.outlived()
-
     def quick_call(self) -> Quick:
         """Return the quick call of the program, written at the first use."""
         if self.quick is None:
@@ -175,6 +171,7 @@ class Entry:
         changed = "" if problem else surroundings.changed()
         if not problem:
             self._lay_out(leaves, found)
+            surroundings.watch_caches()
         self.own_changes = self.own_changes + 1 if changed else 0
         if self.own_changes > 1:
             problem = f"it changes variables that it reads: {changed}. Fix: return the new values"

@@ -320,13 +320,7 @@ class Compiled(Generic[P, R]):
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
-        outlived = before.outlived() if before is not None else ""
-        if outlived:
-            entry.give_up(
-                f"{outlived} has changed, which functools.lru_cache or cache may hold values of. "
-                "Fix: pass it as an argument of the function that is cached"
-            )
-        elif entry.rebound > MOST_BRANCHES:
+        if entry.rebound > MOST_BRANCHES:
             entry.give_up(
                 f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
