@@ -21,7 +21,7 @@ import numpy as np
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.pickled import derived, remade
-from gradwrap.compiler.calls.quick import ELSEWHERE, Quick
+from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_PROGRAMS = 64
+FEW = 3
+"""The number of quick calls up to which they are tried in turn."""
 
 
 class Compiled(Generic[P, R]):
@@ -72,7 +74,7 @@ class Compiled(Generic[P, R]):
         """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
         """Whether the function tests two values for identity."""
-        self._takes_floats = True
+        self._takes_floats = engine != "jax"  # which may be set to single precision
         """Whether Python floats among the arguments are inputs of the programs."""
         self._tells_flags = False
         """Whether the function tests if arrays are writeable."""
@@ -395,7 +397,9 @@ class Compiled(Generic[P, R]):
     def _chain(self, quick: tuple[Quick, ...]) -> None:
         """Set the quick calls that calls try in turn."""
         self._quick = quick
-        self._flat = tuple(one.call for one in quick if one.is_flat)
+        flat = [one for one in quick if one.is_flat]
+        several = [by_shape(flat)] if len(flat) > FEW else []
+        self._flat = (*several, *(one.call for one in flat))
         self._nested = tuple(one.call for one in quick if not one.is_flat)
 
     def _forget(self, entry: Entry | None) -> None:

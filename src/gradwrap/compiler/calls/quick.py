@@ -46,6 +46,8 @@ class Quick(NamedTuple):
     are containers among them, it takes their leaves, their structure and its `orders` instead."""
     is_flat: bool
     """Whether the arguments contain no containers."""
+    shape: tuple[int, ...] | None
+    """The shape of the first positional argument, if it is an array."""
 
 
 def quick_call(
@@ -125,7 +127,22 @@ def quick_call(
         "    return ELSEWHERE",
     ]
     exec(_code("\n".join(lines)), scope)  # noqa: S102  written here
-    return Quick(scope["quick"], is_flat)
+    first = key.leaves[0] if is_flat and args else ("",)
+    return Quick(scope["quick"], is_flat, first[2] if first[0] == "array" else None)
+
+
+def by_shape(quick: Iterable[Quick]) -> Callable[..., Any]:
+    """Return a quick call that tries the first of those with the shape of the first argument."""
+    known: dict[Any, Any] = {}
+    for one in quick:
+        known.setdefault(one.shape, one.call)
+    known.pop(None, None)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        found = known.get(getattr(args[0], "shape", None)) if args else None
+        return ELSEWHERE if found is None else found(args, kwargs)
+
+    return call
 
 
 def _leaf_test(number: int, known: Any, scope: dict[str, Any]) -> str:
