@@ -127,7 +127,7 @@ def quick_call(
         "    return ELSEWHERE",
     ]
     exec(_code("\n".join(lines)), scope)  # noqa: S102  written here
-    first = key.leaves[0] if is_flat and args else ("",)
+    first: Any = key.leaves[0] if is_flat and args else ("",)
     return Quick(scope["quick"], is_flat, first[2] if first[0] == "array" else None)
 
 
