@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
-from gradwrap.backends.numpy.functions.converting import NoValue
+from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
@@ -32,6 +32,7 @@ def _astype(
     """Cast a variable; return the variable itself where NumPy returns the array itself."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
+    order = memory_order(order)
     if not copy and dtype == x.dtype and order == "K":
         return x
     copy = copy or order != "K"

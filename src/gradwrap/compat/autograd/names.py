@@ -132,11 +132,10 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def whole_number(kind: Any) -> Any:
     """Return a type of integers that takes tracked values, as constants."""
 
-    class Constant(kind):  # type: ignore[misc]  # of NumPy's
-        def __new__(cls, value: Any = 0) -> Any:
-            return kind(getval(value))
+    def make(_: Any, value: Any = 0) -> Any:
+        return kind(getval(value))
 
-    return Constant
+    return type(kind.__name__, (kind,), {"__new__": make})
 
 
 class Names(ModuleType):
