@@ -115,7 +115,12 @@ def test_conversions_that_would_end_a_graph_raise_and_name_the_bridge() -> None:
 
 def test_a_leaked_tracer_is_refused() -> None:
     leaked: list[Any] = []
-    jax.jit(lambda y: leaked.append(y) or y)(jnp.ones(3))
+
+    def leaks(y: Any) -> Any:
+        leaked.append(y)
+        return y
+
+    jax.jit(leaks)(jnp.ones(3))
     with pytest.raises(jax.errors.UnexpectedTracerError):
         gw.grad(cubed)(leaked[0])
     with pytest.raises(MixedLibrariesError):

@@ -186,7 +186,8 @@ class _Search:
                 if isinstance(value, owner):
                     for name in names:
                         yield from self._inside(getattr(value, name), depth)
-            compiled = getattr(value, "__dict__", {}).get("py_func")  # by Numba
+            members: Any = getattr(value, "__dict__", None) or {}
+            compiled = members.get("py_func")  # by Numba
             yield from self._inside(compiled, depth)
 
     def _in_function(self, function: Any) -> Iterator[Change]:

@@ -49,7 +49,7 @@ def stand_in_of(value: Any) -> Any:
         return make(value)
     if isinstance(value, TYPE):
         return _of_scipy(value)
-    if "py_func" in getattr(value, "__dict__", ()):
+    if "py_func" in (getattr(value, "__dict__", None) or ()):
         return _uncompiled(value)
     return _of_scipy(value) if callable(value) else None
 
