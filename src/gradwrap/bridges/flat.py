@@ -220,16 +220,16 @@ class Own:
 
         def outputs(*wanted: Any) -> Any:
             floating, others[:] = parts(*wanted)
-            return floating
+            return floating[0] if len(floating) == 1 else floating  # one needs no tree
 
         primals = chosen(arrays, needed)
         recording = Recording(outputs, range(len(primals)), primals, {}, lasting=True)
-        tracked = list(recording.out)
+        tracked = list(recording.out) if isinstance(recording.out, tuple) else [recording.out]
 
         def pull(cotangents: Arrays) -> Arrays:
             return recording.pull(tracked, cotangents, keep=True)
 
-        values = recording.handed_out(tracked)
+        values = [recording.handed_out(one) for one in tracked]
         if len(values) < len(others):
             floating = [*map(is_floating, others)]
             values = filled(recording.unwrapped(others), floating, values)
