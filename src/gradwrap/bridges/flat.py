@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.library.backend import is_array, is_floating
 from gradwrap.core.values import tree
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.batch import vmap
@@ -224,7 +225,8 @@ class Own:
 
         primals = chosen(arrays, needed)
         recording = Recording(outputs, range(len(primals)), primals, {}, lasting=True)
-        tracked = list(recording.out) if isinstance(recording.out, tuple) else [recording.out]
+        found: Any = recording.out
+        tracked: Arrays = list(found) if isinstance(found, TUPLE) else [found]
 
         def pull(cotangents: Arrays) -> Arrays:
             return recording.pull(tracked, cotangents, keep=True)
