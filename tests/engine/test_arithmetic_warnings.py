@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.support.lambdas import fn
 
 import gradwrap as gw
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

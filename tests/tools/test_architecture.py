@@ -32,8 +32,8 @@ LAYERS: tuple[set[str], ...] = (
     {"transforms"},
     {"random"},
     {"autograd", "compiler", "cupy", "drawing", "extend", "numpy", "profiling", "scipy", "testing"}
-    | {"tree"},
-    {"dask", "optimize"},
+    | {"bridges", "tree"},
+    {"dask", "jax", "optimize", "torch"},
     {"adaptation"},
     {"_elsewhere", "_setup"},
     {"__init__"},

@@ -8,6 +8,7 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
+    "bridges",
     "compiler",
     "existing",
     "random",

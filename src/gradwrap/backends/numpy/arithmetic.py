@@ -16,7 +16,7 @@ from gradwrap.core.observing.arithmetic import PLACE, warn
 PREFIX = "Warning: "
 
 
-class Ear:
+class _WarningWriter:
     """The object that NumPy writes its warnings to."""
 
     def write(self, message: str) -> None:
@@ -29,10 +29,10 @@ class Ear:
         warn(message.removeprefix(PREFIX).rstrip("\n"), own.f_back)
 
 
-EAR = Ear()
+WRITER = _WarningWriter()
 
 
-class Hearing:
+class ErrorState:
     """The error states of this process: the latest of a user's, and the one made of it."""
 
     def __init__(self, variable: Any, make: Any) -> None:
@@ -54,7 +54,7 @@ class Hearing:
         if not modes or np.geterrcall() is not None:
             self._left = state
             return None
-        made = self._make(**modes, call=EAR)
+        made = self._make(**modes, call=WRITER)
         self._latest = (state, made)
         return self._set(made)
 
@@ -71,7 +71,7 @@ class Hearing:
 def modes() -> dict[str, Any]:
     """Return NumPy's modes as the user has set them."""
     found: Any = np.geterr()
-    if np.geterrcall() is EAR:
+    if np.geterrcall() is WRITER:
         return {kind: "warn" if mode == "log" else mode for kind, mode in found.items()}
     return {**found}
 
@@ -82,4 +82,4 @@ def listen() -> None:
     variable = getattr(umath, "_extobj_contextvar", None)
     make = getattr(umath, "_make_extobj", None)
     if variable is not None and make is not None:
-        PLACE.listening = Hearing(variable, make)
+        PLACE.listening = ErrorState(variable, make)

@@ -129,6 +129,10 @@ class Value(NamedTuple):
     order: str = "C"
 
 
+OPAQUE = "opaque."
+"""The names of functions that source cannot name begin with it, such as `opaque.f`."""
+
+
 @dataclass(slots=True)
 class Instr:
     """One operation, `out = fn(*args, **kw)`; see the module's docstring. It never changes."""
@@ -183,6 +187,11 @@ class Instr:
             self.copied,
             self.is_kernel,
         )
+
+    @property
+    def is_opaque(self) -> bool:
+        """Tell if source cannot name the function."""
+        return self.name.startswith(OPAQUE)
 
 
 class Carry(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
-from gradwrap.compiler.ir.program import zeros
+from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, in_line
@@ -84,7 +84,8 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
-        if not holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
+        is_named = name.startswith(OPAQUE) or _is_found(name)
+        if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
         return tape.record(function, name, args, kwargs)
 

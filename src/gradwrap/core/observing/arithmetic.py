@@ -29,7 +29,7 @@ class Listening(Protocol):
         """Let warnings be as they were before."""
 
 
-class _Deaf:
+class _Silent:
     def begin(self) -> None:
         """Do nothing."""
 
@@ -40,7 +40,7 @@ class _Deaf:
 class _Place:
     """The way in which the warnings of this process are heard of."""
 
-    listening: Listening = _Deaf()
+    listening: Listening = _Silent()
 
 
 PLACE = _Place()
