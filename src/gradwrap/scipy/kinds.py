@@ -18,6 +18,7 @@ A parameter `out` receives SciPy's value.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,14 +97,17 @@ class Formula(Derived):
     """The derivative of a function in NumPy of the same arguments.
 
     It returns a result like SciPy's, or only its differentiable parts in a tuple or a dictionary.
-    `out` is SciPy's value as data, for choices that are piecewise constant.
+    `out` is SciPy's value as data, for choices that are piecewise constant. `o` has the arguments
+    named by `options` as attributes, for formulas that pass them on.
     """
 
     name = "formula"
+    options: tuple[str, ...] = ()
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], options: str = "") -> None:
         self.function = function
-        self.wanted: frozenset[str] = parameters_of(function)
+        self.options = tuple(options.split())
+        self.wanted: frozenset[str] = parameters_of(function) - {"o"} | {*self.options}
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -166,7 +170,10 @@ class Formula(Derived):
         out = None
         if "out" in self.wanted:
             out = part_of(call, [stop_gradient(one) for one in outs])
-        return self.function(**call.words(leaves, self.wanted, out=out))
+        words = call.words(leaves, self.wanted, out=out)
+        if self.options:
+            words["o"] = SimpleNamespace(**{name: words.pop(name) for name in self.options})
+        return self.function(**words)
 
 
 class Stack(Formula):
@@ -197,9 +204,11 @@ class Stack(Formula):
 STACK = Stack()
 
 
-def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
+def formula(
+    path: str, function: Callable[..., Any], arrays: str, options: str = "", **words: Any
+) -> Row:
     """Return a row whose derivative is that of a formula of the same arguments."""
-    return Row(path, Formula(function), arrays=arrays, **words)
+    return Row(path, Formula(function, options), arrays=arrays, **words)
 
 
 class ArrayApi(Formula):
