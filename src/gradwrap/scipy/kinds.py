@@ -25,7 +25,8 @@ import numpy as np
 import scipy
 import scipy.sparse
 
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
@@ -63,6 +64,7 @@ class Derived(Kind):
     """A call with SciPy's value and the derivative of a formula."""
 
     tracks_all = False
+    recorded: Callable[[SciPyCall], list[Any]] | None = None
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
@@ -108,6 +110,19 @@ class Formula(Derived):
         self.function = function
         self.options = tuple(options.split())
         self.wanted: frozenset[str] = parameters_of(function) - {"o"} | {*self.options}
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return SciPy's values with the history of the formula's result, for all levels at once.
+
+        The formula runs once, on the variables themselves, whatever the order of the derivative.
+        """
+        outs = call.natively(*call.leaves)
+        made = self.evaluate(call, call.leaves, outs)
+        parts = [part_at(made, path) for path in call.out_paths]
+        return [
+            _with_value(_aligned(part, out), out) if isinstance(part, AnyWrapper) else out
+            for part, out in zip(parts, outs, strict=True)
+        ]
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -311,8 +326,8 @@ class Tangent(Derived):
 class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
-    If the function is linear in each argument, the function itself gives the tangent. Otherwise
-    `push` has a formula `function(t, out, ...)` for each argument. `back` is a formula whose result
+    `push` has a formula `function(t, out, ...)` for each argument in which the function is not
+    linear; for the others the function itself gives the tangent. `back` is a formula whose result
     other formulas take as a parameter, such as the solution of the adjoint system.
     """
 
@@ -325,9 +340,9 @@ class Adjoint(Derived):
         back: Callable[..., Any] | None = None,
     ) -> None:
         self.pulls: dict[str, Callable[..., Any]] = dict(pull)
-        self.pushes = push
+        self.pushes: dict[str, Callable[..., Any]] = dict(push or {})
         self.back = back
-        functions = [*self.pulls.values(), *(push or {}).values(), *([back] if back else ())]
+        functions = [*self.pulls.values(), *self.pushes.values(), *([back] if back else ())]
         self.wanted: frozenset[str] = frozenset().union(*map(parameters_of, functions))
 
     def pull(
@@ -361,7 +376,7 @@ class Adjoint(Derived):
         for place, (path, tangent) in enumerate(zip(call.paths, tangents, strict=True)):
             if tangent is None:
                 continue
-            if self.pushes is None:
+            if str(path[0]) not in self.pushes:
                 moved = [*inputs[:place], tangent, *inputs[place + 1 :]]
                 parts = SciPyCall.values(call, moved)
             else:
@@ -513,6 +528,15 @@ def applied(matrix: Any, x: Any, axis: int) -> Any:
 
 def _or_zeros(cotangent: Any, out: Any) -> Any:
     return zeros_like(out) if cotangent is None else cotangent
+
+
+def _with_value(made: Any, value: Any) -> Any:
+    """Return a variable with other data and the same history."""
+    if not isinstance(made, AnyWrapper):
+        return value
+    if isinstance(made._node, Leaf):  # an argument itself
+        made = made * 1.0
+    return make_wrapper(type(made), _with_value(made._value, value), made._node)
 
 
 def _fitted(made: Any, x: Any) -> Any:

@@ -560,10 +560,7 @@ DECOMPOSITIONS = [
         "linalg.lu_solve",
         Adjoint(
             {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
-            {
-                "lu_and_piv": _lu_along_lu,
-                "b": lambda t, lu_and_piv, trans: _lu_solve(lu_and_piv, t, trans),
-            },
+            {"lu_and_piv": _lu_along_lu},
             back=_lu_back,
         ),
         arrays="lu_and_piv b",
@@ -589,10 +586,7 @@ DECOMPOSITIONS = [
         "linalg.cho_solve",
         Adjoint(
             {"c_and_lower": _cho_of_c, "b": lambda back: back},
-            {
-                "c_and_lower": _cho_along_c,
-                "b": lambda t, c_and_lower: _cho_solve(c_and_lower, t),
-            },
+            {"c_and_lower": _cho_along_c},
             back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
         ),
         arrays="c_and_lower b",
@@ -604,10 +598,7 @@ DECOMPOSITIONS = [
         "linalg.cho_solve_banded",
         Adjoint(
             {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
-            {
-                "cb_and_lower": _cho_along_bands,
-                "b": lambda t, cb_and_lower: _cho_solve_banded(cb_and_lower, t),
-            },
+            {"cb_and_lower": _cho_along_bands},
             back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
         ),
         arrays="cb_and_lower b",

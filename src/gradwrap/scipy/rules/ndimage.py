@@ -326,12 +326,13 @@ def _tap(at: Any, n: int, mode: str) -> tuple[Any, Any]:
     return np.where(at > n - 1, 2 * (n - 1) - at, at), none
 
 
-def _weights(points: Any, sizes: Any, order: int, mode: str, nu: tuple[int, ...]) -> Any:
+def _weights(points: Any, form: tuple[Any, int, str], nu: tuple[int, ...]) -> Any:
     """Return the sparse matrix from coefficients to the values of a spline at points.
 
     `nu` has the order of the derivative along each axis. The last coefficient is the constant that
     replaces coefficients and points beyond the ends.
     """
+    sizes, order, mode = form
     count, beyond = points[0].size, math.prod(sizes)
     outside = blank = np.zeros((1, count), bool)
     places, weights = np.zeros((1, count), int), np.ones((1, count))
@@ -357,13 +358,13 @@ def _weights(points: Any, sizes: Any, order: int, mode: str, nu: tuple[int, ...]
 def _at_points(c: Any, points: Any, form: Any, nu: Any) -> Any:
     if isinstance(c, AnyWrapper) or isinstance(points, AnyWrapper):
         return AT_POINTS.kind.answer(AT_POINTS, (c, points, form, nu), {})
-    return _weights(points, *form, nu) @ c
+    return _weights(points, form, nu) @ c
 
 
 def _to_coefficients(v: Any, points: Any, form: Any, nu: Any) -> Any:
     if isinstance(v, AnyWrapper) or isinstance(points, AnyWrapper):
         return TO_COEFFICIENTS.kind.answer(TO_COEFFICIENTS, (v, points, form, nu), {})
-    return _weights(points, *form, nu).T @ v
+    return _weights(points, form, nu).T @ v
 
 
 def _next_orders(nu: Any) -> Any:
@@ -396,7 +397,6 @@ AT_POINTS = Row(
             ),
         },
         {
-            "c": lambda t, points, form, nu: _at_points(t, points, form, nu),
             "points": lambda t, c, points, form, nu: np.sum(
                 _slopes(c, points, form, nu) * np.reshape(t, (len(nu), -1)), axis=0
             ),
@@ -415,7 +415,6 @@ TO_COEFFICIENTS = Row(
             ),
         },
         {
-            "v": lambda t, points, form, nu: _to_coefficients(t, points, form, nu),
             "points": _along_points,
         },
     ),
