@@ -56,9 +56,11 @@ class Derivative(Protocol):
         """Return the tangents of the outputs; None stands for zero."""
         ...
 
-    @property
-    def recorded(self) -> Callable[[SciPyCall], list[Any]] | None:
-        """Return the function that gives the outputs derivatives at all levels; None without."""
+    runs_once: bool
+    """One call records the derivatives at all levels."""
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return the outputs with derivatives at all levels."""
         ...
 
 
@@ -149,12 +151,12 @@ class SciPyCall:
 
     def answer(self) -> Any:
         """Return the result with its derivatives."""
-        leaves, recorded = self.leaves, self.derivative.recorded
-        is_once = recorded is not None and not self.row.byproducts and not holds_batch(leaves)
-        once = recorded if is_once and is_differentiated(leaves) else None
+        leaves, derivative = self.leaves, self.derivative
+        is_once = derivative.runs_once and not self.row.byproducts and not holds_batch(leaves)
+        is_once = is_once and is_differentiated(leaves)
         outs = [
             out if isinstance(out, AnyWrapper) else wrapped_untracked(out)
-            for out in (self.values(leaves) if once is None else once(self))
+            for out in (derivative.recorded(self) if is_once else self.values(leaves))
         ]
         return part_of(self, outs)
 

@@ -64,7 +64,7 @@ class Derived(Kind):
     """A call with SciPy's value and the derivative of a formula."""
 
     tracks_all = False
-    recorded: Callable[[SciPyCall], list[Any]] | None = None
+    runs_once = False
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
@@ -72,6 +72,10 @@ class Derived(Kind):
         if row.cores and is_stack(call.given, row.cores):
             call.derivative = STACK
         return call.answer()
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return the outputs with derivatives at all levels, for a kind that `runs_once`."""
+        raise NotImplementedError
 
     def takes(self, parameter: str) -> bool:
         """Tell if a formula names the parameter."""
@@ -104,6 +108,7 @@ class Formula(Derived):
     """
 
     name = "formula"
+    runs_once = True
     options: tuple[str, ...] = ()
 
     def __init__(self, function: Callable[..., Any], options: str = "") -> None:
