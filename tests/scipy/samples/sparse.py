@@ -11,7 +11,12 @@ from scipy_samples import call, each
 
 
 def _systems(r: Any) -> list[Any]:
-    exact = {"atol": 1e-15, "btol": 1e-15, "take": lambda made: made[0], "accuracy": 1e-6}
+    exact: dict[str, Any] = {
+        "atol": 1e-15,
+        "btol": 1e-15,
+        "take": lambda made: made[0],
+        "accuracy": 1e-6,
+    }
     return [
         call(r.normal(6, 4), r.normal(6), **exact),
         call(r.normal(6, 4), r.normal(6), 0.3, **exact),

@@ -544,7 +544,7 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         )
     first: tuple[Any, ...] = ()
     if name == "moment":
-        given = list(args) or [kwargs.pop("order")]
+        given: list[Any] = [*args] if args else [kwargs.pop("order")]
         first, args = (int(given[0]),), tuple(given[1:])
     elif name == "stats":
         wanted = [FULL_NAMES[letter] for letter in kwargs.pop("moments", "mv")]
