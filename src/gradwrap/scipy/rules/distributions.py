@@ -548,8 +548,8 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         first, args = (int(given[0]),), tuple(given[1:])
     elif name == "stats":
         wanted = [FULL_NAMES[letter] for letter in kwargs.pop("moments", "mv")]
-        found = tuple(_moment_call(dist, one, args, kwargs) for one in wanted)
-        return found if len(found) > 1 else found[0]
+        found = [_moment_call(dist, one, args, kwargs) for one in wanted]
+        return tuple(found) if len(found) > 1 else found[0]
     elif name == "support":
         raise NoRuleError(
             f"{_named(dist, name)} has no derivative. Fix: .detach() its arguments, if the result "
