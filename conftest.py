@@ -10,6 +10,7 @@ from tests.support.sampling import sampled
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
 ADAPTATION = ROOT / "src" / "gradwrap" / "adaptation"
+BRIDGES = ROOT / "src" / "gradwrap" / "bridges"
 COMPILER = ROOT / "src" / "gradwrap" / "compiler"
 OPTIONAL = ("cupy", "dask", "jax", "pandas", "torch", "xarray")
 
@@ -40,7 +41,12 @@ collect_ignore = [
         str(path.relative_to(ROOT))
         for library in OPTIONAL
         if find_spec(library) is None
-        for path in (*BACKENDS.glob(f"{library}/*.py"), *ADAPTATION.glob(f"{library}*.py"))
+        for path in (
+            *BACKENDS.glob(f"{library}/*.py"),
+            *ADAPTATION.glob(f"{library}*.py"),
+            *BRIDGES.glob(f"{library}*.py"),
+            *BRIDGES.parent.glob(f"{library}.py"),
+        )
     ),
 ]
 

@@ -64,13 +64,13 @@ HEAD = """\
 
 # Operations
 
-The table has {total} operations: {differentiable} have a derivative, and {without} have none;
-their rows say why. {composed} functions
-[are written in terms of others](#written-in-terms-of-others) and need no rule.
+This page shows gradwrap's rules of differentiation. The table has {total} operations:
+{differentiable} have a derivative, and {without} have none; their rows say why. {composed}
+functions [are written in terms of others](#written-in-terms-of-others) and need no rule.
 `python docs/make_ops.py` generates this page from the rules, and the tests fail if it is not up to
 date.
 
-How to read a row:
+Each chapter lists its operations; open the list for their formulas. How to read a row:
 
 - **Cotangent** is the row's formula as it is written, without the namespace `xp`. It gives the
   cotangent of each array argument for the cotangent `g` of the output `out` (VJP). It is written as
@@ -153,18 +153,31 @@ def chapter_of(module: str, rows: Sequence[Rule]) -> str:
     ]
     table = [row for row in rows if row.differentiable]
     if table:
-        lines += _table(
-            ["Operation", "Cotangent", "Saves", "JVP", "Order", "Remarks"],
-            map(differentiable_row, table),
+        lines += folded(
+            f"With a derivative: {_names(table)}",
+            _table(
+                ["Operation", "Cotangent", "Saves", "JVP", "Order", "Remarks"],
+                map(differentiable_row, table),
+            ),
         )
         lines += where(f for row in table for f in _functions(row))
     constant = [row for row in rows if not row.differentiable]
     if constant:
-        lines += ["Without a derivative:", ""]
-        lines += _table(
-            ["Operation", "Reason"], ([_call(row), _prose(row.reason)] for row in constant)
+        lines += folded(
+            f"Without a derivative: {_names(constant)}",
+            _table(["Operation", "Reason"], ([_call(row), _prose(row.reason)] for row in constant)),
         )
     return "\n".join(lines)
+
+
+def folded(summary: str, lines: Sequence[str]) -> list[str]:
+    """Return text that a reader opens by its summary."""
+    return ['<details markdown="1">', f"<summary>{summary}</summary>", "", *lines, "</details>", ""]
+
+
+def _names(rows: Iterable[Rule]) -> str:
+    """List the names of rows, without the names of the modules that they are in."""
+    return ", ".join(f"<code>{row.name.rpartition('.')[2]}</code>" for row in rows)
 
 
 def differentiable_row(rule: Rule) -> list[str]:
@@ -216,7 +229,8 @@ def where(functions: Iterable[FunctionType]) -> list[str]:
     found = called | dict.fromkeys(helper for function in shown for helper in named_in(function))
     if not found:
         return []
-    return ["where", "", *(_explained(function) for function in found), ""]
+    listed = [*(_explained(function) for function in found), ""]
+    return folded(f"Functions in these formulas: {len(found)}", listed)
 
 
 def overrides(rows: Sequence[Rule]) -> Iterator[str]:
@@ -237,9 +251,12 @@ def _differences(library: str, rules: Sequence[Rule], usual: dict[str, Rule]) ->
     yield from (f"### {library}", "")
     for module in dict.fromkeys(rule.chapter for rule in rules):
         yield from (f"{_prose(summary_of(sys.modules[module]))} ({_link(module)})", "")
-    yield from _table(
-        ["Operation", "What differs"],
-        ([_code(rule.name), _difference(rule, usual[rule.name])] for rule in rules),
+    yield from folded(
+        _names(rules),
+        _table(
+            ["Operation", "What differs"],
+            ([_code(rule.name), _difference(rule, usual[rule.name])] for rule in rules),
+        ),
     )
     yield from where(
         function
@@ -258,12 +275,18 @@ def composed() -> str:
         "",
     ]
     functions = sorted(composites().items(), key=lambda pair: _place(pair[1].__module__))
-    lines += _table(
-        ["Function", "What it does", "Where"],
-        (
-            [_code(f"{name}({_signature(function)})"), _prose(summary_of(function)), _link(module)]
-            for name, function in functions
-            for module in [function.__module__]
+    lines += folded(
+        f"All {len(functions)}",
+        _table(
+            ["Function", "What it does", "Where"],
+            (
+                [
+                    _code(f"{name}({_signature(function)})"),
+                    _prose(summary_of(function)),
+                    _link(function.__module__),
+                ]
+                for name, function in functions
+            ),
         ),
     )
     return "\n".join(lines)

@@ -4,24 +4,28 @@
 - Each example is run, and has a page in the gallery (`gallery.py`).
 - Each other file of the project that a page refers to, such as a table of rules, is a page with its
   text. So every link of a page leads somewhere on the site, as it does in a checkout.
+- The formulas of the page of operations are typeset.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import posixpath
 import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gallery
+from typeset import mathml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["on_config", "on_files", "on_page_markdown"]
+__all__ = ["on_config", "on_files", "on_page_content", "on_page_markdown"]
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = {  # files of the project, and the pages that they are
@@ -33,6 +37,9 @@ OUTSIDE = {  # files of the project, and the pages that they are
     "tests/README.md": "tests.md",
 }
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
+FOLDED = re.compile(r"(?<=</summary>).*?(?=</details>)", re.DOTALL)
+FORMULA = re.compile(r"<tr>\s*<td>.*?</td>|<code>(?P<code>.*?)</code>", re.DOTALL)
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 LANGUAGES = {".py": "python", ".pyi": "python", ".toml": "toml", ".yml": "yaml"}
 FENCE = "`````"
 GUIDE = 4.0
@@ -103,6 +110,29 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     if folder == "gallery" or path in {"index.md", "tutorial.md"}:
         page.meta["hide"] = ["navigation"]  # there is nothing beside them
     return markdown if folder in {"gallery", "source"} else LINK.sub(moved, markdown)
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """Typeset the formulas of the page of operations: those of tables and of lists of functions."""
+    if page.file.src_uri != "ops.md":
+        return html
+    return FOLDED.sub(lambda part: FORMULA.sub(_typeset, TABLE.sub(_headed, part[0])), html)
+
+
+def _headed(table: re.Match[str]) -> str:
+    """Note at each cell the heading of its column, which a phone shows beside it."""
+    headings = re.findall(r"<th>(.*?)</th>", table[0])
+    cells = (
+        f'<td data-heading="{heading}">' if heading != headings[0] else "<td>"
+        for heading in itertools.cycle(headings)
+    )
+    return re.sub("<td>", lambda _: next(cells), table[0])
+
+
+def _typeset(found: re.Match[str]) -> str:
+    """Return a formula as mathematics; the first cell of a row, and programs, as they are."""
+    formula = mathml(unescape(found["code"])) if found["code"] else None
+    return found[0] if formula is None else f'<span class="formula">{formula}</span>'
 
 
 def boost_of(path: str) -> float:

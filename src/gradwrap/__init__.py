@@ -32,9 +32,13 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import compiler as compiler
     from gradwrap import extend as extend
+    from gradwrap import jax as jax
     from gradwrap import optimize as optimize
+    from gradwrap import random as random
     from gradwrap import testing as testing
+    from gradwrap import torch as torch
     from gradwrap import tree as tree
     from gradwrap import typing as typing
     from gradwrap.adaptation.adapting import adapting as adapting
@@ -77,9 +81,13 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",
+        "jax": "gradwrap.jax",
         "optimize": "gradwrap.optimize",
+        "random": "gradwrap.random",
         "testing": "gradwrap.testing",
+        "torch": "gradwrap.torch",
         "tree": "gradwrap.tree",
         "typing": "gradwrap.typing",
         "adapt": "gradwrap.adaptation.public",
@@ -135,7 +143,7 @@ else:
         found = globals()[name] = loaded if module == f"gradwrap.{name}" else getattr(loaded, name)
         return found
 
-    _INTERNAL = {"adaptation", "backends", "core", "rules", "transforms"}
+    _INTERNAL = {"adaptation", "backends", "bridges", "core", "rules", "transforms"}
     _PUBLIC = sorted({*_LATER, *(name for name in globals() if name[0] != "_")} - _INTERNAL)
     __all__ = list(_PUBLIC)
 

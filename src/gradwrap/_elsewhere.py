@@ -34,7 +34,6 @@ INSTEAD = {
     "linear_transpose": "gradwrap.vjp(f, x)[1]",
     "make_jaxpr": "gradwrap.draw(f, x), or the source of gradwrap.compile(f)",
     "pmap": "gradwrap.vmap(f)",
-    "random": "np.random",
     # HIPS autograd
     "grad_and_aux": "gradwrap.grad(f, has_aux=True)",
     "grad_named": "gradwrap.grad(f, argnums='name')",

@@ -168,4 +168,4 @@ class CompileError(GradwrapError, RuntimeError):
 
 
 class CompileWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
-    """A function, or a call of it, cannot be compiled and runs eagerly."""
+    """A function cannot be compiled as asked: it runs eagerly, or on another engine."""

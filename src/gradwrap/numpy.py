@@ -20,6 +20,7 @@ array([9., 4., 2.])
 
 from __future__ import annotations
 
+import importlib as _importlib
 import sys as _sys
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,8 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
 
     def __getattr__(name: str) -> Any:
         found = _OURS.get(name)
+        if name == "random":  # NumPy, too, imports its module at first use
+            found = _importlib.import_module("gradwrap.random")
         if found is None:
             known = getattr(_numpy, name)
             found = _taking_lists(known)

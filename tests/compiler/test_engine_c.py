@@ -631,24 +631,6 @@ def test_a_library_is_made_once(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     assert len(list((tmp_path / "made").iterdir())) == 2
 
 
-def test_a_damaged_library_is_made_anew(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADWRAP_CACHE_DIR", str(tmp_path))
-    source = "int answer(void) { return 42; }"
-    c_library.path_of(source, c_library.compiler()).write_bytes(b"half of a library")
-    assert c_library.loaded(source).answer() == 42
-
-
-def test_a_directory_that_others_can_write_to_is_not_used(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tmp_path.chmod(0o777)
-    monkeypatch.setenv("GRADWRAP_CACHE_DIR", str(tmp_path))
-    with pytest.raises(Unsupported, match="chmod go-w"):
-        c_library.directory()
-
-
 def test_without_a_compiler_the_numpy_engine_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
@@ -673,7 +655,7 @@ def test_a_compiler_that_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("CC", str(false))
     monkeypatch.setenv("PATH", os.environ["PATH"])
     with pytest.raises(Unsupported, match="broken"):
-        c_library.loaded("int nothing(void) { return 0; }")
+        c_library.loaded("int nothing(void) { return 0; }", [])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -14,6 +14,7 @@ import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.engines import register as engines
 from gradwrap.compiler.engines.c import kernels as c_source
+from gradwrap.compiler.engines.c.addresses import MARK
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.errors import CompileWarning
 
@@ -387,6 +388,7 @@ def test_gradient_of_a_diagonal(shape: tuple[int, ...], offset: int) -> None:
 
 
 def written(pieces: list[str], types: dict[str, str], needed: list[str]) -> tuple[str, Any, int]:
+    """Write pieces. `$` is on both sides of an integer or a variable, in place of the mark."""
     functions: list[str] = []
     places: list[int] = []
 
@@ -398,15 +400,20 @@ def written(pieces: list[str], types: dict[str, str], needed: list[str]) -> tupl
         places.append(size)
         return 1000
 
-    turns = Turns(types, {"a0": "const double *"}, function)
+    kinds = {f"{MARK}{name}{MARK}": kind for name, kind in types.items()}
+    outside = {
+        f"{MARK}{name}{MARK}": kind for name, kind in (("a0", "const double *"), ("o0", "float *"))
+    }
+    turns = Turns(kinds, outside, function)
     for piece in pieces:
-        turns.add(piece)
-    lines, texts = turns.written(needed, take)
-    return "\n".join([*functions, *lines]), texts, places[0]
+        turns.add(piece.replace("$", MARK))
+    lines, texts = turns.written([f"{MARK}{name}{MARK}" for name in needed], take)
+    text = "\n".join([*functions, *lines]).replace(MARK, "")
+    return text, {name.strip(MARK): found for name, found in texts.items()}, places[0]
 
 
 def test_a_repeated_piece_is_a_loop_over_a_table() -> None:
-    pieces = [f"f3({n}, a0 + {n * n}, 40, 2.5e-08);" for n in range(2, 20)]
+    pieces = [f"f3(${n}$, $a0$ + ${n * n}$, 40, 2.5e-08);" for n in range(2, 20)]
     text, _, size = written(pieces, {}, [])
     assert text.count("f3(") == 1
     assert "f3(p0[0], a0 + p0[1], 40, 2.5e-08);" in text
@@ -417,8 +424,8 @@ def test_a_repeated_piece_is_a_loop_over_a_table() -> None:
 
 def test_numbers_of_earlier_turns_lie_in_memory() -> None:
     types = {f"v{n}": "double" for n in range(100)}
-    pieces = ["const double v0 = a0[0];"]
-    pieces += [f"const double v{n} = v{n - 1} * a0[{n}];" for n in range(1, 30)]
+    pieces = ["const double $v0$ = $a0$[$0$];"]
+    pieces += [f"const double $v{n}$ = $v{n - 1}$ * $a0$[${n}$];" for n in range(1, 30)]
     text, texts, size = written(pieces, types, ["v29"])
     assert text.count("* a0[p0[0]]") == 1
     assert size == 8 * 30
@@ -429,8 +436,9 @@ def test_numbers_of_the_same_turn_are_variables() -> None:
     types = {f"v{n}": "float" for n in range(100)}
     pieces: list[str] = []
     for n in range(20):
-        pieces += [f"const float v{2 * n} = a0[{n}];", f"const float v{2 * n + 1} = -v{2 * n};"]
-        pieces += [f"o0[{n}] = v{2 * n + 1};"]
+        pieces += [f"const float $v{2 * n}$ = $a0$[${n}$];"]
+        pieces += [f"const float $v{2 * n + 1}$ = -$v{2 * n}$;"]
+        pieces += [f"$o0$[${n}$] = $v{2 * n + 1}$;"]
     text, _, size = written(pieces, types, [])
     assert size == 0
     assert "const float v1_0 = -v0_0;" in text
@@ -439,9 +447,9 @@ def test_numbers_of_the_same_turn_are_variables() -> None:
 def test_loops_of_different_lengths_are_in_one_outer_loop() -> None:
     pieces: list[str] = []
     for row in range(1, 20):
-        pieces.append(f"begin(a0 + {row});")
-        pieces += [f"inner({row}, a0 + {column});" for column in range(row)]
-        pieces += ["middle(a0);", f"end({3 * row});"]
+        pieces.append(f"begin($a0$ + ${row}$);")
+        pieces += [f"inner(${row}$, $a0$ + ${column}$);" for column in range(row)]
+        pieces += ["middle($a0$);", f"end(${3 * row}$);"]
     text, _, _ = written(pieces, {}, [])
     assert text.count("inner(") <= 2  # the first row stands alone
     assert text.count("for (") <= 3  # and so does the last one
@@ -449,13 +457,13 @@ def test_loops_of_different_lengths_are_in_one_outer_loop() -> None:
 
 def test_long_stretches_without_turns_are_functions() -> None:
     order = RNG.permutation(400)
-    pieces = [f"g{n}(a0 + {n});" for n in order]
+    pieces = [f"g{n}($a0$ + ${n}$);" for n in order]
     text, _, _ = written(pieces, {}, [])
     assert text.count("NAME(char *w, const double * a0)") == 400 // 48
     assert all(text.count(f"g{n}(") == 1 for n in order)
 
 
 def test_large_integers_have_a_table_of_their_own_type() -> None:
-    pieces = [f"f3(w + {n << 30});" for n in range(12)]
+    pieces = [f"f3(w + ${n << 30}$);" for n in range(12)]
     text, _, _ = written(pieces, {}, [])
     assert "static const long T0[]" in text

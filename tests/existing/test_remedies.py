@@ -9,6 +9,7 @@ import importlib
 import io
 import json
 import math
+import re
 import statistics
 import struct
 from collections.abc import Callable
@@ -50,76 +51,43 @@ def rng() -> Any:
     return np.random.default_rng(3)
 
 
-def _sampled(name: str, message: str, remedied: One, wrong: One) -> Mistake:
-    return Mistake(wrong, rf"Fix: {message}.*or pass \.item\(\)", remedied)
+def _sampled(wrong: One, remedied: One, owner: str = "default_rng(generator).") -> Mistake:
+    name = remedied.__code__.co_names[-1]
+    message = f"gradwrap.random.{owner}{name}(...), which draws the same numbers"
+    return Mistake(wrong, rf"Fix: {re.escape(message)}.*or pass \.item\(\)", remedied)
 
 
+def ours() -> Any:
+    return gw.random.default_rng(rng())
+
+
+# the last name in the code of a remedy is that of the method
 SAMPLES: dict[str, Mistake] = {
-    "normal": _sampled(
-        "normal",
-        r"loc \+ scale \* generator\.normal\(size=",
-        lambda x: x[0] + x[1] * rng().normal(),
-        lambda x: generator.normal(x[0], x[1]),
-    ),
+    "normal": _sampled(lambda x: generator.normal(x[0], x[1]), lambda x: ours().normal(x[0], x[1])),
     "np.random.normal": _sampled(
-        "normal",
-        r"loc \+ scale \* np\.random\.normal\(size=",
-        lambda x: x[0] + x[1] * 0.5,
         lambda x: np.random.normal(x[0], x[1]),  # noqa: NPY002  what users write
+        lambda x: gw.random.RandomState(3).normal(x[0], x[1]),
+        owner="",
     ),
     "uniform": _sampled(
-        "uniform",
-        r"low \+ \(high - low\) \* generator\.uniform",
-        lambda x: x[0] + (x[1] - x[0]) * rng().uniform(),
-        lambda x: generator.uniform(x[0], x[1]),
+        lambda x: generator.uniform(x[0], x[1]), lambda x: ours().uniform(x[0], x[1])
     ),
     "exponential": _sampled(
-        "exponential",
-        r"scale \* generator\.exponential",
-        lambda x: x[0] * rng().exponential(),
-        lambda x: generator.exponential(x[0]),
+        lambda x: generator.exponential(x[0]), lambda x: ours().exponential(x[0])
     ),
     "lognormal": _sampled(
-        "lognormal",
-        r"np\.exp\(mean \+ sigma \* generator\.normal",
-        lambda x: np.exp(x[0] + x[1] * rng().normal()),
-        lambda x: generator.lognormal(x[0], x[1]),
+        lambda x: generator.lognormal(x[0], x[1]), lambda x: ours().lognormal(x[0], x[1])
     ),
-    "weibull": _sampled(
-        "weibull",
-        r"generator\.exponential\(size=\.\.\.\) \*\* \(1 / a\)",
-        lambda x: rng().exponential() ** (1 / x[0]),
-        lambda x: generator.weibull(x[0]),
-    ),
-    "pareto": _sampled(
-        "pareto",
-        r"np\.expm1\(generator\.exponential",
-        lambda x: np.expm1(rng().exponential() / x[1]),
-        lambda x: generator.pareto(x[1]),
-    ),
-    "power": _sampled(
-        "power",
-        r"np\.exp\(-generator\.exponential",
-        lambda x: np.exp(-rng().exponential() / x[0]),
-        lambda x: generator.power(x[0]),
-    ),
+    "weibull": _sampled(lambda x: generator.weibull(x[0]), lambda x: ours().weibull(x[0])),
+    "pareto": _sampled(lambda x: generator.pareto(x[1]), lambda x: ours().pareto(x[1])),
+    "power": _sampled(lambda x: generator.power(x[0]), lambda x: ours().power(x[0])),
     "multivariate_normal": _sampled(
-        "multivariate_normal",
-        r"mean \+ np\.linalg\.cholesky\(cov\) @ generator\.normal",
-        lambda x: np.sum(x + np.linalg.cholesky(np.eye(3)) @ rng().normal(size=len(x))),
-        lambda x: np.sum(generator.multivariate_normal(x, np.eye(3))),
+        lambda x: generator.multivariate_normal(x, np.eye(3))[0],
+        lambda x: ours().multivariate_normal(x, [[1, 0, 0], [0, 1, 0], [0, 0, 1]])[0],
     ),
-    "choice": _sampled(
-        "choice",
-        r"x\[generator\.integers\(len\(x\), size=",
-        lambda x: np.sum(x[rng().integers(len(x), size=2)]),
-        lambda x: np.sum(generator.choice(x, 2)),
-    ),
+    "choice": _sampled(lambda x: generator.choice(x, 2)[0], lambda x: ours().choice(x, 2)[0]),
     "permutation": _sampled(
-        "permutation",
-        r"x\[generator\.permutation\(len\(x\)\)\]",
-        lambda x: x[rng().permutation(len(x))][0],
-        lambda x: generator.permutation(x)[0],
+        lambda x: generator.permutation(x)[0], lambda x: ours().permutation(x)[0]
     ),
 }
 CONSTANTS: dict[str, Mistake] = {
@@ -129,10 +97,10 @@ CONSTANTS: dict[str, Mistake] = {
         lambda x: x[1] * (3 + 0 * generator.poisson(x[0].item())),
         lambda x: 3.0 * x[1],
     ),
-    "gamma": Mistake(
-        lambda x: x[1] * generator.gamma(x[0]),
-        "no derivative of a sample of gamma",
-        lambda x: x[1] * (3 + 0 * generator.gamma(x[0].item())),
+    "noncentral_f": Mistake(
+        lambda x: x[1] * generator.noncentral_f(x[0], 2.0, 1.0),
+        "no derivative of a sample of noncentral_f",
+        lambda x: x[1] * (3 + 0 * generator.noncentral_f(x[0].item(), 2.0, 1.0)),
         lambda x: 3.0 * x[1],
     ),
     "decimal": Mistake(

@@ -21,6 +21,7 @@ from tests.fuzz.values import NUMPY, is_array, is_differentiable, is_number, is_
 
 import gradwrap as gw
 import gradwrap.numpy as drop_in
+import gradwrap.scipy.linalg
 from gradwrap.errors import GradwrapError
 
 if TYPE_CHECKING:
@@ -124,7 +125,12 @@ class Run:
     def __init__(self, program: Program, reference: Reference) -> None:
         self.program = program
         self.reference = reference
-        namespace = {"np": drop_in if program.drop_in else np, "checkpoint": gw.checkpoint}
+        namespace = {
+            **NUMPY,
+            "np": drop_in if program.drop_in else np,
+            "sl": gradwrap.scipy.linalg,
+            "checkpoint": gw.checkpoint,
+        }
         self.function = program.compiled(namespace)
         self.args = program.values()
         self.numbers = tuple(i for i, arg in enumerate(self.args) if is_differentiable(arg))
@@ -458,6 +464,9 @@ ORDERS: tuple[Callable[[Any], Any], ...] = (
     lambda batch: batch,
     lambda batch: batch,
     np.asfortranarray,
+    lambda batch: np.repeat(batch, 2, axis=-1)[..., ::2],
+    lambda batch: batch[..., ::-1].copy()[..., ::-1],
+    lambda batch: batch[::-1].copy()[::-1],
 )
 """The layouts of a batch."""
 
@@ -505,7 +514,7 @@ def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
     shapes = [np.shape(value) for value in run.reference.values]
     found: list[Any] = []
     for row in rows:
-        args = [copied(value) if is_array(value) else value for value in row]
+        args = [laid_out_as(value) if is_array(value) else value for value in row]
         try:
             results = plain(*args)
         except Exception:
@@ -514,6 +523,18 @@ def on_examples(run: Run, rows: Sequence[Sequence[Any]]) -> list[Any]:
             raise Unreliable
         found.append(results)
     return found
+
+
+def laid_out_as(array: Any) -> Any:
+    """Return a copy with the strides of an array of NumPy's."""
+    steps = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+    if not array.size:
+        return array.copy("K")
+    low, high = sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
+    memory = np.zeros(high - low + array.itemsize, np.uint8)
+    made: Any = np.ndarray(array.shape, array.dtype, memory, -low, array.strides)
+    made[...] = array
+    return made
 
 
 def by_vmap(run: Run) -> None:
@@ -556,9 +577,10 @@ def by_grad_of_vmap(run: Run) -> None:
 
 
 def by_strong_zeros(run: Run) -> None:
-    """Compare the same as by `vjp`: what is finite does not change."""
+    """Compare the same as in another transform: strong zeros change nothing that is finite."""
+    others = (by_vjp, by_tape, by_value_and_grad, by_checkpoint, by_closure, by_vmap_of_grad)
     with gw.strong_zeros():
-        by_vjp(run)
+        others[run.program.seed % len(others)](run)
 
 
 TRANSFORMS: dict[str, Callable[[Run], None]] = {

@@ -99,6 +99,12 @@ def _spd(writer: Writer, value: Any) -> str | None:
     return "{m}" if value.ndim == 2 and value.shape[0] <= 4 else None
 
 
+def _stack(writer: Writer, value: Any) -> str | None:
+    """Return the source of a stack of two such matrices."""
+    fits = value.ndim == 2 and value.shape[0] <= 4
+    return "({m} * np.array([[[1.0]], [[1.3]]]))" if fits else None
+
+
 FITTING: dict[str, Callable[[Writer, Any], str | None]] = {
     "axis": _axis,
     "axis2": _axis,
@@ -109,6 +115,7 @@ FITTING: dict[str, Callable[[Writer, Any], str | None]] = {
     "same": _same,
     "tail": _tail,
     "spd": _spd,
+    "stack": _stack,
     "offset": lambda writer, value: str(writer.rng.choice((-1, 1))),
     "zero1": lambda writer, value: str(writer.rng.choice((0, 1, -1))),
     "s1": lambda writer, value: writer.scalar(),
@@ -163,6 +170,9 @@ REFUSED = (  # for tracked values, by NumPy's own functions; gradwrap.numpy's ta
         "np.max([{",
         "np.full(",
         "np.vectorize",
+        "pickle",
+        "({s1} in {{",
+        "({{{s1}, 0",
     ),
 )
 

@@ -251,6 +251,14 @@ ENDS = {
 """How a script ends: the transform, in its simplest use."""
 
 
+IMPORTS = {
+    "sl.": "import gradwrap.scipy.linalg as sl",
+    "copy.": "import copy",
+    "pickle.": "import pickle",
+}
+"""The lines that import what a program uses besides NumPy."""
+
+
 def script(program: Program, outcome: Outcome) -> str:
     """Return a script that shows the failure."""
     library = "import gradwrap.numpy as np" if program.drop_in else "import numpy as np"
@@ -260,6 +268,9 @@ def script(program: Program, outcome: Outcome) -> str:
     ]
     if "checkpoint(" in program.source:
         helpers.append("checkpoint = gw.checkpoint")
+    for word, line in IMPORTS.items():
+        if word in program.source:
+            helpers.insert(0, line)
     sources = ", ".join(source for _, source in program.arguments)
     return "\n".join(
         [

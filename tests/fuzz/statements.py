@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.fuzz.writer import Writer
 
-LONGEST = 150  # characters of an expression
+LONGEST = 200  # characters of an expression
 
 
 def expression(writer: Writer, depth: int, start: tuple[str, Any] | None = None) -> str | None:
@@ -304,6 +304,43 @@ def walk(writer: Writer) -> str | None:
     return rng.choice(forms)
 
 
+def overwritten(writer: Writer) -> str | None:
+    """Use an array in an operation, and then let SciPy overwrite it."""
+    rng = writer.rng
+    name, value = writer.pick()
+    if value.ndim != 2 or value.shape[0] > 4:
+        return None
+    w, before, after = writer.new("w"), writer.new(), writer.new()
+    order = rng.choice("FC")
+    made = rng.choice(
+        (
+            f"{name}.copy({order!r})",
+            f"np.array({name}) * 1.0" if writer.drop_in else f"{name} * 1.0",
+            f"np.array({writer.literal(value.shape)[9:-1]}, order={order!r})",
+        )
+    )
+    used = rng.choice(
+        (f"{w} * {w}", f"np.sin({w})", f"{name} * {w}", f"{w} @ {w}.T", f"{w}[0] * 2")
+    )
+    square = f"({w} @ {w}.T.conj() * 0.2 + np.eye({value.shape[0]}))"
+    called = rng.choice(
+        (
+            f"sl.solve({square}, {w}, overwrite_b=True)",
+            f"sl.solve({square}.copy({order!r}), {w}, overwrite_a=True, overwrite_b=True)",
+            f"sl.cho_solve(sl.cho_factor({square}), {w}, overwrite_b=True)",
+            f"sl.lu_solve(sl.lu_factor({square}), {w}, overwrite_b=True)",
+            f"sl.solve_triangular({square}, {w}, overwrite_b=True)",
+            f"sl.svdvals({w}, overwrite_a=True)",
+            f"sl.qr({w}, overwrite_a=True)[1] ** 2",
+            f"sl.inv({w}, overwrite_a=True, assume_a='gen') * 0.1",
+            f"sl.det({w}, overwrite_a=True)",
+            f"sl.lstsq({square}, {w}, overwrite_b=True)[0]",
+        )
+    )
+    # the memory order of the result is that of a copy in gradwrap
+    return f"{w} = {made}\n{before} = {used}\n{after} = ({called}).copy()\n{w} = None"
+
+
 KINDS: dict[Callable[[Writer], str | None], float] = {
     assignment: 30,
     view: 14,
@@ -317,6 +354,7 @@ KINDS: dict[Callable[[Writer], str | None], float] = {
     collect: 3,
     branch: 3,
     function: 3,
+    overwritten: 2,
 }
 
 

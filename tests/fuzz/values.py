@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import pickle
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -19,7 +22,13 @@ def unchanged(function: F) -> F:
     return function
 
 
-NUMPY: dict[str, object] = {"np": np, "checkpoint": unchanged}
+NUMPY: dict[str, object] = {
+    "np": np,
+    "sl": import_module("scipy.linalg"),
+    "checkpoint": unchanged,
+    "copy": copy,
+    "pickle": pickle,
+}
 """The names that a program uses, on NumPy."""
 
 

@@ -240,13 +240,9 @@ def test_frozen_distribution() -> None:
     )
 
 
-def test_drawing_and_fitting_are_refused() -> None:
-    for call in (
-        lambda a: np.sum(ours.gamma.rvs(a, size=3)),
-        lambda a: ours.gamma.fit(a * np.ones(3))[0],
-    ):
-        with pytest.raises(NoRuleError, match=r"scipy\.stats\.gamma\.(rvs|fit) has no derivative"):
-            gw.grad(fn(call))(2.0)
+def test_fitting_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"scipy\.stats\.gamma\.fit has no derivative"):
+        gw.grad(fn(lambda a: ours.gamma.fit(a * np.ones(3))[0]))(2.0)
 
 
 def test_distribution_without_a_rule_is_refused_by_its_public_name() -> None:

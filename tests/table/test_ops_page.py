@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +19,7 @@ from gradwrap.core.table.kinds import elementwise, general, joint
 from gradwrap.core.table.registry import GENERIC, Op, ops
 from gradwrap.core.table.rule import Rule, passes, zero
 from lambdas import fn, rows
+from typeset import mathml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,6 +233,66 @@ def test_library_that_differs_has_its_rows_and_reasons(monkeypatch: pytest.Monke
 
     assert "### other\n\nThe backend of NumPy. ([backend.py](" in text
     assert "| `f` | cotangent: `g / x`<br>computed by `f(x, 1)` |" in text
+
+
+# Mathematics --------------------------------------------------------------------------------------
+
+
+def shown(formula: str) -> str:
+    """Return how a formula is typeset, as text: a fraction as `{a}/{b}`, a power as `{a}^{b}`."""
+    text = mathml(formula)
+    assert text is not None
+    for tag, sign in {"mfrac": "/", "msup": "^", "msub": "_"}.items():
+        text = text.replace(f"<{tag}>", f'<{tag} sign="{sign}">')
+    text = text.replace("\N{MINUS SIGN}", "-").replace("\N{LOGICAL OR}", "|")
+
+    def read(node: ET.Element) -> str:
+        parts = [read(child) for child in node] or [node.text or ""]
+        if sign := node.get("sign"):
+            return sign.join(f"{{{part}}}" for part in parts)
+        inside = "".join(parts)
+        return f"root{{{inside}}}" if node.tag == "msqrt" else inside
+
+    return read(ET.fromstring(text))  # noqa: S314  our own text
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("g * cos(x)", "g·cos(x)"),
+        ("g / sqrt(1.0 - x * x)", "{g}/{root{1-x·x}}"),
+        ("-(g * out / x2)", "-{g·out}/{{x}_{2}}"),
+        ("(a + b) * c", "(a+b)·c"),
+        ("a + b * c", "a+b·c"),
+        ("a - (b - c)", "a-(b-c)"),
+        ("(a / b) ** 2", "{({a}/{b})}^{2}"),
+        ("-x ** 2", "-{x}^{2}"),
+        ("(-x) ** 2", "{(-x)}^{2}"),
+        ("exp(-x) * out", "{e}^{-x}·out"),
+        ("(x == y) | (x != x)", "x=y|x≠x"),
+        ("~(a & b)", "¬(a∧b)"),
+        ("abs(x) < special.gamma(math.pi)", "|x|<Γ(π)"),
+        ("where(x > 0, g, 0.0) * t", "({gif\xa0x>00otherwise)·t"),
+        ("y = f(x, (1, 2))", "y≔f(x,(1,2))"),
+    ],
+)
+def test_formula_is_typeset(formula: str, expected: str) -> None:
+    assert shown(formula) == expected
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["f(x, axis=0)", "x[..., None]", "[a for a in b]", "x is None", "'text'", "add(x1, x2, /)", ""],
+)
+def test_program_is_not_typeset(program: str) -> None:
+    assert mathml(program) is None
+
+
+def test_nearly_all_formulas_of_the_page_are_typeset() -> None:
+    cells = [row.split(" | ")[1] for row in CHAPTERS.splitlines() if row.startswith("| `")]
+    formulas = [text.replace("\\|", "|") for cell in cells for text in re.findall("`(.+?)`", cell)]
+    programs = [text for text in formulas if mathml(text) is None]
+    assert len(programs) < 0.12 * len(formulas)
 
 
 def test_stand_in_gives_modules_whose_names_are_classes() -> None:

@@ -30,9 +30,10 @@ LAYERS: tuple[set[str], ...] = (
     {"rules"},
     {"backends"},
     {"transforms"},
+    {"random"},
     {"autograd", "compiler", "cupy", "drawing", "extend", "numpy", "profiling", "scipy", "testing"}
-    | {"tree"},
-    {"dask", "optimize"},
+    | {"bridges", "tree"},
+    {"dask", "jax", "optimize", "torch"},
     {"adaptation"},
     {"_elsewhere", "_setup"},
     {"__init__"},
@@ -53,8 +54,8 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"array"},
     ),
     "compiler": (
-        *({"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}, {"calls"}),
-        {"__main__"},
+        *({"cache"}, {"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}),
+        *({"calls"}, {"__main__"}),
     ),
 }
 """The same within three packages."""

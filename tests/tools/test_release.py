@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,7 @@ TYPINGS = ROOT / "typings"
 IGNORED = {".venv", "build", "dist", "site", "venv"}
 
 pytest.importorskip("hatchling")
+package_readme: Any = importlib.import_module("package_readme")
 
 
 def built(target: str, source: Path, folder: Path) -> Path:
@@ -54,6 +58,24 @@ def test_wheel_has_the_package_alone(tmp_path: Path) -> None:
     with zipfile.ZipFile(built("wheel", ROOT, tmp_path)) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert names == {name.removeprefix("src/") for name in sources("src", ".py", ".typed")}
+
+
+def test_the_description_has_no_relative_links(tmp_path: Path) -> None:
+    with zipfile.ZipFile(built("wheel", ROOT, tmp_path)) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
+        text = wheel.read(name).decode().partition("\n\n")[2]
+    assert text.startswith("# gradwrap\n")
+    assert "[Python Array API\nstandard](https://data-apis.org/" in text
+    assert re.findall(r"\]\((?!https?://)[^)]*\)", text) == []
+
+
+def test_links_of_the_description_are_absolute_if_the_repository_is_known() -> None:
+    text = "![A fit](docs/fit.svg) [the\nguide](docs/a.md#b), [it](https://a.org/x), [c](#d)"
+    assert package_readme.described(text, "https://host.example/g/") == (
+        "![A fit](https://host.example/g/raw/main/docs/fit.svg) "
+        "[the\nguide](https://host.example/g/blob/main/docs/a.md#b), [it](https://a.org/x), [c](#d)"
+    )
+    assert package_readme.described(text, None) == " the\nguide, [it](https://a.org/x), [c](#d)"
 
 
 def test_stubs_of_cupy_are_a_package_of_their_own(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
+    "bridges",
     "compiler",
     "existing",
+    "random",
     "scale",
 )
 CLOCKS = re.compile(

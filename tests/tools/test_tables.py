@@ -74,6 +74,19 @@ def comparisons_in(text: str) -> list[int]:
     return found
 
 
+def patterns_in(text: str) -> list[int]:
+    """The lines that import a module of regular expressions."""
+    modules = {"re", "regex", "sre_compile", "sre_parse", "fnmatch"}
+    found: list[int] = []
+    for node in ast.walk(ast.parse(text)):
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        if modules.intersection(names):
+            found.append(getattr(node, "lineno", 0))
+    return found
+
+
 def test_lists_of_operations_are_in_tables() -> None:
     found: list[str] = []
     for path in sorted(SOURCE.rglob("*.py")):
@@ -93,6 +106,22 @@ def test_the_compiler_compares_no_name_of_an_operation() -> None:
     }
 
     assert found == {}
+
+
+def test_the_compiler_has_no_regular_expressions() -> None:
+    """It decides by the program and by marks that it sets when it writes, not by texts."""
+    found = {
+        path.relative_to(SOURCE).as_posix(): lines
+        for path in (SOURCE / "compiler").rglob("*.py")
+        if (lines := patterns_in(path.read_text(encoding="utf-8")))
+    }
+
+    assert found == {}
+
+
+@pytest.mark.parametrize("text", ["import re", "from re import compile", "import os, re as r"])
+def test_regular_expressions_are_found(text: str) -> None:
+    assert patterns_in(text) == [1]
 
 
 @pytest.mark.parametrize(
@@ -117,4 +146,5 @@ def test_a_comparison_is_found(text: str) -> None:
 
 def test_other_texts_are_none() -> None:
     assert lists_in('x = ["add", "something"]') == []
+    assert patterns_in("from gradwrap import re_made; import resource") == []
     assert comparisons_in('kind == "getitem"; step.op is GETITEM; name == "something"') == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, kind_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
@@ -109,7 +110,7 @@ def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
         name: method for name, method in methods.items() if callable(method)
     }
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
-    if kind is not type:
+    if issubclass(kind, (float, complex)):  # NumPy's scalar types among them
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
     metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
     copyreg.pickle(metaclass, _pickled)
@@ -165,6 +166,14 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
     return make
 
 
+def _generator(_: Any, bit_generator: Any) -> Any:
+    return random.Generator(bit_generator)
+
+
+def _random_state(_: Any, seed: Any = None) -> Any:
+    return random.RandomState(seed)
+
+
 CLASSES: list[tuple[Any, Any]] = [
     (kind, _standing_in(kind, make))
     for kind, make in (
@@ -173,6 +182,8 @@ CLASSES: list[tuple[Any, Any]] = [
         (complex, _complex),
         (np.float64, _scalar_type(np.float64)),
         (np.complex128, _scalar_type(np.complex128)),
+        (np.random.Generator, _generator),
+        (np.random.RandomState, _random_state),
     )
 ]
 """Each class with the one that stands in for it."""

@@ -11,12 +11,13 @@ import functools
 import importlib
 import math as _math
 from importlib.machinery import ExtensionFileLoader
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 import gradwrap.numpy as drop_in
+from gradwrap import random
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
@@ -216,10 +217,25 @@ def _compiled(function: Any) -> Any:
     return stand_in
 
 
+def _method(bound: Any) -> Any:
+    """Return the stand-in of a method that draws from a generator: the same of our generator."""
+    if type_of(bound.__self__) is _np.random.RandomState:  # the global one, for `np.random.normal`
+        is_global = getattr(_np.random, bound.__name__, None) == bound
+        return getattr(random, bound.__name__) if is_global else None
+    own = _generator(bound.__self__) if type_of(bound.__self__) is _np.random.Generator else None
+    return None if own is None else getattr(own, bound.__name__)
+
+
+def _generator(rng: Any) -> Any:
+    return _enter(rng, random.Generator(rng.bit_generator))
+
+
 _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     FunctionType: _function,
     functools.partial: _partial,
     ModuleType: _of_module,
+    MethodType: _method,
+    _np.random.Generator: _generator,
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
@@ -247,6 +263,8 @@ _like(_np.polynomial, *POLYNOMIALS)
 _like(_np.linalg)
 _like(_np.fft)
 _like(_np.emath)
+_enter(_np.random.default_rng, random.default_rng)
+_enter(_np.random, random)
 math: ModuleType = _like(_math)
 cmath: ModuleType = _like(_cmath)
 numpy: ModuleType = _like(_np, "linalg", "fft", "emath", "polynomial")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradwrap.backends.numpy import arithmetic as numpy_arithmetic
 from gradwrap.backends.numpy import namespace as numpy_namespace
 from gradwrap.backends.numpy import rows as numpy_rows
 from gradwrap.backends.numpy import ufuncs as numpy_ufuncs
@@ -40,6 +41,7 @@ def register_all() -> None:
     namespaces["numpy"] = numpy_namespace.namespace
     for library, backend in LIBRARIES.items():
         register_backend(library, backend)
+    numpy_arithmetic.listen()
     numpy_ufuncs.register_all()
     numpy_rows.register_all()
     protocol.install(_numpy_handlers)

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gradwrap.drawing.graph import Arrow, Box, Graph
 
@@ -24,8 +24,6 @@ CHARACTER, LINE = 6.7, 14.0
 MARGIN, BESIDE, BELOW = 8.0, 20.0, 36.0
 """The space inside a box, between the boxes of a row, and between rows."""
 SWEEPS = 24
-PATIENCE = 4
-"""The number of sweeps without a gain after which the search for fewer crossings ends."""
 STRAIGHT = 8.0
 """The weight of an arrow that passes through a row; a box has 1."""
 SIDE_BY_SIDE = 12.0
@@ -179,27 +177,26 @@ def _with_few_crossings(
     rows: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]
 ) -> list[list[int]]:
     """Sort each row by the mean place of the neighbours above, or below, in turns."""
-    best, fewest = rows, _crossings(rows, below)
-    found_in = 0
     place = {item: float(index) for row in rows for index, item in enumerate(row)}
-    for sweep in range(SWEEPS):
-        if not fewest or sweep - found_in > PATIENCE:
-            break
+    found = [rows]
+    for sweep in range(SWEEPS if _crossings(rows, below) else 0):
         near = below if sweep % 2 else above
         rows = list(rows)
         for index in range(len(rows))[:: -1 if sweep % 2 else 1]:
-            mean = {
-                item: sum(place[other] for other in near[item]) / len(near[item])
-                if near[item]
-                else place[item]
-                for item in rows[index]
-            }
-            rows[index] = sorted(rows[index], key=mean.__getitem__)
+            means = zip(_means(rows[index], near, place), rows[index], strict=True)
+            rows[index] = [item for _, item in sorted(means, key=lambda pair: pair[0])]
             place |= {item: float(index) for index, item in enumerate(rows[index])}
-        found = _crossings(rows, below)
-        if found < fewest:
-            best, fewest, found_in = rows, found, sweep
-    return best
+        found.append(rows)
+    return min(found, key=lambda rows: _crossings(rows, below))
+
+
+def _means(
+    row: list[int], near: Sequence[list[int]], place: Mapping[int, float]
+) -> Iterator[float]:
+    """Yield the mean place of each item's neighbours, or its own place if it has none."""
+    for item in row:
+        places = [place[other] for other in near[item] or [item]]
+        yield sum(places) / len(places)
 
 
 def _crossings(rows: list[list[int]], below: Sequence[list[int]]) -> int:
@@ -223,27 +220,22 @@ def _middles(
     width: Sequence[float],
 ) -> list[float]:
     """Move each item to the mean place of its neighbours, as far as its row has room."""
-    middle = [0.0] * len(width)
+    middle = dict.fromkeys(range(len(width)), 0.0)
     boxes = sum(1 for size in width if size > 4.0)
     both = [up + down for up, down in zip(above, below, strict=True)]
     for sweep in range(SWEEPS):
         near = (above, below, both)[sweep % 3]
         for row in rows[:: -1 if sweep % 3 == 1 else 1]:
-            wanted = [
-                sum(middle[other] for other in near[item]) / len(near[item])
-                if near[item]
-                else middle[item]
-                for item in row
-            ]
             gaps = [(width[one] + width[other]) / 2 + BESIDE for one, other in pairwise(row)]
+            wanted = _means(row, near, middle)
             weights = [1.0 if item < boxes else STRAIGHT for item in row]
             for item, x in zip(row, _apart(wanted, gaps, weights), strict=True):
                 middle[item] = x
-    left = min(x - size / 2 for x, size in zip(middle, width, strict=True))
-    return [x - left for x in middle]
+    left = min(middle[item] - size / 2 for item, size in enumerate(width))
+    return [x - left for x in middle.values()]
 
 
-def _apart(wanted: list[float], gaps: list[float], weights: list[float]) -> list[float]:
+def _apart(wanted: Iterable[float], gaps: list[float], weights: list[float]) -> list[float]:
     """Return the places nearest to those wanted, in least squares, that keep these distances.
 
     Without the distances, places that are out of order get their common mean (isotonic regression).

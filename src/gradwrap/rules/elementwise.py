@@ -126,11 +126,13 @@ def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
     return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
 
 
-def share_of_sum(xp: Any, x1: Any, x2: Any, out: Any, base: float) -> Any:
-    """Return base**(x1 - out), and 1 where x1 is the whole sum, as if it is infinite."""
-    alone = (x1 == out) & (x2 != out)
-    lack = xp.where(alone, 0.0, x1) - xp.where(alone, 0.0, out)
-    return xp.exp(lack * math.log(base))
+def share_of_sum(xp: Any, x1: Any, x2: Any, scale: float = 1.0) -> Any:
+    """Return exp(scale x1) / (exp(scale x1) + exp(scale x2)).
+
+    It is computed by its logarithm, so its own derivative is precise where it is 1 to rounding.
+    """
+    lead = x2 - x1 if scale == 1.0 else (x2 - x1) * scale
+    return xp.exp(-xp.logaddexp(xp.zeros_like(lead), lead))
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
@@ -203,8 +205,8 @@ RULES = [
     elementwise(
         "logaddexp",
         "x1 x2",
-        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x1, x2, out, math.e),
-        lambda xp, g, x1, x2, out: g * share_of_sum(xp, x2, x1, out, math.e),
+        lambda xp, g, x1, x2: g * share_of_sum(xp, x1, x2),
+        lambda xp, g, x1, x2: g * share_of_sum(xp, x2, x1),
         only_real=True,
     ),
     # trigonometric

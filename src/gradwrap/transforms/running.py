@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.levels import differentiating
+from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
+from gradwrap.core.observing.arithmetic import PLACE
 from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
 from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
@@ -58,9 +59,11 @@ WRAPPERS = ("Variable", "Dual", "Batched")
 
 def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function under a transform, and explain errors that Python or NumPy raise."""
+    listening = PLACE.listening
+    begun = listening.begin()
+    token = begin_differentiating(True)
     try:
-        with differentiating():
-            return fun(*args, **kwargs)
+        return fun(*args, **kwargs)
     except Exception as error:
         refusal = latest_refusal(error) or _overlooked(error)
         is_pending = refusal is not None and isinstance(error, AttributeError)
@@ -74,6 +77,9 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
             _note_tracked(error)
             raise
         raise ours.with_traceback(error.__traceback__) from error
+    finally:
+        end_differentiating(token)
+        listening.end(begun)
 
 
 def _note_package(error: GradwrapError) -> None:

@@ -1,7 +1,4 @@
-"""Remedies for calls that take only plain arrays and numbers: samplers, types, Python's own.
-
-Each is a text. `{rng}` stands for the text before a sampler's name in the line.
-"""
+"""Remedies for calls that take only plain arrays and numbers: samplers, types, Python's own."""
 
 from __future__ import annotations
 
@@ -14,21 +11,6 @@ if TYPE_CHECKING:
     from gradwrap.core.observing.called import Called
 
 CONSTANT = "or pass .item() (a number) or .detach() (an array) if no gradient is wanted"
-PLACED = "loc + scale * {rng}.{name}(size=...)"
-SCALED = "scale * {rng}.{name}(size=...)"
-ROWS = "x[{rng}.permutation(len(x))], which moves the elements of a tracked array"
-SAMPLERS = {
-    **dict.fromkeys(("normal", "laplace", "logistic", "gumbel"), PLACED),
-    **dict.fromkeys(("exponential", "rayleigh"), SCALED),
-    "uniform": "low + (high - low) * {rng}.uniform(size=...)",
-    "lognormal": "np.exp(mean + sigma * {rng}.normal(size=...))",
-    "weibull": "{rng}.exponential(size=...) ** (1 / a)",
-    "pareto": "np.expm1({rng}.exponential(size=...) / a)",
-    "power": "np.exp(-{rng}.exponential(size=...) / a)",
-    "multivariate_normal": "mean + np.linalg.cholesky(cov) @ {rng}.normal(size=len(mean))",
-    **dict.fromkeys(("permutation", "permuted", "shuffle"), ROWS),
-}
-CHOICE = "x[{rng}.{integers}(len(x), size=...)], which picks elements of a tracked array"
 DISCRETE = frozenset(
     [
         "binomial",
@@ -45,6 +27,7 @@ DISCRETE = frozenset(
         "zipf",
     ]
 )
+UNKNOWN = frozenset(["noncentral_chisquare", "noncentral_f"])
 OTHER_TYPES = {
     "decimal": "decimal numbers",
     "fractions": "fractions",
@@ -122,18 +105,19 @@ def _sampler(called: Called) -> str:
     rng = getattr(called.function, "__self__", None) if rng is None else rng
     if not isinstance(rng, kinds):
         return ""
-    written = called.owner or "np.random"
-    if called.name == "choice":
-        integers = "integers" if isinstance(rng, random.Generator) else "randint"
-        return f"{CHOICE.format(rng=written, integers=integers)}, {CONSTANT}."
-    if called.name in SAMPLERS:
-        return f"{SAMPLERS[called.name].format(rng=written, name=called.name)}, {CONSTANT}."
     if called.name in DISCRETE:
         return (
             "pass .item() (a number) or .detach() (an array): a sample of "
             f"{called.name} is a whole number, which has no derivative."
         )
-    return (
-        "pass .item() (a number) or .detach() (an array): gradwrap has no derivative of a sample "
-        f"of {called.name}."
-    )
+    if called.name in UNKNOWN:
+        return (
+            "pass .item() (a number) or .detach() (an array): gradwrap has no derivative of a "
+            f"sample of {called.name}."
+        )
+    written = called.owner or "np.random"
+    form = "gradwrap.random.{1}(...)"
+    if isinstance(rng, random.Generator):
+        form = "gradwrap.random.default_rng({0}).{1}(...)"
+    ours = form.format(written, called.name)
+    return f"{ours}, which draws the same numbers and takes tracked arguments; {CONSTANT}."

@@ -76,6 +76,8 @@ class Entry:
         """The number of successive calls in which the function changed its surroundings itself."""
         self.is_new: bool = True
         """Whether no call has returned yet."""
+        self._waiting: list[str] = []
+        """The warnings of this call, which are issued when the entry is complete."""
 
     def changed(self) -> str:
         """Return the name of a variable around the function that has changed, or ""."""
@@ -107,7 +109,12 @@ class Entry:
         self.surroundings = None
         self._restart()
         name = getattr(self.target.function, "__name__", "the function")
-        warn(f"{name} runs eagerly on such arguments: {reason}.")
+        self._waiting.append(f"{name} runs eagerly on such arguments: {reason}.")
+
+    def warn(self) -> None:
+        """Issue the warnings of this call; one that is an error leaves the entry as it is."""
+        while self._waiting:
+            warn(self._waiting.pop(0))
 
     def _restart(self) -> None:
         """Forget the traces and the program."""
@@ -165,6 +172,7 @@ class Entry:
             raise Unhandled(strange)
         one = self._trace(call, None)
         other = self._trace(call, one)
+        one = one._replace(tape=None)
         differing = difference(one, other)
         if differing:
             raise Unhandled(
@@ -241,13 +249,14 @@ class Entry:
             if problem not in target.told:
                 target.told.add(problem)
                 name = getattr(target.function, "__name__", target.function)
-                warn(
+                self._waiting.append(
                     f"the engine {target.engine!r} cannot take {name}: {problem}. "
                     f"The {self.library.name} engine is used."
                 )
             notes.append(f"engine {target.engine!r}: {problem}")
             executable, problem = made(own, program, given, wanted, self.precisions)
         if executable is not None:
+            self._waiting += executable.told
             return program, executable, notes
         program, _ = self._simplified(given, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
@@ -268,7 +277,7 @@ def _defect(problem: str) -> str:
 
 def warn(text: str) -> None:
     """Warn the caller of a compiled function."""
-    level = 1
+    level = 2
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith("gradwrap."):
         frame, level = frame.f_back, level + 1

@@ -25,7 +25,7 @@ from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
-from gradwrap.compiler.ir.program import Missed, Program
+from gradwrap.compiler.ir.program import OPAQUE, Instr, Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
 from gradwrap.compiler.tracing.surroundings.find import Surroundings
 from gradwrap.compiler.tracing.tracer import Tracer
@@ -127,10 +127,18 @@ class Compiled(Generic[P, R]):
         Raises
         ------
         CompileError
-            There is no program: no call was made, or all of them ran eagerly.
+            There is no program: no call was made, or all of them ran eagerly. Or it calls a
+            function of another library as one operation.
         """
         entry, executable = self._newest()
         assert entry.program is not None
+        steps = (step for body in entry.program.bodies() for step in body)
+        opaque = [step for step in steps if isinstance(step, Instr) and step.is_opaque]
+        if opaque:
+            raise CompileError(
+                f"the program calls {opaque[0].name.removeprefix(OPAQUE)}, a function of another "
+                "library that source cannot name. Fix: call the compiled function itself."
+            )
         path = pathlib.Path(path)
         source = Source(entry.program) if executable.module is None else executable.module
         path.write_text(source.text(f"{path.stem}.npz"), encoding="utf-8")
@@ -331,10 +339,12 @@ class Compiled(Generic[P, R]):
     def _traced(self, entry: Entry, call: Call) -> Any:
         if entry.reason:
             entry.is_new = False
-            return self._function(*call.args, **call.kwargs)
-        wanted = entry.traced(call)
+            wanted = self._function(*call.args, **call.kwargs)
+        else:
+            wanted = entry.traced(call)
         if entry.executable is not None:
             self._use(entry)
+        entry.warn()
         return wanted
 
     def _use(self, entry: Entry) -> None:

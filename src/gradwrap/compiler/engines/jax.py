@@ -13,19 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.engines.register import Executable, Unsupported
-from gradwrap.compiler.ir.operations import (
-    ARRAY,
-    ASCONTIGUOUSARRAY,
-    COPY,
-    FULL,
-    GETITEM,
-    ITEM,
-    POW,
-    SCATTER_ADD,
-    SETITEM,
-    ZEROS,
-    Operation,
-)
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -157,7 +144,7 @@ class _Replay:
     def function(self, step: Instr) -> Callable[..., Any]:
         """Return the JAX function that performs an instruction."""
         op, jnp = step.op, self.jnp
-        own: Any = OWN.get(op)
+        own: Any = getattr(_Own, op.name, op.of)
         if own is not None:
             return functools.partial(own, jnp)
         if isinstance(step.fn, (Attribute, Method)):
@@ -189,57 +176,28 @@ def _key(key: Any) -> Any:
     return tuple(map(_key, key)) if isinstance(key, TUPLE) else key
 
 
-def _array(jnp: Any, nest: Any, dtype: Any) -> Any:
-    return jnp.array(nest, dtype)
+class _Own:
+    """Operations with another form in JAX, by name."""
 
+    @staticmethod
+    def getitem(jnp: Any, x: Any, key: Any) -> Any:
+        return jnp.asarray(x)[_key(key)]
 
-def _getitem(jnp: Any, x: Any, key: Any) -> Any:
-    return jnp.asarray(x)[_key(key)]
+    @staticmethod
+    def setitem(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+        return jnp.asarray(x).at[_key(key)].set(value)
 
+    @staticmethod
+    def scatter_add(jnp: Any, x: Any, key: Any, value: Any) -> Any:
+        return jnp.asarray(x).at[_key(key)].add(value)
 
-def _setitem(jnp: Any, x: Any, key: Any, value: Any) -> Any:
-    return jnp.asarray(x).at[_key(key)].set(value)
+    @staticmethod
+    def copy(_jnp: Any, x: Any, *_order: Any) -> Any:
+        return x  # it cannot be written to
 
-
-def _scatter_add(jnp: Any, x: Any, key: Any, value: Any) -> Any:
-    return jnp.asarray(x).at[_key(key)].add(value)
-
-
-def _item(_jnp: Any, whole: Any, index: int) -> Any:
-    return whole[index]
-
-
-def _zeros(jnp: Any, shape: Any, dtype: Any) -> Any:
-    return jnp.zeros(shape, dtype)
-
-
-def _full(jnp: Any, shape: Any, number: Any, dtype: Any) -> Any:
-    return jnp.full(shape, number, dtype)
+    ascontiguousarray = copy
 
 
 def _along(function: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
     """Reduce or accumulate along the first axis by default, as NumPy's ufuncs do."""
     return function(x, axis=axis, **options)
-
-
-def _pow(_jnp: Any, x: Any, y: Any) -> Any:
-    return x**y
-
-
-def _unchanged(_jnp: Any, x: Any, *_order: Any) -> Any:
-    return x
-
-
-OWN: dict[Operation, Callable[..., Any]] = {
-    GETITEM: _getitem,
-    SETITEM: _setitem,
-    SCATTER_ADD: _scatter_add,
-    ITEM: _item,
-    ZEROS: _zeros,
-    FULL: _full,
-    ARRAY: _array,
-    POW: _pow,
-    COPY: _unchanged,
-    ASCONTIGUOUSARRAY: _unchanged,
-}
-"""Operations with another form in JAX."""

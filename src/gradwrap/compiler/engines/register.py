@@ -40,6 +40,8 @@ class Executable(NamedTuple):
 
     None stands for the program as NumPy calls.
     """
+    told: tuple[str, ...] = ()
+    """The warnings for the user."""
 
     @property
     def source(self) -> str:

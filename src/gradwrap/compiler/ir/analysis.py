@@ -67,13 +67,13 @@ def looked_at(block: Block) -> list[int]:
 
 def uses(program: Program) -> Counter[int]:
     """Count how often each value is read: by instructions, loops, guards and results."""
-    found: Counter[int] = Counter()
+    found: list[int] = []
     for block in program.blocks():
-        found.update(looked_at(block))
+        found += looked_at(block)
         for body in bodies_of(block.body):
             for step in body:
-                found.update(used(step) if isinstance(step, Instr) else _declared(step))
-    return found
+                found += step.reads if isinstance(step, Instr) else _declared(step)
+    return Counter(found)
 
 
 def _declared(loop: Loop) -> list[int]:

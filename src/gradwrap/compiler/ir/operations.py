@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Kind(Enum):
@@ -101,6 +104,9 @@ class Operation:
     """The C operator that compares a column with the diagonal where a triangle is kept."""
     jax: str = ""
     """The name of the function in JAX, if different."""
+    of: Callable[..., Any] | None = None
+    """The operation in every library, if it is no function of that name: it takes the library's
+    namespace, and the arguments."""
     scatters: bool = False
     """Whether it adds at the key."""
     last_two: bool = False
@@ -137,6 +143,18 @@ class _Operations(dict[str, Operation]):
         return self.row(name, METHOD_KINDS.get(method, Kind.OTHER))
 
 
+def _item(_xp: Any, whole: Any, index: int) -> Any:
+    return whole[index]
+
+
+def _mt(xp: Any, x: Any) -> Any:
+    return xp.swapaxes(x, -1, -2)
+
+
+def _pow(_xp: Any, x: Any, y: Any) -> Any:
+    return x**y
+
+
 METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
 """The kinds of the methods of ufuncs."""
 OPERATIONS = _Operations()
@@ -147,7 +165,7 @@ _row, _rows = OPERATIONS.row, OPERATIONS.rows
 GETITEM = _row("getitem", Kind.READ, keeps_order=True)
 SETITEM = _row("setitem", Kind.WRITE)
 SCATTER_ADD = _row("scatter_add", Kind.WRITE, scatters=True)
-ITEM = _row("item")
+ITEM = _row("item", of=_item)
 ZEROS = _row("zeros", Kind.FILL, is_fresh=True)
 FULL = _row("full", Kind.FILL, is_fresh=True)
 COPY = _row("copy", Kind.COPY, is_fresh=True, keeps_number=True)
@@ -169,7 +187,7 @@ _row("squeeze", Kind.RESHAPE)
 _row("expand_dims", Kind.RESHAPE, keeps_order=True)
 _row("view", may_view=True)
 _row("T", Kind.TRANSPOSE)
-MT = _row("mT", Kind.TRANSPOSE, last_two=True)
+MT = _row("mT", Kind.TRANSPOSE, last_two=True, of=_mt)
 _row("matrix_transpose", Kind.TRANSPOSE, last_two=True)
 _row("transpose", Kind.TRANSPOSE, takes_tuple=True)
 _rows("swapaxes moveaxis", Kind.MOVE)
@@ -218,7 +236,14 @@ MULTIPLY = _row(
 DIVIDE = _row("divide", sign=Sign.PRODUCT, folds=True, operator="/", converts=True, is_scaling=True)
 NEGATIVE = _row("negative", sign=Sign.NEGATION, folds=True, operator="-")
 _row("positive", operator="+")
-POW = _row("pow", operator="**", converts=True, is_scaling=True, is_power=True)
+POW = _row(
+    "pow",
+    operator="**",
+    converts=True,
+    is_scaling=True,
+    is_power=True,
+    of=_pow,
+)
 WHERE = _row("where", is_choice=True)
 POWER = _row("power", converts=True)
 ABSOLUTE = _row("absolute", sign=Sign.EVEN, never_negative=True)

@@ -129,6 +129,10 @@ class Value(NamedTuple):
     order: str = "C"
 
 
+OPAQUE = "opaque."
+"""The names of functions that source cannot name begin with it, such as `opaque.f`."""
+
+
 @dataclass(slots=True)
 class Instr:
     """One operation, `out = fn(*args, **kw)`; see the module's docstring. It never changes."""
@@ -183,6 +187,11 @@ class Instr:
             self.copied,
             self.is_kernel,
         )
+
+    @property
+    def is_opaque(self) -> bool:
+        """Tell if source cannot name the function."""
+        return self.name.startswith(OPAQUE)
 
 
 class Carry(NamedTuple):
@@ -338,9 +347,15 @@ def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
             yield from bodies_of(step.body)
 
 
-def _copied(block: Block) -> Block:
-    branches = {found: _copied(branch) for found, branch in block.branches.items()}
-    return replace(block, body=[changed(step, _same) for step in block.body], branches=branches)
+def _copied(root: Block) -> Block:
+    found = replace(root)
+    waiting = [found]
+    while waiting:
+        block = waiting.pop()
+        block.body = [changed(step, _same) for step in block.body]
+        block.branches = {key: replace(branch) for key, branch in block.branches.items()}
+        waiting.extend(block.branches.values())
+    return found
 
 
 def _same(leaf: Any) -> Any:

@@ -224,7 +224,8 @@ def is_fixed(key: Any) -> bool:
 
 def place_of(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the integers of a key, counted from the front; None for other keys."""
-    parts: Any = key if isinstance(key, TUPLE) else (key,)
-    if not parts or any(type(part) is not int for part in parts):
+    if type(key) is int:
+        return (key % shape[0],)
+    if not isinstance(key, TUPLE) or not key or any(type(part) is not int for part in key):
         return None
-    return tuple(part % length for part, length in zip(parts, shape, strict=False))
+    return tuple(part % length for part, length in zip(key, shape, strict=False))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, used
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, refs
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
 if TYPE_CHECKING:
@@ -15,16 +15,24 @@ if TYPE_CHECKING:
 
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written again before they are read."""
-    steps = (step for body in program.bodies() for step in body)
-    if all(isinstance(step, Loop) or step.name != SETITEM.name for step in steps):
+    bodies = list(program.bodies())
+    writes = [
+        step
+        for body in bodies
+        for step in body
+        if isinstance(step, Instr) and step.op.kind is Kind.WRITE
+    ]
+    if all(write.op is not SETITEM for write in writes):
         return
     everywhere = uses(program)
-    for body in list(program.bodies()):
+    arrays = {index for write in writes for index in (write.out, *refs(write.args[0]))}
+    for body in bodies:
         readers: dict[int, list[Instr]] = {}
         for step in body:
             if isinstance(step, Instr):
-                for index in used(step):
-                    readers.setdefault(index, []).append(step)
+                for index in step.reads:
+                    if index in arrays:
+                        readers.setdefault(index, []).append(step)
         later: dict[int, set[tuple[int, ...]]] = {}
         instead: dict[int, Ref] = {}
         for step in reversed(body):

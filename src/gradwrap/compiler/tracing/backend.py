@@ -127,6 +127,8 @@ class TraceBackend(NumPyBackend):
 
 
 OWN_CLASS: Any = object.__dict__["__class__"]
+LIBRARIES = frozenset({*ARRAYS, "optree", ""})
+"""The packages to which wrappers show their own class."""
 
 
 def _shown_class(wrapper: Any) -> type[Any]:
@@ -134,7 +136,7 @@ def _shown_class(wrapper: Any) -> type[Any]:
     frame: FrameType | None = frame_of(1)
     while frame is not None and module_of(frame) == "abc":
         frame = frame.f_back
-    is_users = frame is not None and package_of(module_of(frame)) not in {*ARRAYS, "optree", ""}
+    is_users = frame is not None and package_of(module_of(frame)) not in LIBRARIES
     value = wrapper._value
     if is_users and wrapper._node is None and isinstance(value, Tracer):
         return type_of(value.value)

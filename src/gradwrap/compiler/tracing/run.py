@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import zeros
+from gradwrap.backends.numpy.arithmetic import modes
+from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, in_line
@@ -58,6 +59,8 @@ class Traced(NamedTuple):
     """The leaves of the result, as values of this run."""
     quiet: frozenset[str]
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
+    tape: Tape | None
+    """The tape, with the results of operations, until the second run has used them."""
 
 
 def is_transform(function: Any) -> bool:
@@ -81,7 +84,8 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
-        if not holds_tracer((args, tuple(kwargs.values()))) or not _is_found(name):
+        is_named = name.startswith(OPAQUE) or _is_found(name)
+        if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
         return tape.record(function, name, args, kwargs)
 
@@ -109,7 +113,8 @@ def trace(
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
     `first` is an earlier run on the same arguments. Where this run repeats an operation, the
-    instruction of the first run is used again. Lines of the user's code are then not recorded.
+    instruction and the result of the first run are used again. Lines of the user's code are then
+    not recorded.
 
     Raises
     ------
@@ -119,9 +124,9 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, None if first is None else first.instrs)
+    tape = Tape(library, None if first is None else first.tape)
     if surroundings is not None and surroundings.sets_errors:
-        tape.errors = {**np.geterr()}
+        tape.errors = modes()
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[Tracer] = []
@@ -174,6 +179,7 @@ def trace(
         tree,
         tuple(real for _, real in found),
         frozenset(tape.quiet),
+        tape,
     )
 
 

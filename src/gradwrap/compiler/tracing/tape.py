@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
@@ -22,14 +23,14 @@ from gradwrap.compiler.ir.program import (
     is_literal,
     item,
     mapped,
-    same_step,
+    same_nest,
 )
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import ARRAYS, frame_of, is_of_arrays, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import FrameType
 
 NUMBER: type[Any] = np.generic
@@ -38,6 +39,8 @@ LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUM
 NUMERIC = "biufc"
 MOST = 1 << 18
 """The longest trace, in operations."""
+MOST_KEPT = 1 << 28
+"""The most bytes of results that a run keeps for a second one."""
 
 
 class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
@@ -107,10 +110,14 @@ class Recorded:
 class Tape:
     """The program being recorded."""
 
-    def __init__(self, library: Library, first: Sequence[Instr] | None = None) -> None:
+    def __init__(self, library: Library, first: Tape | None = None) -> None:
         self.library: Library = library
         self._first = first
-        """The instructions of an earlier run, which are used again where this run repeats them."""
+        """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
+        and results are used again."""
+        self._results: dict[int, Any] = {}
+        """By value: the result of an operation, for a second run."""
+        self._bytes: int = 0
         self.refs: list[Ref] = []
         """For each value, the `Ref` that names it."""
         self.instrs: list[Instr] = []
@@ -227,6 +234,12 @@ class Tape:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
         recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
+        keywords: tuple[tuple[str, Any], ...] = ()
+        if kw:
+            keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
+        made = self.repeated(fn, name, recorded, keywords, args)
+        if made is not None:
+            return made
         real = [
             arg.value
             if isinstance(arg, Recorded)
@@ -236,13 +249,26 @@ class Tape:
             for arg in args
         ]
         perform = self.library.performing(fn, name)
-        if kw:
-            keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
-            result = perform(*real, **{key: mapped(v, self.real) for key, v in kw.items()})
-        else:
-            keywords = ()
-            result = perform(*real)
+        keyed = {key: mapped(v, self.real) for key, v in kw.items()} if kw else {}
+        result = perform(*real, **keyed)
         return self.enter(fn, name, recorded, keywords, result, args)
+
+    def repeated(
+        self, fn: Any, name: str, recorded: Any, keywords: Any, args: tuple[Any, ...] = ()
+    ) -> Any:
+        """Return the result of the earlier run if it did the same here, as a tracer; else None."""
+        first, at = self._first, len(self.instrs)
+        if first is None or at >= len(first.instrs):
+            return None
+        step, index = first.instrs[at], len(self.values)
+        result = first._results.get(index)
+        if result is None or step.out != index or step.name != name or step.fn != fn:
+            return None
+        if not same_nest(step.args, recorded) or not same_nest(step.kw, keywords):
+            return None
+        self.values.append(first.values[index])
+        self.refs.append(first.refs[index])
+        return self._appended(step, self.library.tracer(result, index, self), args)
 
     def enter(
         self,
@@ -256,7 +282,7 @@ class Tape:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= MOST:
             raise self.refuse(f"it performs more than {MOST} operations")
-        if self.errors is not None and np.geterr() != self.errors:
+        if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
         library = self.library
@@ -272,25 +298,27 @@ class Tape:
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
-        op = OPERATIONS[name]
-        may_view = views or op.may_view
+        if self._first is None and self._bytes < MOST_KEPT:
+            self._bytes += 0 if views else result.nbytes
+            self._results[made.index] = result
+        may_view = views or OPERATIONS[name].may_view
         copied = may_view and not views
-        line = self._line() if self._first is None else 0
-        step = Instr(fn, name, recorded, keywords, made.index, may_view, line, copied)
-        at = len(self.instrs)
-        if self._first is not None and at < len(self._first) and same_step(self._first[at], step):
-            step = self._first[at]
+        step = Instr(fn, name, recorded, keywords, made.index, may_view, self._line(), copied)
+        return self._appended(step, made, args)
+
+    def _appended(self, step: Instr, made: Any, args: tuple[Any, ...]) -> Any:
+        """Append an instruction; return the tracer of its result."""
         self.instrs.append(step)
-        if may_view:
+        if step.views:
             made.shares = True
             for arg in args:
                 if isinstance(arg, Recorded):
                     arg.shares = True
-        return self._measured(made) if op.by_values else made
+        return self._measured(made) if step.op.by_values else made
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""
-        found: Any = np.geterr()
+        found = modes()
         changed = {kind for kind, mode in found.items() if mode != before[kind]}
         if any(found[kind] not in ("ignore", "warn") for kind in changed):
             raise self.refuse(

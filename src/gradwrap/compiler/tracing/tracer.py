@@ -86,8 +86,10 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
         recorded = tape.recorded(other)
         real = other.value if isinstance(other, Recorded) else other
         if swapped:
-            return tape.enter(fn, name, (recorded, mine), (), perform(real, value))
-        return tape.enter(fn, name, (mine, recorded), (), perform(value, real))
+            mine, recorded, value, real = recorded, mine, real, value
+        args = (mine, recorded)
+        made = tape.repeated(fn, name, args, ())
+        return tape.enter(fn, name, args, (), perform(value, real)) if made is None else made
 
     return operate
 
@@ -96,7 +98,9 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
     name = ufunc.__name__
 
     def operate(self: Any) -> Any:
-        return self.tape.enter(ufunc, name, (self.tape.refs[self.index],), (), perform(self.value))
+        args = (self.tape.refs[self.index],)
+        made = self.tape.repeated(ufunc, name, args, ())
+        return self.tape.enter(ufunc, name, args, (), perform(self.value)) if made is None else made
 
     return operate
 

@@ -16,6 +16,7 @@ from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
+from gradwrap.core.observing.arithmetic import PLACE
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Root = tuple["Node | Leaf", Any]
 
 
-def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
+def backward_pass(  # noqa: PLR0913  the choices of a pass
     roots: Sequence[Root],
     *,
     retain_graph: bool = False,
@@ -74,6 +75,23 @@ def backward_pass(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a cal
                     cut=cut,
                     placement=placement,
                 )
+    listening = PLACE.listening
+    begun = listening.begin()
+    try:
+        return _walk(roots, retain_graph, create_graph, targets, cut, placement)
+    finally:
+        listening.end(begun)
+
+
+def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
+    roots: Sequence[Root],
+    retain_graph: bool,
+    create_graph: bool,
+    targets: set[Node | Leaf] | None,
+    cut: bool,
+    placement: Placement | None,
+) -> dict[Node | Leaf, Any]:
+    """Visit the nodes, as `backward_pass` describes."""
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
     specially = create_graph or inspection is not None or placement is not None

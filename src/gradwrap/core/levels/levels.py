@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from contextvars import Token
 
 TAPE_LEVEL = 0
 RECORD_ALL = -1
@@ -138,12 +139,15 @@ def threshold_at(threshold: int) -> Generator[None, None, None]:
 @contextmanager
 def differentiating(active: bool = True) -> Generator[None, None, None]:
     """Mark a running transform, so that arrays from `gradwrap.numpy` can store tracked values."""
-    token = _differentiating.set(active)
+    token = begin_differentiating(active)
     try:
         yield
     finally:
-        _differentiating.reset(token)
+        end_differentiating(token)
 
+
+begin_differentiating: Callable[[bool], Token[bool]] = _differentiating.set
+end_differentiating: Callable[[Token[bool]], None] = _differentiating.reset
 
 is_differentiating: Callable[[], bool] = _differentiating.get
 """Tell if this context is inside a function that a transform is differentiating."""

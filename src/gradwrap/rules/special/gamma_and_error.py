@@ -65,6 +65,16 @@ def _quotient(xp: Any, x1: Any, x2: Any) -> Any:
     return xp.where(x1 == 0, 0.0 * x2, x1 / xp.where(x1 == 0, 1.0, x2))
 
 
+def _entropy_ratio(xp: Any, x1: Any, x2: Any) -> Any:
+    """Return x1/x2, which is NaN with all derivatives where a number is negative.
+
+    The entropies are infinite there.
+    """
+    ratio = x1 / x2
+    outside = (x1 < 0.0) | (x2 < 0.0)
+    return ratio * xp.where(outside, math.nan, xp.ones_like(ratio))
+
+
 def _reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
     """Return -digamma(x)/gamma(x); left of 1/2 by reflection, DLMF 5.5.3, finite at the poles."""
     left = x < 0.5
@@ -179,8 +189,8 @@ RULES = [
         domain=(2.3, 2.7),
     ),
     # exponentials and logarithms
-    special("expit", "x", lambda xp, g, out: g * out * (1.0 - out)),
-    # the slope by its logarithm, whose own slope is precise where `expit` is 1 to rounding
+    # both slopes are precise where `expit` is 1 to rounding
+    special("expit", "x", lambda xp, g, x, out: g * out * xp.special.expit(-x)),
     special("log_expit", "x", lambda xp, g, x: g * xp.exp(xp.special.log_expit(-x))),
     special("logit", "x", lambda xp, g, x: g / (x * (1.0 - x)), domain=(0.1, 0.9)),
     special("exp10", "x", lambda xp, g, out: g * (out * math.log(10.0))),
@@ -201,20 +211,28 @@ RULES = [
         domain=(0.5, 2.0),
         convention="0 in x2 where x1 is 0",
     ),
-    special("entr", "x", lambda xp, g, x: -(g * (xp.log(x) + 1.0)), domain=(0.5, 2.0)),
+    special(
+        "entr",
+        "x",
+        lambda xp, g, x: -(g * (xp.log(_entropy_ratio(xp, x, 1.0)) + 1.0)),
+        domain=(0.5, 2.0),
+        convention="NaN below 0",
+    ),
     special(
         "rel_entr",
         "x1 x2",
-        lambda xp, g, x1, x2: g * (xp.log(x1 / x2) + 1.0),
-        lambda xp, g, x1, x2: -(g * x1 / x2),
+        lambda xp, g, x1, x2: g * (xp.log(_entropy_ratio(xp, x1, x2)) + 1.0),
+        lambda xp, g, x1, x2: -(g * _entropy_ratio(xp, x1, x2)),
         domain=(0.5, 2.0),
+        convention="NaN below 0",
     ),
     special(
         "kl_div",
         "x1 x2",
-        lambda xp, g, x1, x2: g * xp.log(x1 / x2),
-        lambda xp, g, x1, x2: g * (1.0 - x1 / x2),
+        lambda xp, g, x1, x2: g * xp.log(_entropy_ratio(xp, x1, x2)),
+        lambda xp, g, x1, x2: g * (1.0 - _entropy_ratio(xp, x1, x2)),
         domain=(0.5, 2.0),
+        convention="NaN below 0",
     ),
     nondifferentiable("special.gammasgn", "x, /", "piecewise constant"),
 ]

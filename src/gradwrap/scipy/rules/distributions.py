@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import is_recorded, native
+from gradwrap.core.levels.wrapper import is_derived, is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
+from gradwrap.random.sampling import per_example
 from gradwrap.rules.special.incomplete import half_line
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import are_plain
@@ -50,7 +51,8 @@ SIDES: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("pdf", "pmf", "entropy", "stats", "munp")},
 }
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
-WITHOUT = ("rvs", "fit", "expect", "fit_loc_scale", "nnlf")
+WITHOUT = ("fit", "expect", "fit_loc_scale", "nnlf")
+DRAWING = "rvs"
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
 """The errors of a method's body that does not take variables."""
 
@@ -116,7 +118,9 @@ def differentiable(kind: Hashable) -> Any:
     """Derive a class of distributions whose methods take tracked arguments."""
     base: Any = kind
     names = [
-        name for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT) if hasattr(base, name)
+        name
+        for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT, DRAWING)
+        if hasattr(base, name)
     ]
     methods = {name: _method(base, name) for name in names}
     more = {"_path": "", "_native": base, "__reduce__": _reduced, "__module__": base.__module__}
@@ -130,6 +134,8 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if are_plain(args, kwargs):
             return original(self, *args, **kwargs)
+        if name == DRAWING:
+            return _samples(self, args, kwargs)
         if name in WITHOUT:
             raise NoRuleError(
                 f"{_named(self, name)} has no derivative. "
@@ -201,7 +207,8 @@ def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
     """Return the row of a method of one distribution, whose first arguments may be fixed."""
     rows: dict[Any, Row] = dist.__dict__.setdefault("_rows", {})
     if (name, *first) not in rows:
-        native = MethodType(getattr(dist._native, FULL.get(name, name)), dist)
+        method: Any = _sample if name == DRAWING else getattr(dist._native, FULL.get(name, name))
+        native = method if name == DRAWING else MethodType(method, dist)
         is_discrete = isinstance(dist, DISCRETE)
         more = {"moments": name[0]} if name in FULL else {}
 
@@ -260,6 +267,9 @@ def _continuous(
     x, *shapes = (_spread(value, shape) for value in (x, *shapes))
     loc, scale = (np.reshape(value, np.shape(value) or (1,)) for value in (loc, scale))
     lower, upper, valid = _support(dist, shapes)
+    if name == DRAWING:
+        place = stop_gradient((x - loc) / scale)
+        return np.reshape(_path(dist, place, shapes) * scale + loc, np.shape(out))
     if name in ("ppf", "isf"):
         inside = valid & (stop_gradient(x) > 0) & (stop_gradient(x) < 1)
         x = np.where(inside, x, 0.5)
@@ -423,6 +433,58 @@ def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], start: Any) ->
         ],
         _named(dist, name),
     )
+
+
+# Samples of continuous distributions --------------------------------------------------------------
+
+
+def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Draw samples as SciPy does, with derivatives in the parameters.
+
+    Where `vmap` maps over a parameter, each example has a draw of its own.
+    """
+    drawing = {name: kwargs[name] for name in ("size", "random_state") if name in kwargs}
+    given = {name: value for name, value in kwargs.items() if name not in drawing}
+    shapes, loc, scale, _ = dist._parse_args_rvs(*args, **given)
+    parameters = [*shapes, loc, scale]
+    if is_derived(parameters) and isinstance(dist, DISCRETE):
+        raise NoRuleError(
+            f"{_named(dist, DRAWING)} has no derivative with respect to an argument that is "
+            "tracked: its samples are integers. Fix: .detach() the arguments, if the result is to "
+            "be a constant."
+        )
+
+    def draw(*values: Any) -> tuple[Any]:
+        options = dict(zip(("loc", "scale"), values[len(shapes) :], strict=True))
+        if isinstance(dist, DISCRETE):
+            del options["scale"]
+        return (dist._native.rvs(dist, *values[: len(shapes)], **options, **drawing),)
+
+    (sample,) = per_example(draw, stop_gradient(parameters))
+    if not is_derived(parameters):
+        return sample
+    row = _row(dist, DRAWING, "x shapes loc scale", _continuous)
+    return row.kind.answer(row, (sample, tuple(shapes), loc, scale), {})
+
+
+def _sample(x: Any, *_parameters: Any, **_options: Any) -> Any:
+    """Return the sample: the row of `rvs` is given what was drawn."""
+    return x
+
+
+def _path(dist: Any, place: Any, shapes: Sequence[Any]) -> Any:
+    """Return standard samples as functions of the shapes: their probability stays as it is.
+
+    Two Newton steps give the derivatives of the root up to the third.
+    """
+    if not is_derived(shapes):
+        return place
+    probability = stop_gradient(distribution_function(dist, "cdf", place, shapes))
+    y = place
+    for _ in range(2):
+        miss = distribution_function(dist, "cdf", y, shapes) - probability
+        y = y - miss / density(dist, y, shapes)
+    return y
 
 
 def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:

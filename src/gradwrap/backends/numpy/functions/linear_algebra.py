@@ -223,10 +223,15 @@ def cond(xp: Any, x: Any, p: Any) -> Any:
 
 @implements("linalg.pinv(a, rcond=None, hermitian=False, *, rtol=NoValue)", arrays=1)
 def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
-    """Compute the pseudoinverse, with NumPy's default tolerance, not the standard's."""
+    """Compute the pseudoinverse, with NumPy's default tolerance, not the standard's.
+
+    Of a Hermitian matrix NumPy reads the lower triangle alone.
+    """
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
-    return xp.linalg.pinv(hermitian_part(xp, a) if hermitian else a, rtol=rcond)
+    if hermitian:
+        a = hermitian_part(xp, xp.tril(a) + adjoint(xp, xp.tril(a, k=-1)))
+    return xp.linalg.pinv(a, rtol=rcond)
 
 
 @implements("linalg.lstsq(a, b, rcond=None)", arrays=2)

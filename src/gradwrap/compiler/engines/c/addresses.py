@@ -15,16 +15,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+MARK = "\0"
+"""The character on both sides of an integer, and of a local variable, in the lines of a kernel.
+
+Turns of a loop differ from each other in these alone (`turns.py`). The final text has no marks.
+"""
+
+
+def integer(number: int) -> str:
+    """Return the text of an integer that may differ between turns."""
+    return f"{MARK}{number}{MARK}"
+
+
 class Arr(NamedTuple):
     """The layout of an array: a pointer, an offset, and the strides in elements."""
 
     dtype: Any
     shape: tuple[int, ...]
     pointer: str
-    offset: str
     strides: tuple[int, ...]
-    root: int
+    root: int = -1
     """The number of the value whose buffer holds it; -1 for read-only memory."""
+    offset: int = 0
+    computed: str = ""
+    """The text of a further offset, which is computed."""
 
     @property
     def is_packed(self) -> bool:
@@ -34,7 +48,21 @@ class Arr(NamedTuple):
     @property
     def start(self) -> str:
         """Return the pointer to its first element."""
-        return f"{self.pointer} + {self.offset}" if self.offset != "0" else self.pointer
+        return " + ".join((self.pointer, *self._offsets()))
+
+    @property
+    def element(self) -> str:
+        """Return the first element."""
+        return f"{self.pointer}[{' + '.join(self._offsets()) or integer(0)}]"
+
+    def _offsets(self) -> list[str]:
+        parts = [self.computed] if self.computed else []
+        return [*parts, integer(self.offset)] if self.offset else parts
+
+    def moved(self, elements: int, index: str = "") -> Arr:
+        """Return the array further on by a number of elements, and by an index."""
+        computed = " + ".join(filter(None, (self.computed, index)))
+        return self._replace(offset=self.offset + elements, computed=computed)
 
 
 class Num(NamedTuple):
@@ -54,9 +82,14 @@ def packed(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def in_order(dtype: Any, shape: tuple[int, ...], pointer: str, root: int = -1) -> Arr:
+    """Return the layout of an array in C's order."""
+    return Arr(dtype, shape, pointer, packed(shape), root)
+
+
 def anywhere(shape: tuple[int, ...]) -> Arr:
     """Return the layout of an array without an address, to compute the layout of its parts."""
-    return Arr(DOUBLE, shape, "", "0", packed(shape), -1)
+    return in_order(DOUBLE, shape, "")
 
 
 def no_key(part: Ref, extent: int) -> str:
@@ -97,7 +130,7 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
     count = sum(part is not None and part is not Ellipsis for part in parts)
     if Ellipsis not in [part for part in parts if type(part) is not Ref]:
         parts.append(Ellipsis)
-    offset, fixed, axis = arr.offset, 0, 0
+    index, fixed, axis = "", 0, 0
     shape: list[int] = []
     strides: list[int] = []
     for part in parts:
@@ -117,24 +150,12 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
             axis += 1
         else:
             if type(part) is Ref:
-                offset = f"{offset} + {dynamic(part, arr.shape[axis])} * {arr.strides[axis]}"
+                place = f"{dynamic(part, arr.shape[axis])} * {integer(arr.strides[axis])}"
+                index = f"{index} + {place}" if index else place
             else:
-                place = int(part) + (arr.shape[axis] if part < 0 else 0)
-                fixed += place * arr.strides[axis]
+                fixed += (int(part) + (arr.shape[axis] if part < 0 else 0)) * arr.strides[axis]
             axis += 1
-    return arr._replace(shape=tuple(shape), strides=tuple(strides), offset=added(offset, fixed))
-
-
-def added(offset: str, fixed: int) -> str:
-    """Return the text of an offset plus a number of elements."""
-    if not fixed:
-        return offset
-    return str(int(offset) + fixed) if is_number(offset) else f"{offset} + {fixed}"
-
-
-def is_number(text: str) -> bool:
-    """Tell if a text is a literal integer."""
-    return text.lstrip("-").isdigit()
+    return arr._replace(shape=tuple(shape), strides=tuple(strides)).moved(fixed, index)
 
 
 def reduced_axes(instr: Instr, rank: int) -> tuple[int, ...] | None:
@@ -200,9 +221,7 @@ def selected(instr: Instr, arr: Arr) -> Arr:
     sample: Any = np.lib.stride_tricks.as_strided(room, arr.shape, arr.strides)
     view = instr.fn(sample, *instr.args[1:], **dict(instr.kw))
     fixed = view.__array_interface__["data"][0] - room.__array_interface__["data"][0]
-    return arr._replace(
-        shape=view.shape, strides=view.strides, offset=added(arr.offset, int(fixed))
-    )
+    return arr._replace(shape=view.shape, strides=view.strides).moved(int(fixed))
 
 
 def aligned(arr: Arr, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ class CompiledKernel:
 
     def bind(self, library: ctypes.CDLL) -> None:
         """Look up the function in a library."""
-        self.run = getattr(library, self.__name__)
+        self.run = library[self.__name__]  # unlike an attribute, the library does not keep it
         self.run.argtypes = [ctypes.c_void_p] + [ctypes.py_object] * (self.inputs + len(self.made))
         self.run.restype = ctypes.c_int
 
@@ -325,8 +325,10 @@ def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> li
     return made
 
 
-def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
+def with_kernels(program: Program, told: list[str]) -> tuple[Program, str, list[str]]:
     """Return a program that calls kernels, their source, and notes for `.explain()`.
+
+    `told` receives the texts of warnings.
 
     Raises
     ------
@@ -347,10 +349,15 @@ def with_kernels(program: Program) -> tuple[Program, str, list[str]]:
     if not cut.kernels:
         return left, "", ["kernels: none; nothing in it is quicker in C"]
     source = cut.source()
-    library = loaded(source)
+    library = loaded(source, told)
     notes: list[str] = []
     for kernel, compiled in cut.kernels:
-        compiled.bind(library)
+        try:
+            compiled.bind(library)
+        except AttributeError as error:
+            raise Unsupported(
+                f"the C compiler left out a function: {error}. Fix: name another compiler in $CC"
+            ) from error
         notes.append(
             f"{kernel.name}: {kernel.groups} groups, {len(kernel.inputs)} inputs, "
             f"{len(kernel.outputs)} outputs, workspace of {kernel.workspace.size} bytes"
@@ -367,13 +374,15 @@ def c_engine(program: Program) -> Executable:
     Unsupported
         There is no C compiler, it failed, or it cannot handle the program.
     """
-    left, source, notes = with_kernels(program)
+    told: list[str] = []
+    left, source, notes = with_kernels(program, told)
     made = numpy_engine(left)
 
     def text() -> str:
         return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
 
-    return Executable(made.call, text, (*notes, *made.notes), exact=not source and made.exact)
+    exact = not source and made.exact
+    return Executable(made.call, text, (*notes, *made.notes), exact, told=tuple(told))
 
 
 def _commented(source: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.engines.c.addresses import Arr, Num, packed
+from gradwrap.compiler.engines.c.addresses import MARK, Arr, Num, in_order, integer
 from gradwrap.compiler.engines.c.operations import TYPES, literal
 from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
@@ -122,31 +122,26 @@ class Frame(ABC):
         for number, index in enumerate(self.inputs):
             value = self.values[index]
             if value.dtype == SHELF:
-                shelves[index] = f"z{number}"
-                self.outside[shelves[index]] = "const char *"
-                self.line(f"const char *z{number} = DATA(x{number});")
+                shelves[index] = name = self.argument(f"z{number}", "const char *")
+                self.line(f"const char *{name} = DATA(x{number});")
                 continue
             kind = TYPES[value.dtype]
             is_array = value.is_ndarray and bool(value.shape)
-            self.outside[f"a{number}"] = f"const {kind} *" if is_array else f"const {kind}"
+            name = self.argument(f"a{number}", f"const {kind} *" if is_array else f"const {kind}")
             if is_array:
-                self.line(f"const {kind} *a{number} = DATA(x{number});")
-                self.where[index] = Arr(
-                    value.dtype, value.shape, f"a{number}", "0", packed(value.shape), -1
-                )
+                self.line(f"const {kind} *{name} = DATA(x{number});")
+                self.where[index] = in_order(value.dtype, value.shape, name)
             else:
                 source = "DATA" if value.is_ndarray else "NUMBER"
-                self.line(f"const {kind} a{number} = *(const {kind} *){source}(x{number});")
-                self.where[index] = Num(value.dtype, f"a{number}")
+                self.line(f"const {kind} {name} = *(const {kind} *){source}(x{number});")
+                self.where[index] = Num(value.dtype, name)
 
         for index in shelved:
             value = self.values[index]
             shelf, offset = self.shelves[index]
-            pointer = f"((const {TYPES[value.dtype]} *)({shelves[shelf]} + {offset}))"
+            pointer = f"((const {TYPES[value.dtype]} *)({shelves[shelf]} + {integer(offset)}))"
             if value.shape:
-                self.where[index] = Arr(
-                    value.dtype, value.shape, pointer, "0", packed(value.shape), -1
-                )
+                self.where[index] = in_order(value.dtype, value.shape, pointer)
             else:
                 self.where[index] = Num(value.dtype, f"(*{pointer})")
 
@@ -155,17 +150,16 @@ class Frame(ABC):
         for number, index in enumerate(self.outputs):
             value = self.values[index]
             if value.dtype == SHELF:
-                name = f"z{len(self.inputs) + number}"
-                self.outside[name] = "char *"
+                name = self.argument(f"z{len(self.inputs) + number}", "char *")
                 self.line(f"char *{name} = DATA(y{number});")
                 for other in self.shelved:
                     kind = TYPES[self.values[other].dtype]
-                    self.homes[other] = f"(({kind} *)({name} + {self.shelves[other].offset}))"
+                    place = integer(self.shelves[other].offset)
+                    self.homes[other] = f"(({kind} *)({name} + {place}))"
             elif value.shape:
                 kind = TYPES[value.dtype]
-                self.outside[f"o{number}"] = f"{kind} *"
-                self.line(f"{kind} *o{number} = DATA(y{number});")
-                self.homes[index] = f"o{number}"
+                self.homes[index] = name = self.argument(f"o{number}", f"{kind} *")
+                self.line(f"{kind} *{name} = DATA(y{number});")
             else:
                 self.homes[index] = f"(({TYPES[value.dtype]} *)DATA(y{number}))"
         for step in reversed(steps):
@@ -183,7 +177,7 @@ class Frame(ABC):
         for number, index in enumerate(self.inputs):
             if self.values[index].is_ndarray and self.values[index].shape:
                 lines.append(f"    if (!USABLE(x{number})) return 1;")
-        return "\n".join([*lines, *self.lines, "    return 0;", "}"])
+        return "\n".join([*lines, *self.lines, "    return 0;", "}"]).replace(MARK, "")
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -203,9 +197,9 @@ class Frame(ABC):
         self.members[index] = {index}
         if home is not None and home not in self.taken_homes:
             self.taken_homes.add(home)
-            return Arr(value.dtype, value.shape, home, "0", packed(value.shape), index)
+            return in_order(value.dtype, value.shape, home, index)
         pointer = self.room(math.prod(value.shape), value.dtype, index)
-        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), index)
+        return in_order(value.dtype, value.shape, pointer, index)
 
     def room(self, elements: int, dtype: Any, index: int, *, alone: bool = False) -> str:
         """Allocate workspace; return the name of a pointer to it."""
@@ -213,7 +207,7 @@ class Frame(ABC):
         place = self.workspace.take(size, alone=alone)
         if not alone:
             self.buffers[index] = Buffer(place, size)
-        text = f"({TYPES[dtype]} *)(w + {place})"
+        text = f"({TYPES[dtype]} *)(w + {integer(place)})"
         if self.in_turns and not alone:
             return f"({text})"
         pointer = self.name_of("m")
@@ -243,7 +237,13 @@ class Frame(ABC):
     def name_of(self, letter: str) -> str:
         """Return a new variable name."""
         self.count += 1
-        return f"{letter}{self.count - 1}"
+        return f"{MARK}{letter}{self.count - 1}{MARK}"
+
+    def argument(self, name: str, kind: str) -> str:
+        """Return the name of a variable that all pieces of the text may read."""
+        name = f"{MARK}{name}{MARK}"
+        self.outside[name] = kind
+        return name
 
     def variable(self, dtype: Any, text: str) -> Num:
         name = self.name_of("v")
@@ -264,4 +264,4 @@ class Frame(ABC):
 
     def element(self, operand: Arr | Num) -> str:
         """Return the text of the only element."""
-        return operand.text if isinstance(operand, Num) else f"{operand.pointer}[{operand.offset}]"
+        return operand.text if isinstance(operand, Num) else operand.element

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.engines.c.operations import LONG, TYPES, Elementwise
+from gradwrap.compiler.engines.c.turns import repetitions
 from gradwrap.compiler.ir.operations import ADD_REDUCE, MAXIMUM_REDUCE, Operation
 from gradwrap.compiler.ir.program import Ref
 
@@ -18,6 +19,8 @@ STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
 """The most statements of one strip where turns repeat."""
+REPEATED = 8
+"""The number of equal statements from which a repetition is looked for."""
 
 
 class Statement(NamedTuple):
@@ -111,33 +114,24 @@ def one_writer_each(
 
 
 def strips_of(statements: list[Statement]) -> list[list[Statement]]:
-    """Cut statements into strips, at the ends of turns if they repeat."""
+    """Cut statements into strips, at the ends of turns if they repeat for longer than a strip."""
     if len(statements) <= STRIP:
         return [statements]
     ids: dict[Any, int] = {}
     codes = [ids.setdefault(_code(statement), len(ids)) for statement in statements]
     strips: list[list[Statement]] = []
-    start, at = 0, 0
-    while at < len(codes):
-        period = _period(codes, at)
-        if not period:
-            at += 1
-            if at - start == STRIP:
-                strips.append(statements[start:at])
-                start = at
-            continue
-        if at > start:
-            strips.append(statements[start:at])
-        turns = 1
-        while codes[at + turns * period : at + (turns + 1) * period] == codes[at : at + period]:
-            turns += 1
-        step = period * max(1, TURNS // period)
-        end = at + turns * period
-        strips += [statements[i : min(i + step, end)] for i in range(at, end, step)]
-        at += turns * period
-        start = at
-    if at > start:
-        strips.append(statements[start:at])
+    begin = 0
+
+    def cut(end: int, step: int) -> None:
+        nonlocal begin
+        strips.extend(statements[at : min(at + step, end)] for at in range(begin, end, step))
+        begin = end
+
+    for start, length, turns in repetitions(codes, REPEATED):
+        if 0 < length <= TURNS and turns >= max(4, -(-STRIP // length)):
+            cut(start, STRIP)
+            cut(start + turns * length, length * (TURNS // length))
+    cut(len(statements), STRIP)
     return strips
 
 
@@ -156,16 +150,6 @@ def with_calls_apart(strips: list[list[Statement]]) -> list[list[Statement]]:
         cuts = [i for i in range(1, len(strip)) if calls[i - 1] or calls[i]]
         made += [strip[a:b] for a, b in pairwise([0, *cuts, len(strip)])]
     return made
-
-
-def _period(codes: list[int], at: int) -> int:
-    """Return the period of a repetition longer than a strip that starts here, or 0."""
-    for period in range(1, TURNS + 1):
-        times = max(4, -(-STRIP // period))
-        turn = codes[at : at + period]
-        if codes[at : at + times * period] == turn * times:
-            return period
-    return 0
 
 
 def _code(statement: Statement) -> Any:

@@ -20,7 +20,8 @@ from gradwrap.compiler.engines.c.addresses import (
     aligned,
     anywhere,
     collapsed,
-    is_number,
+    in_order,
+    integer,
     joined,
     no_key,
     order_of,
@@ -125,9 +126,7 @@ class Kernel(Frame):
             if isinstance(found, Num):
                 self.line(f"*{home} = {found.text};")
             elif found.pointer != home:
-                self.assign(
-                    Arr(found.dtype, found.shape, home, "0", packed(found.shape), -1), found, "="
-                )
+                self.assign(in_order(found.dtype, found.shape, home), found, "=")
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -265,8 +264,9 @@ class Kernel(Frame):
         """Write the bounds check of an index, and return its text."""
         found = self.where[part.index]
         assert isinstance(found, Num)
-        place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {extent} : {found.text}")
-        self.line(f"if ({place.text} < 0 || {place.text} >= {extent}) return 2;")
+        end = integer(extent)
+        place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {end} : {found.text}")
+        self.line(f"if ({place.text} < 0 || {place.text} >= {end}) return 2;")
         return place.text
 
     def _getitem(self, instr: Instr) -> None:
@@ -276,7 +276,7 @@ class Kernel(Frame):
         if found.shape:
             self.alias(instr.out, found)
         else:
-            self.where[instr.out] = self.variable(found.dtype, f"{found.pointer}[{found.offset}]")
+            self.where[instr.out] = self.variable(found.dtype, found.element)
 
     def _view(self, instr: Instr) -> None:
         """Record a transposed, reshaped or broadcast array."""
@@ -336,9 +336,9 @@ class Kernel(Frame):
         room = self.new(instr.out)
         self.assign(room, self.where[instr.args[0].index], "=")
         self.where[instr.out] = room
-        *_, rows, columns = room.shape
-        diagonal = (*instr.args[1:], *dict(instr.kw).values(), 0)[0]
-        self.line(f"for (long j = 0; j < {math.prod(room.shape)}; j++) {{")
+        rows, columns = map(integer, room.shape[-2:])
+        diagonal = integer((*instr.args[1:], *dict(instr.kw).values(), 0)[0])
+        self.line(f"for (long j = 0; j < {integer(math.prod(room.shape))}; j++) {{")
         self.line(f"    const long b = j % {columns} - j / {columns} % {rows};")
         condition = f"b {instr.op.condition} {diagonal}"
         self.line(f"    if (!({condition})) ({room.start})[j] = 0;")
@@ -355,7 +355,8 @@ class Kernel(Frame):
             self.uncleared.discard(root)
             room = self.where[root]
             assert isinstance(room, Arr)
-            self.line(f"memset({room.start}, 0, {math.prod(room.shape) * room.dtype.itemsize});")
+            size = math.prod(room.shape) * room.dtype.itemsize
+            self.line(f"memset({room.start}, 0, {integer(size)});")
 
     def _is_uniform(self, instr: Instr) -> bool:
         """Tell if a number can replace a new array, which is only read element by element."""
@@ -388,15 +389,14 @@ class Kernel(Frame):
         if place.shape:
             self.assign(place, operand, operator)
         else:
-            text = self.element(operand)
-            self.line(f"{place.pointer}[{place.offset}] {operator} {text};")
+            self.line(f"{place.element} {operator} {self.element(operand)};")
 
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
         """Write an assignment of all elements."""
         if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
             if source.shape == target.shape and source.dtype == target.dtype:
                 size = math.prod(source.shape) * source.dtype.itemsize
-                self.line(f"memcpy({target.start}, {source.start}, {size});")
+                self.line(f"memcpy({target.start}, {source.start}, {integer(size)});")
                 return
         if isinstance(source, Arr) and len(source.shape) > len(target.shape):
             extra = len(source.shape) - len(target.shape)
@@ -496,9 +496,7 @@ class Kernel(Frame):
         exports = one_writer_each(exports, strips, self.temporary)
         cleared = [e.target for e in exports if e.is_part and e.target.root in self.uncleared]
         along_one = len(extents) == 1 and len({arr.root for arr in cleared}) == 1
-        if not along_one or any(
-            arr.strides != (1,) or not is_number(arr.offset) for arr in cleared
-        ):
+        if not along_one or any(arr.strides != (1,) or arr.computed for arr in cleared):
             for arr in cleared:
                 self._clear(arr.root)
             cleared = []
@@ -520,12 +518,12 @@ class Kernel(Frame):
             room = self.name_of("r")
             place = self.workspace.take(rows * block * 8)
             self.workspace.give_back(place, rows * block * 8)
-            self.line(f"char *{room} = w + {place};")
+            self.line(f"char *{room} = w + {integer(place)};")
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         self.line("{")
         self.depth += 1
         for counter, extent in zip(counters, extents, strict=False):
-            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.line(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++) {{")
             self.depth += 1
         blocked = block < inner
         if cleared and not blocked:
@@ -534,24 +532,27 @@ class Kernel(Frame):
         if cleared:
             self.line("long z = 0;")
         if blocked:
-            self.line(f"for (long b = 0; b < {inner}; b += {block}) {{")
+            end, step = integer(inner), integer(block)
+            self.line(f"for (long b = 0; b < {end}; b += {step}) {{")
             self.depth += 1
-            self.line(f"const long n = {inner} - b < {block} ? {inner} - b : {block};")
+            self.line(f"const long n = {end} - b < {step} ? {end} - b : {step};")
         if cleared:
-            self._clear_up_to(f"b + n + {max(int(arr.offset) for arr in cleared)}", cleared[0])
+            most = max(arr.offset for arr in cleared)
+            self._clear_up_to(f"b + n + {integer(most)}", cleared[0])
 
         def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
             parts = [arr.start]
-            parts += [f"{c} * {s}" for c, s in zip(counters, steps, strict=False) if s]
+            parts += [f"{c} * {integer(s)}" for c, s in zip(counters, steps, strict=False) if s]
             if blocked and steps[-1]:
-                parts.append(f"b * {steps[-1]}" if steps[-1] != 1 else "b")
+                parts.append(f"b * {integer(steps[-1])}" if steps[-1] != 1 else "b")
             return " + ".join(parts)
 
         pointers = {
             index: (place_of(arr, reads[index]), reads[index][-1]) for index, arr in outside.items()
         }
         for index, slot in slots.items():
-            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {slot * block * 8})", 1)
+            row = integer(slot * block * 8)
+            pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
         for strip in strips:
             mine = {statement.out for statement in strip}
             stores = [
@@ -559,14 +560,13 @@ class Kernel(Frame):
                 for export, steps in zip(exports, writes, strict=True)
                 if export.source in mine
             ]
-            self._strip(
-                strip, pointers, stores, totals, slots, kinds, "n" if blocked else str(inner)
-            )
+            length = "n" if blocked else integer(inner)
+            self._strip(strip, pointers, stores, totals, slots, kinds, length)
         for _ in range(len(counters) + blocked):
             self.depth -= 1
             self.line("}")
         if cleared:
-            self._clear_up_to(str(self.values[cleared[0].root].shape[0]), cleared[0])
+            self._clear_up_to(integer(self.values[cleared[0].root].shape[0]), cleared[0])
             self.uncleared.discard(cleared[0].root)
         self.depth -= 1
         self.line("}")
@@ -612,7 +612,7 @@ class Kernel(Frame):
             """Return the index of an element; a stride that varies between turns is an argument."""
             if stride in (0, 1):
                 return "i" if stride else "0"
-            return f"i * {parameter('const long ', str(stride)) if self.in_turns else stride}"
+            return f"i * {parameter('const long ', integer(stride)) if self.in_turns else stride}"
 
         def operand(leaf: Any, dtype: Any) -> str:
             if type(leaf) is not Ref:
@@ -682,7 +682,7 @@ class Kernel(Frame):
             return self.new(instr.out)
         pointer = self.name_of("u")
         self.line(f"{TYPES[value.dtype]} {pointer}[1];")
-        return Arr(value.dtype, (), pointer, "0", (), -1)
+        return in_order(value.dtype, (), pointer)
 
     def _reduce(self, instr: Instr) -> None:
         """Write a reduction along some axes."""
@@ -701,7 +701,7 @@ class Kernel(Frame):
         steps = iter(packed(shape))
         along = [next(steps) if i in kept else 0 for i in range(len(source.shape))]
         # The axis with contiguous elements is the innermost.
-        size = math.prod(shape)
+        size = integer(math.prod(shape))
         self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {op.start};")
         self.line("{")
         self.depth += 1
@@ -710,20 +710,20 @@ class Kernel(Frame):
         )
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         for counter, extent in zip(counters, extents, strict=False):
-            self.line(f"for (long {counter} = 0; {counter} < {extent}; {counter}++) {{")
+            self.line(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++) {{")
             self.depth += 1
         places: list[str] = []
         for first, found in ((source.start, read), (pointer, write)):
-            parts = [first, *(f"{c} * {s}" for c, s in zip(counters, found, strict=True) if s)]
-            places.append(" + ".join(parts))
+            steps_of = zip(counters, found, strict=True)
+            places.append(" + ".join([first, *(f"{c} * {integer(s)}" for c, s in steps_of if s)]))
         steps_: list[int | str] = [last, last_out]
         given_steps = ""
         for number, step in enumerate((last, last_out)):
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
-                given_steps += f"{step}, "
+                given_steps += f"{integer(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
-        self.line(f"{function}({given_steps}{extents[-1]}, {places[0]}, {places[1]});")
+        self.line(f"{function}({given_steps}{integer(extents[-1])}, {places[0]}, {places[1]});")
         for _ in counters:
             self.depth -= 1
             self.line("}")
@@ -747,7 +747,7 @@ class Kernel(Frame):
             if place.shape:
                 self.assign(place, operand, "=")
             else:
-                self.line(f"{place.pointer}[{place.offset}] = {self.element(operand)};")
+                self.line(f"{place.element} = {self.element(operand)};")
         self.where[instr.out] = room
 
     def _running_sum(self, instr: Instr) -> None:
@@ -756,9 +756,9 @@ class Kernel(Frame):
         assert isinstance(source, Arr)
         room = self.new(instr.out)
         self.assign(room, source, "=")
-        size = room.strides[0]
+        size = integer(room.strides[0])
         kind = TYPES[room.dtype]
-        self.line(f"for (long j = {size}; j < {math.prod(room.shape)}; j++) {{")
+        self.line(f"for (long j = {size}; j < {integer(math.prod(room.shape))}; j++) {{")
         self.line(f"    {kind} *sums = {room.start};")
         self.line(f"    sums[j] += sums[j - {size}];")
         self.line("}")
@@ -770,8 +770,8 @@ class Kernel(Frame):
             return arr
         size = math.prod(arr.shape) * arr.dtype.itemsize
         place = self.workspace.take(size, alone=True)
-        pointer = f"(({TYPES[arr.dtype]} *)(w + {place}))"
-        copied = Arr(arr.dtype, arr.shape, pointer, "0", packed(arr.shape), -1)
+        pointer = f"(({TYPES[arr.dtype]} *)(w + {integer(place)}))"
+        copied = in_order(arr.dtype, arr.shape, pointer)
         self.assign(copied, arr, "=")
         return copied
 
@@ -794,16 +794,15 @@ class Kernel(Frame):
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
             self.workspace.give_back(place, inner * columns * value.dtype.itemsize)
-            copied = Arr(
-                value.dtype, right.shape, f"(({kind} *)(w + {place}))", "0", packed(right.shape), -1
-            )
+            copied = in_order(value.dtype, right.shape, f"(({kind} *)(w + {integer(place)}))")
             self.assign(copied, right, "=")
             right, steps = copied, (*steps[:2], columns, 1)
         given_sizes = ""
         if self.in_turns:
             ones = [1 if step == 1 else None for step in steps[1:3]]
             text = any_product_text(kind, ones[0], ones[1], columns)
-            given_sizes = f"{rows}, {inner}, {columns}, {steps[0]}, {steps[1]}, {steps[2]}, "
+            sizes = (rows, inner, columns, *steps[:3])
+            given_sizes = "".join(f"{integer(size)}, " for size in sizes)
         else:
             text = product_text(kind, (rows, inner, columns), steps)
         function = self.library.function(text)
@@ -820,7 +819,7 @@ class Kernel(Frame):
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")
-        self.line(f"for (long {counter} = 0; {counter} < {loop.turns}; {counter}++) {{")
+        self.line(f"for (long {counter} = 0; {counter} < {integer(loop.turns)}; {counter}++) {{")
         self.depth += 1
         state.turn(counter)
         self.depth -= 1

@@ -1,12 +1,14 @@
-"""The system's C compiler: compiled libraries are cached on disk and loaded.
+"""The system's C compiler: libraries are compiled, kept in the cache, and loaded.
 
-A library's name is a hash of everything that it depends on: source, options, the compiler's
-version, the processor's features. It is written under another name and then renamed, so that no
-process ever loads half of it. The cache directory belongs to the user.
+A library's key is a hash of everything that it depends on: source, options, the compiler's
+version, the system, the processor's features. A loaded library is shared by all kernels of the
+same source, and closed when the last of them is gone.
 """
 
 from __future__ import annotations
 
+import _ctypes
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -15,17 +17,20 @@ import pathlib
 import platform
 import shlex
 import shutil
+import signal
+import struct
 import subprocess
 import sys
-import tempfile
+import weakref
 from typing import Any
 
 import numpy as np
 
 from gradwrap.backends.c_expressions import FUNCTIONS
+from gradwrap.compiler import cache
 from gradwrap.compiler.engines.register import Unsupported
 
-FORMAT = 1
+FORMAT = 2
 """The version of the calling convention: raised when equal source must be called differently."""
 OPTIONS = (
     "-O3",
@@ -40,9 +45,25 @@ OPTIONS = (
     "-fPIC",
     "-shared",
 )
-NATIVE = ("-march=native", "-mprefer-vector-width=512")
+LINKED = ("-Wl,-z,noseparate-code", "-Wl,-z,norelro") if sys.platform == "linux" else ()
+"""Options of the linker, for few mappings in memory: the system limits their number."""
+NATIVE: dict[str, tuple[str, str]] = {
+    "x86_64": ("flags", "-march=native"),
+    "AMD64": ("flags", "-march=native"),
+    "aarch64": ("Features", "-mcpu=native"),
+    "ppc64le": ("cpu", "-mcpu=native"),
+    "s390x": ("features", "-march=native"),
+}
+"""By machine: the field of `/proc/cpuinfo` that lists the processor's features, and the option
+that uses all of them. Other machines, and systems without the file, get code for any processor."""
+IDENTIFYING = frozenset(
+    {"flags", "Features", "features", "cpu", "model", "model name", "cpu family", "vendor_id"}
+    | {"CPU part", "CPU variant", "CPU implementer", "CPU architecture", "machine"}
+)
+"""The fields of `/proc/cpuinfo` that the option depends on."""
 SECONDS = 10.0
 """The longest time, in seconds, that the compiler may take for one library."""
+SUFFIX = ".so"
 
 
 class Compiler:
@@ -60,9 +81,12 @@ class Compiler:
     @functools.cached_property
     def options(self) -> tuple[str, ...]:
         """Return the options for this compiler and this processor."""
-        x86 = platform.machine() in ("x86_64", "AMD64")
-        native = NATIVE if x86 else ("-mcpu=native",) if self.is_gcc else ()
-        return (*OPTIONS, *(native if self.is_gcc or not x86 else NATIVE[:1]))
+        machine = platform.machine()
+        is_x86 = machine in ("x86_64", "AMD64")
+        if not _processor() or not (self.is_gcc or is_x86):
+            return (*OPTIONS, *LINKED)
+        wide = ("-mprefer-vector-width=512",) if self.is_gcc and is_x86 else ()
+        return (*OPTIONS, *LINKED, NATIVE[machine][1], *wide)
 
     @functools.cached_property
     def vector_functions(self) -> frozenset[str]:
@@ -84,115 +108,226 @@ class Compiler:
         )
 
 
+class LoadedLibrary(ctypes.CDLL):
+    """A library that is closed when nothing refers to it and its functions any more."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        super().__init__(str(path))
+        weakref.finalize(self, _close, self._handle).atexit = False
+
+
+def _close(handle: int) -> None:
+    if sys.platform == "win32":
+        _ctypes.FreeLibrary(handle)
+    else:
+        _ctypes.dlclose(handle)
+
+
+_loaded: weakref.WeakValueDictionary[str, LoadedLibrary] = weakref.WeakValueDictionary()
+"""The loaded libraries, by key."""
+
+
+# The compiler -------------------------------------------------------------------------------------
+
+
 def compiler() -> Compiler:
-    """Return the compiler that `$CC` names, or `cc`, `gcc` or `clang`.
+    """Return the compiler that `$CC` names; if it is not set, `cc`, `gcc` or `clang`.
 
     Raises
     ------
     Unsupported
-        There is no C compiler on the path.
+        There is no C compiler on the path, or `$CC` names none.
     """
-    return _compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
-
-
-@functools.cache
-def _compiler(chosen: str, path: str) -> Compiler:
-    for candidate in (chosen, "cc", "gcc", "clang"):
-        command = tuple(shlex.split(candidate))
-        found = shutil.which(command[0], path=path) if command else None
-        if found is None:
-            continue
-        command = (found, *command[1:])
-        try:
-            asked = subprocess.run(  # noqa: S603  the compiler that the user has chosen
-                [*command, "--version"], capture_output=True, text=True, timeout=SECONDS, check=True
-            )
-        except (OSError, subprocess.SubprocessError):
-            continue
-        return Compiler(command, asked.stdout)
+    chosen = os.environ.get("CC", "").strip()
+    problem = ""
+    for candidate in (chosen,) if chosen else ("cc", "gcc", "clang"):
+        command = _command(candidate)
+        if command:
+            version, problem = _version(command, pathlib.Path(command[0]).stat().st_mtime_ns)
+            if not problem:
+                return Compiler(command, version)
+    if chosen:
+        raise Unsupported(
+            f"$CC is {chosen!r}, which {problem or 'is no program on the path'}. "
+            "Fix: set it to the name or the path of a C compiler, or unset it"
+        )
     raise Unsupported(
-        "there is no C compiler on the path. Fix: install one (gcc or clang), name it in $CC, "
-        'or use engine="numpy"'
+        f"there is no C compiler on the path{problem and f' that works: it {problem}'}. Fix: "
+        'install one (gcc or clang), name it in $CC, or use engine="numpy"'
     )
 
 
-def directory() -> pathlib.Path:
-    """Return the directory of compiled libraries, which no other user can write to.
-
-    Raises
-    ------
-    Unsupported
-        The directory belongs to another user, or cannot be created.
-    """
-    chosen = os.environ.get("GRADWRAP_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    path = pathlib.Path(chosen) if chosen else pathlib.Path(home) / "gradwrap"
+def _command(text: str) -> tuple[str, ...]:
+    """Return the words of a command, the first one as a path; () if there is no such program."""
+    whole = shutil.which(text)  # a path may have spaces
+    if whole is not None:
+        return (whole,)
     try:
-        path = path.expanduser()
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = path.stat()
-    except (OSError, RuntimeError) as error:
-        raise Unsupported(
-            f"the directory for compiled libraries cannot be made: {error}. "
-            "Fix: name another one in $GRADWRAP_CACHE_DIR"
-        ) from error
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        raise Unsupported(
-            f"others can write to {path}, the directory for compiled libraries. Fix: "
-            "`chmod go-w` it, or name another one in $GRADWRAP_CACHE_DIR"
+        first, *rest = shlex.split(text)
+    except ValueError:  # a quotation mark is not closed
+        return ()
+    found = shutil.which(first)
+    return (found, *rest) if found else ()
+
+
+@functools.cache
+def _version(command: tuple[str, ...], _changed: int) -> tuple[str, str]:
+    """Return what a compiler says about its version, and how it failed, or ""."""
+    status, said, problem = _run([*command, "--version"], dict(os.environ))
+    return said, problem or ("fails when asked for its version" if status else "")
+
+
+def _run(command: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+    """Run a command, and end it with all its children if it takes too long.
+
+    Returns
+    -------
+    Its exit status, the text that it wrote, and the reason if it did not run to its end, or "".
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603  the compiler that the user has chosen
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+            umask=0o077,
         )
-    return path
+    except OSError as error:
+        return 1, "", f"cannot be run: {error}"
+    with contextlib.closing(process.stdout or contextlib.ExitStack()):
+        try:
+            said, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return 1, "", f"took longer than {SECONDS:.0f} s and was ended"
+        except BaseException:
+            _end(process)
+            raise
+    return process.returncode, said, ""
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and its children."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+# Libraries ----------------------------------------------------------------------------------------
 
 
 @functools.cache
 def _processor() -> str:
-    """Return the processor's features, which `-march=native` depends on."""
+    """Return what identifies the processor and its features; "" if these are not known."""
+    field, _ = NATIVE.get(platform.machine(), ("", ""))
     try:
-        text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return platform.processor() + platform.machine()
-    kept = ("flags", "Features", "model", "cpu family", "CPU part", "vendor_id")
-    return "\n".join(sorted({line for line in text.splitlines() if line.startswith(kept)}))
+        return ""
+    lines = {line for line in text.splitlines() if line.partition(":")[0].strip() in IDENTIFYING}
+    is_known = any(line.partition(":")[0].strip() == field for line in lines)
+    return "\n".join(sorted(lines)) if is_known else ""
 
 
-def path_of(source: str, found: Compiler) -> pathlib.Path:
-    """Return the path of the library for a source."""
-    parts = (source, *found.command, *found.options, found.version, _processor(), str(FORMAT))
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
-    return directory() / f"{name}.so"
+@functools.cache
+def _system() -> str:
+    """Return the system and its C library, which libraries are linked with."""
+    names = getattr(os, "confstr_names", {})
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else ""
+    return f"{sys.platform} {platform.machine()} {libc}"
 
 
-def loaded(source: str) -> ctypes.CDLL:
+def key_of(source: str, found: Compiler) -> str:
+    """Return the key of the library for a source."""
+    parts = (source, *found.command, *found.options, found.version, _processor(), _system())
+    return hashlib.sha256("\0".join((*parts, str(FORMAT))).encode()).hexdigest()[:40]
+
+
+def loaded(source: str, told: list[str]) -> LoadedLibrary:
     """Load the library of a source, compiling it if it is not in the cache.
+
+    `told` receives the texts of warnings about files of the cache that were damaged.
 
     Raises
     ------
     Unsupported
-        There is no compiler, or it fails, or it takes too long.
+        There is no compiler, or it fails, or it takes too long; the disk is full, or does not
+        permit that a library is written or loaded.
     """
     found = compiler()
-    path = path_of(source, found)
-    if path.exists():
+    key = key_of(source, found)
+    library = _loaded.get(key)
+    if library is None:
         try:
-            return ctypes.CDLL(str(path))
-        except OSError:  # it is damaged, or from another system
-            path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        text, made = pathlib.Path(folder) / "program.c", pathlib.Path(folder) / "program.so"
+            kept = cache.find(key, SUFFIX, told)
+            content = kept[1] if kept else _compiled(source, found)
+            library = _opened(kept[0] if kept else cache.store(key, SUFFIX, content), content)
+            _loaded[key] = library
+        except cache.CacheError as error:
+            raise Unsupported(str(error)) from error
+        except OSError as error:
+            raise Unsupported(
+                f"its library cannot be kept or loaded: {error}. Fix: name a directory that can be "
+                "written to and run from in $GRADWRAP_CACHE_DIR, or make room on the disk"
+            ) from error
+    return library
+
+
+def _opened(path: pathlib.Path, content: bytes) -> LoadedLibrary:
+    try:
+        return LoadedLibrary(path)
+    except OSError:
+        if path.exists():
+            raise
+    with cache.workplace() as folder:  # another process has removed it, to make room
+        copy = folder / path.name
+        copy.write_bytes(content)
+        return LoadedLibrary(copy)
+
+
+def _compiled(source: str, found: Compiler) -> bytes:
+    """Compile a source; return the library."""
+    with cache.workplace() as folder:
+        text, made = folder / "program.c", folder / "program.so"
         text.write_text(source, encoding="utf-8")
         link = ("-lmvec",) if found.vector_functions else ()
         command = [*found.command, *found.options, "-o", str(made), str(text), *link, "-lm"]
-        try:
-            subprocess.run(  # noqa: S603  the compiler that the user has chosen
-                command, capture_output=True, text=True, timeout=SECONDS, check=True
-            )
-        except subprocess.TimeoutExpired as error:
-            raise Unsupported(f"the C compiler took longer than {SECONDS:.0f} s") from error
-        except (OSError, subprocess.CalledProcessError) as error:
-            said = getattr(error, "stderr", "") or str(error)
-            raise Unsupported(f"the C compiler failed: {said.strip()[:500]}") from error
-        made.replace(path)
-    return ctypes.CDLL(str(path))
+        status, said, problem = _run(command, {**os.environ, "TMPDIR": str(folder)})
+        library = made.read_bytes() if made.is_file() and not (status or problem) else b""
+    shown = " ".join(found.command)
+    remedy = "Fix: name another one in $CC"
+    if problem:
+        raise Unsupported(f"the C compiler ({shown}) {problem}. {remedy}")
+    if status:
+        raise Unsupported(
+            f"the C compiler ({shown}) failed with status {status}: {said.strip()[:500]}. {remedy}"
+        )
+    if not _is_whole(library):
+        wrote = f"{len(library)} bytes that are no library" if library else "nothing"
+        raise Unsupported(f"the C compiler ({shown}) wrote {wrote}. {remedy}")
+    return library
+
+
+def _is_whole(library: bytes) -> bool:
+    """Tell if a library has all its sections, by the table at the end; only ELF is looked at."""
+    if sys.platform != "linux":
+        return bool(library)
+    try:
+        is_wide, order = library[4] == 2, "<" if library[5] == 1 else ">"
+        (start,) = struct.unpack_from(
+            f"{order}{'Q' if is_wide else 'I'}", library, 40 if is_wide else 32
+        )
+        size, count = struct.unpack_from(f"{order}HH", library, 58 if is_wide else 46)
+    except (IndexError, struct.error):
+        return False
+    return library[:4] == b"\x7fELF" and len(library) >= start + size * count
 
 
 # Layout of arrays and numbers in memory ----------------------------------------------------------

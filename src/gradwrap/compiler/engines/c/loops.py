@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gradwrap.compiler.engines.c.addresses import Arr, Num, added, packed
+from gradwrap.compiler.engines.c.addresses import Arr, Num, in_order, integer
 from gradwrap.compiler.engines.c.operations import TYPES
 from gradwrap.compiler.ir.program import given
 
@@ -54,7 +54,7 @@ class Carrying:
             if carry.next in self.stacks:
                 name = kernel.name_of("q")
                 kernel.line(f"const {kind} *{name} = {first.start};")
-                first = Arr(value.dtype, value.shape, name, "0", packed(value.shape), -1)
+                first = in_order(value.dtype, value.shape, name)
             self.carried[carry.next] = first
         for index in sorted(loop.handed_on - loop.stacks.keys()):
             if kernel.values[index].shape:
@@ -65,7 +65,7 @@ class Carrying:
         value = self.kernel.values[index]
         number = self.kernel.temporary()
         pointer = self.kernel.room(math.prod(value.shape), value.dtype, number, alone=True)
-        return Arr(value.dtype, value.shape, pointer, "0", packed(value.shape), number)
+        return in_order(value.dtype, value.shape, pointer, number)
 
     def turn(self, counter: str) -> None:
         """Write one turn."""
@@ -77,8 +77,7 @@ class Carrying:
             if part.shape:
                 kernel.where[index] = part
             else:
-                text = f"{part.pointer}[{part.offset}]"
-                kernel.where[index] = kernel.variable(part.dtype, text)
+                kernel.where[index] = kernel.variable(part.dtype, part.element)
         owned: set[int] = set()
         for carry in loop.carries:
             before = self.carried[carry.next]
@@ -105,7 +104,7 @@ class Carrying:
             if isinstance(found, Num):
                 if index in self.stacks:
                     part = _part(self.stacks[index], counter)
-                    kernel.line(f"{part.pointer}[{part.offset}] = {found.text};")
+                    kernel.line(f"{part.element} = {found.text};")
                 if isinstance(carried, Num):
                     swaps.append(f"{carried.text} = {found.text};")
                 if index in self.last:
@@ -115,7 +114,7 @@ class Carrying:
             if isinstance(carried, Arr) and found.pointer == carried.pointer and found.is_packed:
                 if index not in self.stacks:  # it was updated in place
                     continue
-            if found.pointer != target.pointer or found.offset != target.offset:
+            if found.start != target.start:
                 kernel.assign(target, found, "=")
             if isinstance(carried, Arr):
                 if index in self.stacks:
@@ -137,8 +136,7 @@ class Carrying:
                 kernel.where[out] = self.last[index]
             elif index in self.stacks:
                 stack = self.stacks[index]
-                offset = added(stack.offset, (loop.turns - 1) * stack.strides[0])
-                kernel.alias(out, _first(stack)._replace(offset=offset))
+                kernel.alias(out, _first(stack).moved((loop.turns - 1) * stack.strides[0]))
             else:
                 found = self.carried.get(index) or self.spare[index]
                 assert isinstance(found, Arr)
@@ -152,5 +150,5 @@ def _first(stack: Arr) -> Arr:
 
 def _part(stack: Arr, counter: str) -> Arr:
     """Return a turn's part of a stack, as read-only memory."""
-    offset = f"{stack.offset} + {counter} * {stack.strides[0]}"
-    return _first(stack)._replace(offset=offset, root=-1)
+    index = f"{counter} * {integer(stack.strides[0])}"
+    return _first(stack)._replace(root=-1).moved(0, index)

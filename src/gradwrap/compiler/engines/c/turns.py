@@ -1,9 +1,10 @@
-"""Repetition in long kernels: repeated text becomes a loop over a table of integers.
+"""Repetition in long kernels: repeated pieces become a loop over a table of integers.
 
-A kernel writes a *piece* of text for each of its actions. In a loop over rows and columns the
-pieces of one turn differ from those of the next only in integers: offsets, lengths, and the places
-of numbers that other turns read. So a repeating stretch of pieces is written once, as the body
-of a loop over a table of these integers. The lengths of slices may differ between turns, which
+A kernel writes a *piece* for each of its groups and other steps. In a loop over rows and columns
+the pieces of one turn differ from those of the next only in integers: offsets, lengths, and the
+places of numbers that other turns read. The kernel marks these when it writes (`addresses.MARK`),
+so that a piece is a *template* with holes. A repeating stretch of templates is written once, as the
+body of a loop over a table of these integers. The lengths of slices may differ between turns, which
 rules out one operation over all turns. If the integers of such loops (number of turns, place in
 the table) repeat in turn, the loops are put into an outer loop in the same way.
 """
@@ -11,9 +12,10 @@ the table) repeat in turn, the loops are put into an outer loop in the same way.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.engines.c.addresses import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,20 +28,22 @@ STRIP = 48
 LONG = 32
 """The number of lines from which code outside of loops becomes a function, for compile time."""
 DEPTH = 4
-OUTSIDE = re.compile(r"\b[aoz]\d+\b")
-"""The names of arguments and results of a kernel."""
-TOKEN = re.compile(r"INT64_C\(-?\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[-+]\d+f?)?")
-"""A name or a number in C."""
-LOCAL = re.compile(r"[ekmqrsuv]\d+")
-"""The names of a kernel's local variables."""
-INTEGER, NUMBER, OWN = "\0", "\1", "\2"
-"""The marks in a template for an integer, a number of another piece, and a local variable:
-the last two are followed by a type or a count, and all end with `;`."""
-HOLE = re.compile("([\0\1\2][^;]*;)")
+
+
+class _Hole(NamedTuple):
+    """A place in a template: for an integer, a value of another piece, or a local variable."""
+
+    kind: str = ""
+    """The C type of a value of another piece."""
+    own: int = -1
+    """The number of a local variable within its piece."""
+
+
+INTEGER = _Hole()
 
 
 class _Piece(NamedTuple):
-    """The text of one action of a kernel, with holes for integers and numbers."""
+    """The text of a step of a kernel, with holes for integers and variables."""
 
     code: int
     """The number of its template."""
@@ -101,33 +105,34 @@ class Turns:
         self.function = function
         """Returns the name of a function, given its text."""
         self.pieces: list[_Piece] = []
-        self.templates: list[str] = []
-        self.codes: dict[str, int] = {}
+        self.templates: list[tuple[str | _Hole, ...]] = []
+        self.codes: dict[tuple[str | _Hole, ...], int] = {}
         self.maker: dict[str, tuple[int, int]] = {}
         """By variable: the piece that defines it, and its number within the piece."""
         self.notes: list[str] = []
         """Notes for `.explain()` on the loops found."""
 
     def add(self, text: str) -> None:
-        """Add the next piece."""
+        """Add the next piece: a text with marks."""
         integers: list[int] = []
         reads: list[str] = []
         own: dict[str, int] = {}
         maker = self.maker
-
-        def hole(match: re.Match[str]) -> str:
-            token = match[0]
-            if token.isdigit():
-                integers.append(int(token))
-                return "\0;"
-            if not LOCAL.fullmatch(token):
-                return token
-            if token in maker:
-                reads.append(token)
-                return f"\1{self.types[token]};"
-            return f"\2{own.setdefault(token, len(own))};"
-
-        template = TOKEN.sub(hole, text)
+        parts: list[str | _Hole] = []
+        for number, part in enumerate(text.split(MARK)):
+            if not number % 2:
+                parts.append(part)
+            elif not part[0].isalpha():
+                integers.append(int(part))
+                parts.append(INTEGER)
+            elif (name := f"{MARK}{part}{MARK}") in self.outside:
+                parts.append(name)
+            elif name in maker:
+                reads.append(name)
+                parts.append(_Hole(self.types[name]))
+            else:
+                parts.append(_Hole(own=own.setdefault(name, len(own))))
+        template = tuple(parts)
         code = self.codes.get(template)
         if code is None:
             code = self.codes[template] = len(self.templates)
@@ -145,10 +150,10 @@ class Turns:
         `take` allocates bytes of the workspace and returns their offset.
         """
         codes = [piece.code for piece in self.pieces]
-        spans = _in_strips(_with_rest(codes, _spans(codes, 8)))
+        spans = _in_strips(_with_rest(codes, repetitions(codes, 8)))
         entries, places = self._entries(spans, needed, take)
         for _ in range(DEPTH):
-            spans = _spans(_codes_of(entries), 4)
+            spans = repetitions(_codes_of(entries), 4)
             if not any(turns for _, _, turns in spans):
                 break
             entries = _outer(entries, spans)
@@ -243,25 +248,24 @@ class Turns:
         form = _Form()
         for place in range(length):
             read, begin = 0, len(form.parts)
-            for part in HOLE.split(self.templates[self.pieces[start + place].code]):
-                kind = part[:1]
-                if kind == INTEGER:
-                    form.parts.append(form.column())
-                elif kind == OWN:
-                    form.append(f"v{place}_{part[1:-1]}")
-                elif kind != NUMBER:
+            for part in self.templates[self.pieces[start + place].code]:
+                if isinstance(part, str):
                     form.append(part)
+                elif part is INTEGER:
+                    form.parts.append(form.column())
+                elif part.own >= 0:
+                    form.append(f"v{place}_{part.own}")
                 elif (place, read) in inside:
                     piece, own = inside[place, read]
                     form.append(f"v{piece}_{own}")
                     read += 1
                 else:
-                    form.append(f"(*({part[1:-1]} *)(w + ")
+                    form.append(f"(*({part.kind} *)(w + ")
                     form.parts.append(-1 - read)
                     form.append("))")
                     read += 1
-            for number, part in enumerate(form.parts[begin:], begin):
-                if type(part) is int and part < 0:
+            for number, found in enumerate(form.parts[begin:], begin):
+                if type(found) is int and found < 0:
                     form.parts[number] = form.column()
             form.append("\n")
             for mine, number in stored:
@@ -295,7 +299,7 @@ class Turns:
 # Search for turns ---------------------------------------------------------------------------------
 
 
-def _spans(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
+def repetitions(codes: list[int], gram: int) -> list[tuple[int, int, int]]:
     """Split a sequence into spans (start, length of a turn, turns); 0 turns outside of loops."""
     spans: list[tuple[int, int, int]] = []
     following = _next_alike(codes, gram)
@@ -480,10 +484,10 @@ class _Writer:
 
     def _called(self, text: str) -> str:
         """Write a text as a function, and return its call."""
-        names = sorted(set(OUTSIDE.findall(text)))
+        names = sorted(name for name in self.outside if name in text)
         parameters = ["char *w", *(f"{self.outside[name]} {name}" for name in names)]
         head = f"static __attribute__((noinline)) int NAME({', '.join(parameters)}) {{"
-        name = self.function(f"{head}\n{text}return 0;\n}}")
+        name = self.function(f"{head}\n{text}return 0;\n}}".replace(MARK, ""))
         return f"if ({name}({', '.join(['w', *names])})) return 2;\n"
 
     def _text(self, form: _Form, texts: Sequence[str], depth: int) -> str:

@@ -6,25 +6,12 @@ A program uses NumPy's names. Most are CuPy's too; this file holds the exception
 from __future__ import annotations
 
 import importlib
-import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.ir.operations import (
-    ARRAY,
-    COPY,
-    FULL,
-    GETITEM,
-    ITEM,
-    MT,
-    OPERATIONS,
-    POW,
-    SCATTER_ADD,
-    SETITEM,
-    ZEROS,
-    Operation,
-)
+from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import UFUNC, Attribute, Method
 from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.errors import MissingToolError
@@ -41,8 +28,6 @@ else:
             "the engine 'cupy' needs CuPy, which is not installed. "
             'Fix: pip install "gradwrap[cupy]", for CUDA 12.'
         ) from error
-
-operators: Any = operator
 
 
 class Named(NamedTuple):
@@ -80,12 +65,14 @@ def performing(fn: Callable[..., Any], name: str) -> Callable[..., Any]:
         CuPy has no such function.
     """
     op = OPERATIONS[name]
-    own = OWN.get(op)
+    own: Callable[..., Any] | None = getattr(_Own, op.name, None)
     if own is not None:
         return own
+    if op.of is not None:
+        return partial(op.of, cp)
     if op.method:
         return _calling(op.method)
-    if isinstance(fn, (Attribute, Method)) or op is ITEM:
+    if isinstance(fn, (Attribute, Method)):
         return fn
     found = named(name, fn)
     if found is None:
@@ -102,36 +89,44 @@ def _calling(method: str) -> Callable[..., Any]:
     return call
 
 
-def _zeros(shape: Any, dtype: Any) -> Any:
-    return cp.zeros(shape, dtype)
+class _Own:
+    """Operations with another form in CuPy, by name."""
 
+    @staticmethod
+    def array(nest: Any, dtype: Any) -> Any:
+        """Join nested lists of arrays and numbers on the device."""
+        if isinstance(nest, (TUPLE, LIST)):
+            parts = [_Own.array(part, dtype) for part in nest]
+            return cp.stack(parts) if parts else cp.zeros(0, dtype)
+        if isinstance(nest, cp.ndarray):
+            return nest.astype(dtype, copy=False)
+        return cp.full((), nest, dtype)
 
-def _full(shape: Any, number: Any, dtype: Any) -> Any:
-    return cp.full(shape, number, dtype)
+    @staticmethod
+    def copy(x: Any, order: str = "K") -> Any:
+        return x.copy(order=order)
 
+    @staticmethod
+    def getitem(x: Any, key: Any) -> Any:
+        return x[on_device(key)]
 
-def _array(nest: Any, dtype: Any) -> Any:
-    """Join nested lists of arrays and numbers on the device."""
-    if isinstance(nest, (TUPLE, LIST)):
-        parts = [_array(part, dtype) for part in nest]
-        return cp.stack(parts) if parts else cp.zeros(0, dtype)
-    if isinstance(nest, cp.ndarray):
-        return nest.astype(dtype, copy=False)
-    return cp.full((), nest, dtype)
+    @staticmethod
+    def setitem(x: Any, key: Any, value: Any) -> Any:
+        new = x.copy(order="K")
+        new[on_device(key)] = value
+        return new
 
-
-def _copy(x: Any, order: str = "K") -> Any:
-    return x.copy(order=order)
-
-
-def _setitem(x: Any, key: Any, value: Any) -> Any:
-    new = x.copy(order="K")
-    new[on_device(key)] = value
-    return new
-
-
-def _getitem(x: Any, key: Any) -> Any:
-    return x[on_device(key)]
+    @staticmethod
+    def scatter_add(x: Any, key: Any, value: Any) -> Any:
+        new = x.copy(order="K")
+        key = on_device(key)
+        if getattr(key, "dtype", None) == np.bool_ and key.ndim:
+            add_masked(new, key, value)
+        elif adds_once(key):
+            new[key] += value
+        else:
+            add_at(new, key, value)
+        return new
 
 
 def on_device(key: Any) -> Any:
@@ -141,18 +136,6 @@ def on_device(key: Any) -> Any:
         for one in (key if isinstance(key, TUPLE) else (key,))
     ]
     return tuple(parts) if isinstance(key, TUPLE) else parts[0]
-
-
-def _scatter_add(x: Any, key: Any, value: Any) -> Any:
-    new = x.copy(order="K")
-    key = on_device(key)
-    if getattr(key, "dtype", None) == np.bool_ and key.ndim:
-        add_masked(new, key, value)
-    elif adds_once(key):
-        new[key] += value
-    else:
-        add_at(new, key, value)
-    return new
 
 
 def adds_once(key: Any) -> bool:
@@ -178,21 +161,3 @@ def add_masked(x: Any, mask: Any, values: Any) -> None:
         values = values.take(places, axis=0)
     if cp.size(values):
         x += cp.where(shown, values, x.dtype.type(0))
-
-
-def _mt(x: Any) -> Any:
-    return x.swapaxes(-1, -2)
-
-
-OWN: dict[Operation, Callable[..., Any]] = {
-    ZEROS: _zeros,
-    FULL: _full,
-    ARRAY: _array,
-    COPY: _copy,
-    GETITEM: _getitem,
-    SETITEM: _setitem,
-    SCATTER_ADD: _scatter_add,
-    POW: operators.pow,
-    MT: _mt,
-}
-"""Operations that are not functions of CuPy."""

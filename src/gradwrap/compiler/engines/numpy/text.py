@@ -96,6 +96,8 @@ class SourceText:
         self.filled: set[int] = set()
         """Arrays of zeros that are filled before they are read."""
         self.imports: dict[str, str] = {}
+        self.opaque: dict[int, str] = {}
+        """Functions that source cannot name, by identity, and their names in the scope."""
         self.modules: set[str] = set()
         """SciPy modules whose functions are called."""
         self._literals: dict[Any, str] = {}
@@ -196,6 +198,10 @@ class SourceText:
         first, _, rest = name.partition(".")
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
             return f"{self._imported(first, instr)}.{rest}"
+        if instr.is_opaque:
+            known = self.opaque.setdefault(id(instr.fn), f"{rest}_{len(self.opaque)}")
+            self.scope[known] = instr.fn
+            return known
         if first == "scipy":
             module = ".".join(name.split(".")[:2])
             self.modules.add(module)

@@ -6,6 +6,7 @@ into a free buffer: one whose value dies there, or one of the call's workspace.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
 from dataclasses import replace
@@ -698,12 +699,22 @@ def _safe(name: str, taken: Iterable[str]) -> str:
     name = name if name.isidentifier() else "a"
     if _is_word(name):
         name = f"in_{name}"
-    while name in taken or keyword.iskeyword(name) or hasattr(np, name):
+    known = (np, builtins)
+    while name in taken or keyword.iskeyword(name) or any(hasattr(one, name) for one in known):
         name += "_"
     return name
 
 
+WORDS = frozenset(
+    {"np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", "compiled"}
+    | {"arrays", "math", "pathlib", "scipy", *SHARED}
+)
+"""The names that every source may use."""
+
+
 def _is_word(name: str) -> bool:
-    return name in ("np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", *SHARED) or (
-        name[:1] in "tgwcrpk" and name[1:2].isdigit()
+    return (
+        name in WORDS
+        or name.removeprefix("kernel")[:1].isdigit()
+        or (name[:1] in "tgwcrpk" and name[1:2].isdigit())
     )

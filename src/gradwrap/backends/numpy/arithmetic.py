@@ -1,0 +1,85 @@
+"""NumPy's warnings of arithmetic, handed to `core/observing/arithmetic.py`.
+
+NumPy writes what it would warn of to an object if its error state says "log". The state is that of
+the user, with "log" in the place of "warn": what the user ignores or raises stays so.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gradwrap.core.observing.arithmetic import PLACE, warn
+
+PREFIX = "Warning: "
+
+
+class _WarningWriter:
+    """The object that NumPy writes its warnings to."""
+
+    def write(self, message: str) -> None:
+        """Warn of what NumPy has written, at the line that computed."""
+        import inspect  # which few programs need
+
+        own = inspect.currentframe()
+        assert own is not None
+        assert own.f_back is not None
+        warn(message.removeprefix(PREFIX).rstrip("\n"), own.f_back)
+
+
+WRITER = _WarningWriter()
+
+
+class ErrorState:
+    """The error states of this process: the latest of a user's, and the one made of it."""
+
+    def __init__(self, variable: Any, make: Any) -> None:
+        self._get, self._set, self._reset = variable.get, variable.set, variable.reset
+        self._make = make
+        self._latest: tuple[Any, Any] = (None, None)
+        self._left: Any = None
+        """The latest state that stays as it is."""
+
+    def begin(self) -> Any:
+        """Let NumPy write its warnings; return the token of the state before, or None."""
+        state = self._get()
+        users, ours = self._latest
+        if state is users:
+            return self._set(ours)
+        if state is ours or state is self._left:
+            return None
+        modes = {kind: "log" for kind, mode in np.geterr().items() if mode == "warn"}
+        if not modes or np.geterrcall() is not None:
+            self._left = state
+            return None
+        made = self._make(**modes, call=WRITER)
+        self._latest = (state, made)
+        return self._set(made)
+
+    def end(self, begun: Any) -> None:
+        """Put the state before back, unless the user has set another one."""
+        if begun is None:
+            return
+        changed = None if self._get() is self._latest[1] else modes()
+        self._reset(begun)
+        if changed is not None:
+            np.seterr(**changed)
+
+
+def modes() -> dict[str, Any]:
+    """Return NumPy's modes as the user has set them."""
+    found: Any = np.geterr()
+    if np.geterrcall() is WRITER:
+        return {kind: "warn" if mode == "log" else mode for kind, mode in found.items()}
+    return {**found}
+
+
+def listen() -> None:
+    """Enter NumPy's way, if this version of NumPy keeps its error state in a context variable."""
+    umath: Any = import_module("numpy._core.umath")
+    variable = getattr(umath, "_extobj_contextvar", None)
+    make = getattr(umath, "_make_extobj", None)
+    if variable is not None and make is not None:
+        PLACE.listening = ErrorState(variable, make)

@@ -1,0 +1,1 @@
+"""Bridges to libraries with gradients of their own, whose graphs meet that of gradwrap here."""

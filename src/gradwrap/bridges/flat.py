@@ -1,0 +1,285 @@
+"""Functions of flat lists of arrays, whose derivatives are such functions again.
+
+A library that calls a NumPy function inside its own graph needs the function's value, its pull
+(cotangents to cotangents), its push (tangents to tangents) and its batch, and all of these of the
+pull and of the push. Each is a `Flat`. Two of them are equal if they compute the same, so that a
+library can keep what it has compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gradwrap.core.library.backend import is_array, is_floating
+from gradwrap.core.values import tree
+from gradwrap.errors import NotAnArrayError
+from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.batch import vmap
+from gradwrap.transforms.calls import output_of
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Arrays = list[Any]
+    """Arrays of one library, or its stand-ins for them."""
+    ArraysFunction = Callable[[Arrays], Arrays]
+
+
+class Structure:
+    """A container without its arrays: they go out, and come in again at their places."""
+
+    __slots__ = ("fixed", "places", "treedef")
+
+    def __init__(self, leaves: Sequence[Any], treedef: Any, places: Sequence[int]) -> None:
+        self.treedef = treedef
+        self.places: tuple[int, ...] = tuple(places)
+        self.fixed: tuple[Any, ...] = tuple(leaves)
+        if places:
+            fixed = list(leaves)
+            for place in places:
+                fixed[place] = None
+            self.fixed = tuple(fixed)
+
+    def filled(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the leaves, with arrays at their places."""
+        if len(self.places) == len(self.fixed):
+            return list(arrays)
+        leaves = list(self.fixed)
+        for place, array in zip(self.places, arrays, strict=True):
+            leaves[place] = array
+        return leaves
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes two structures equal: 1, 1.0 and True differ."""
+        return self.treedef, self.places, self.fixed, tuple(map(type, self.fixed))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class System(Protocol):
+    """What computes derivatives: gradwrap, or the library of a foreign function."""
+
+    def is_array(self, leaf: Any) -> bool:
+        """Tell if a leaf of a result is an array, or is to become one."""
+        ...
+
+    def as_array(self, leaf: Any, like: Arrays) -> Any:
+        """Return such a leaf as an array of the library of others."""
+        ...
+
+    def is_floating(self, array: Any) -> bool:
+        """Tell if an array has a derivative."""
+        ...
+
+    def pull(
+        self, function: ArraysFunction, cotangents: Arrays, inputs: Arrays, needed: Sequence[bool]
+    ) -> Arrays:
+        """Return the cotangents of the needed inputs."""
+        ...
+
+    def push(
+        self, function: ArraysFunction, tangents: Arrays, inputs: Arrays, moved: Sequence[bool]
+    ) -> tuple[Arrays, Arrays]:
+        """Return the outputs, and the tangents of the floating ones."""
+        ...
+
+    def mapped(
+        self, function: Callable[..., tuple[Any, ...]], axes: Sequence[int | None], arrays: Arrays
+    ) -> Arrays:
+        """Perform a function on all examples; its outputs have the axis of the examples first."""
+        ...
+
+
+class Flat:
+    """A function of a list of arrays that returns a list of arrays."""
+
+    system: System
+
+    def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
+        """Compute the outputs; `found` gets the structure that they are put into."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Plain(Flat):
+    """A user's function of containers."""
+
+    function: Callable[..., Any]
+    structure: Structure
+    """The structure of its arguments: a tuple of the positional ones, and a dictionary."""
+    system: System
+    trees: Any = tree
+    """The module whose `flatten` and `unflatten` know the containers."""
+
+    def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
+        """Call the user's function."""
+        structure, system = self.structure, self.system
+        args, kwargs = self.trees.unflatten(structure.treedef, structure.filled(arrays))
+        leaves, treedef = self.trees.flatten(self.function(*args, **kwargs))
+        places = [place for place, leaf in enumerate(leaves) if system.is_array(leaf)]
+        if not places:
+            raise NotAnArrayError(
+                f"{name_of(self.function)} returned no array. Fix: return an array, or a container "
+                "of arrays."
+            )
+        if found is not None:
+            found[:] = [Structure(leaves, treedef, places)]
+        return [system.as_array(leaves[place], arrays) for place in places]
+
+
+@dataclass(frozen=True)
+class Derived(Flat):
+    """A function made of another one."""
+
+    of: Flat
+
+    @property
+    def system(self) -> System:  # type: ignore[override]  # it is only read
+        """What differentiates the function."""
+        return self.of.system
+
+
+@dataclass(frozen=True)
+class Pulled(Derived):
+    """The pull of a function: of the cotangents of its floating outputs, then its arguments."""
+
+    needed: tuple[bool, ...]
+    """For each argument whether its cotangent is wanted."""
+    count: int
+    """The number of the function's floating outputs."""
+
+    def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
+        """Run the function, and pull the cotangents back."""
+        return self.system.pull(self.of, arrays[: self.count], arrays[self.count :], self.needed)
+
+
+@dataclass(frozen=True)
+class Pushed(Derived):
+    """The push of a function: of the tangents of some arguments, then its arguments."""
+
+    moved: tuple[bool, ...]
+    """For each argument whether it has a tangent."""
+    with_values: bool = False
+    """Whether it returns the function's outputs before the tangents."""
+
+    def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
+        """Return the tangents of the floating outputs."""
+        count = sum(self.moved)
+        outs, pushed = self.system.push(
+            lambda own: self.of(own, found), arrays[:count], arrays[count:], self.moved
+        )
+        return [*outs, *pushed] if self.with_values else pushed
+
+
+@dataclass(frozen=True)
+class Batched(Derived):
+    """A function of examples, mapped over an axis of some arguments; the outputs have it first."""
+
+    axes: tuple[int | None, ...]
+
+    def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
+        """Perform the function on all examples at once."""
+        return self.system.mapped(lambda *own: tuple(self.of(list(own), found)), self.axes, arrays)
+
+
+class Own:
+    """gradwrap: the derivatives of functions of NumPy's arrays, and of other libraries'."""
+
+    def is_array(self, leaf: Any) -> bool:
+        """Tell if a leaf is an array, or a number with a fraction."""
+        return is_array(leaf) or type(leaf) in (float, complex)
+
+    def as_array(self, leaf: Any, like: Arrays) -> Any:
+        """Return a number as an array of the library of others."""
+        return leaf if is_array(leaf) else output_of(leaf, like)
+
+    def is_floating(self, array: Any) -> bool:
+        """Tell if an array has a derivative."""
+        return is_floating(array)
+
+    def recorded(
+        self,
+        function: ArraysFunction,
+        arrays: Arrays,
+        needed: Sequence[bool],
+    ) -> tuple[Arrays, Callable[[Arrays], Arrays]]:
+        """Return the outputs, and the pull from the floating ones to the needed arguments.
+
+        The pull takes cotangents of the outputs' shapes and dtypes, and can be called again.
+        """
+        others: Arrays = []
+        parts = of_chosen(self, function, arrays, needed)
+
+        def outputs(*wanted: Any) -> Any:
+            floating, others[:] = parts(*wanted)
+            return floating
+
+        primals = chosen(arrays, needed)
+        recording = Recording(outputs, range(len(primals)), primals, {}, lasting=True)
+        tracked = list(recording.out)
+
+        def pull(cotangents: Arrays) -> Arrays:
+            return recording.pull(tracked, cotangents, keep=True)
+
+        values = recording.handed_out(tracked)
+        if len(values) < len(others):
+            floating = [*map(is_floating, others)]
+            values = filled(recording.unwrapped(others), floating, values)
+        return values, pull
+
+    def pull(
+        self, function: ArraysFunction, cotangents: Arrays, inputs: Arrays, needed: Sequence[bool]
+    ) -> Arrays:
+        """Return the cotangents of the needed inputs."""
+        return self.recorded(function, inputs, needed)[1](cotangents)
+
+    def push(
+        self, function: ArraysFunction, tangents: Arrays, inputs: Arrays, moved: Sequence[bool]
+    ) -> tuple[Arrays, Arrays]:
+        """Return the outputs, and the tangents of the floating ones."""
+        outs, pushed = jvp(
+            lambda *wanted: function(filled(inputs, moved, wanted)), chosen(inputs, moved), tangents
+        )
+        return outs, [t for t, out in zip(pushed, outs, strict=True) if is_floating(out)]
+
+    def mapped(
+        self, function: Callable[..., tuple[Any, ...]], axes: Sequence[int | None], arrays: Arrays
+    ) -> Arrays:
+        """Perform a function on all examples, by `gradwrap.vmap`."""
+        return list(vmap(function, in_axes=tuple(axes))(*arrays))
+
+
+OWN = Own()
+
+
+def of_chosen(
+    system: System, function: ArraysFunction, inputs: Arrays, which: Sequence[bool]
+) -> Callable[..., tuple[tuple[Any, ...], Arrays]]:
+    """Return the floating outputs as a function of some inputs; beside them all outputs."""
+
+    def parts(*ones: Any) -> tuple[tuple[Any, ...], Arrays]:
+        outs = function(filled(inputs, which, ones))
+        return tuple(out for out in outs if system.is_floating(out)), outs
+
+    return parts
+
+
+def chosen(values: Sequence[Any], which: Sequence[bool]) -> list[Any]:
+    """Return the values that `which` says."""
+    return [value for value, own in zip(values, which, strict=True) if own]
+
+
+def filled(values: Sequence[Any], which: Sequence[bool], ones: Sequence[Any]) -> list[Any]:
+    """Return values, with others where `which` says."""
+    if len(ones) == len(values):
+        return list(ones)
+    iterator = iter(ones)
+    return [next(iterator) if own else value for value, own in zip(values, which, strict=True)]

@@ -1,0 +1,119 @@
+"""Warnings of arithmetic in gradwrap's code, told with the operation and the user's line.
+
+A library whose warnings can be heard of, such as NumPy, enters a `Listening` into `PLACE`. Backward
+passes and transforms ask it to hand its warnings to `warn`. While there are none, this costs two
+changes of a context variable.
+"""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gradwrap.core.library.buffers import GENERATED, OURS
+from gradwrap.core.observing.callers import PASSED_BY, current_caller
+from gradwrap.core.observing.code import package_of
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class Listening(Protocol):
+    """A way to hear of the warnings of an array library in this context."""
+
+    def begin(self) -> Any:
+        """Begin to pass warnings on; return what ends it."""
+
+    def end(self, begun: Any) -> None:
+        """Let warnings be as they were before."""
+
+
+class _Silent:
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def end(self, begun: Any) -> None:
+        """Do nothing."""
+
+
+class _Place:
+    """The way in which the warnings of this process are heard of."""
+
+    listening: Listening = _Silent()
+
+
+PLACE = _Place()
+
+BACKWARD = "backward pass"
+NAN = (
+    " Where a selection such as np.where does not take a value, its derivative gets 0, and 0 times "
+    "infinity is NaN. Fix: `with gradwrap.strong_zeros():` lets zeros annihilate, or "
+    "gradwrap.apply_where(condition, x, f, fill) gives f only the values that are taken. "
+    "`with gradwrap.detect_anomaly():` shows the line that called the operation."
+)
+
+
+def warn(text: str, frame: FrameType) -> None:
+    """Issue a warning of the arithmetic in a frame, as the library words it.
+
+    A warning of the user's own arithmetic stays as it is. Others get the user's line, and name the
+    operation whose derivative was computed.
+    """
+    op, way, at = "", "", frame
+    ours = False
+    while not _is_users(at):
+        ours = ours or at.f_code.co_filename.startswith(OURS)
+        found = _derivative(at)
+        if found is not None:
+            if _is_annihilated(at):
+                return
+            if way != BACKWARD:  # the innermost pass, whose formula may run in forward mode
+                op, way = found
+        if at.f_back is None:
+            break
+        at = at.f_back
+    if not ours or not _is_users(at):
+        at = frame
+    elif op:
+        place = current_caller() or ""
+        remedy = NAN if text.startswith("invalid") else ""
+        text = f"{text}, in the derivative of {op} ({way} {place}).{remedy}"
+    warnings.warn_explicit(
+        text,
+        RuntimeWarning,
+        at.f_code.co_filename,
+        at.f_lineno,
+        module=str(at.f_globals.get("__name__", "")),
+        registry=at.f_globals.setdefault("__warningregistry__", {}),
+        module_globals=at.f_globals,
+    )
+
+
+def _is_users(frame: FrameType) -> bool:
+    if frame.f_code.co_filename.startswith(OURS):
+        return False
+    return package_of(str(frame.f_globals.get("__name__", ""))) not in PASSED_BY
+
+
+def _derivative(frame: FrameType) -> tuple[str, str] | None:
+    """Return the operation whose derivative a frame computes, and in which mode."""
+    if not frame.f_code.co_filename.startswith(OURS):
+        return None
+    op = getattr(frame.f_locals.get("node"), "op", None)
+    if op is not None:
+        return str(op.name), BACKWARD
+    name = frame.f_code.co_filename
+    if not name.startswith(GENERATED) or ", Forward of" not in name:
+        return None
+    if linecache.getline(name, frame.f_lineno).lstrip().startswith("out = "):
+        return None  # it computes the value
+    return str(frame.f_globals["bound"].name), "forward mode"
+
+
+def _is_annihilated(frame: FrameType) -> bool:
+    """Tell if strong zeros replace what a formula makes of the zeros in its cotangent."""
+    if not getattr(frame.f_locals.get("asked"), "zeros_annihilate", False):
+        return False
+    cotangent: Any = frame.f_locals["g"]
+    return bool((cotangent == 0).any())

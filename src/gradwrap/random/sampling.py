@@ -1,0 +1,254 @@
+"""Calls of generators with tracked arguments: draws, moves of elements, and refusals.
+
+All numbers are drawn by NumPy's generator, which is given plain values. Where `vmap` maps over an
+argument, each example has a draw of its own, in the order of the examples.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.backends.numpy.remedies import DISCRETE
+from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    example,
+    holds_wrapper,
+    innermost,
+    is_derived,
+    native,
+)
+from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.random.distributions import ROWS, SMALLEST
+from gradwrap.random.paths import held
+from gradwrap.transforms.arguments import stop_gradient
+from gradwrap.transforms.batch import batch_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.random.distributions import Distribution
+
+    Method = Callable[..., Any]
+
+ALIKE = 1e-8
+"""The largest difference between a sample and what its row computes, relative to the largest."""
+
+
+def called(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of a generator with any arguments; `original` is NumPy's, bound to it."""
+    if not any(holds_wrapper(value) for value in (*args, *kwargs.values())):
+        return original(*args, **kwargs)
+    name: str = original.__name__
+    args = tuple(map(_array, args))
+    kwargs = {key: _array(value) for key, value in kwargs.items()}
+    for value in filter(lambda one: isinstance(one, AnyWrapper), (*args, *kwargs.values())):
+        if not isinstance(innermost(value), (np.ndarray, np.generic)) and not is_traced():
+            raise NoRuleError(
+                f"{name} of NumPy's generators was given an array of {value._backend.name}. "
+                "Fix: draw plain noise first, and compute with it: loc + scale * noise."
+            )
+    if name in MOVES:
+        return MOVES[name](rng, original, args, kwargs)
+    if not is_derived([args, kwargs]):
+        return _constant(original, args, kwargs)
+    if name in ROWS:
+        return _drawn(ROWS[name], rng, original, args, kwargs)
+    return _without_derivative(name, rng, original, args, kwargs)
+
+
+def _array(value: Any) -> Any:
+    """Join a list of tracked values to an array; other values unchanged."""
+    if not isinstance(value, SEQUENCE) or not holds_wrapper(value):
+        return value
+    return np.stack([_array(part) for part in value])
+
+
+def per_example(draw: Callable[..., tuple[Any, ...]], values: Sequence[Any]) -> tuple[Any, ...]:
+    """Call `draw` with plain values; for each example in turn where `vmap` maps over one."""
+    part = next(batched_parts(list(values)), None)
+    if part is None:
+        return draw(*(native(v) if isinstance(v, AnyWrapper) else v for v in values))
+    batch, level = part._node, part._node.meta.level
+    examples = (example(list(values), level, i) for i in range(batch.size))
+    columns = zip(*(per_example(draw, one) for one in examples), strict=True)
+    return tuple(batch_of(np.stack(column), level, batch.fallback) for column in columns)
+
+
+# Distributions ------------------------------------------------------------------------------------
+
+
+def _drawn(
+    row: Distribution, rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Return samples with their derivatives in the parameters."""
+    names = [*row.defaults, "size"]
+    options = dict(zip(names, args, strict=False)) | kwargs
+    values = {name: options.pop(name, default) for name, default in row.defaults.items()}
+    is_missing = any(value is inspect.Parameter.empty for value in values.values())
+    if is_missing or len(args) > len(names) or kwargs.keys() & set(names[: len(args)]):
+        raise TypeError(
+            f"{row.name} takes ({', '.join(names)}). Fix: pass each of them once, and other "
+            "options by keyword."
+        )
+    if options.get("out") is not None:
+        raise TrackedValueError(
+            f"{row.name}(out=...) would write plain numbers, without the derivative in a tracked "
+            "parameter. Fix: use what the method returns, without out=."
+        )
+
+    def draw(*parameters: Any) -> tuple[Any, Any]:
+        named = dict(zip(values, parameters, strict=True))
+        sample, noise = _with_noise(
+            row, rng, functools.partial(original, **named, **options), named
+        )
+        return np.asarray(sample)[()], np.asarray(noise)[()]
+
+    sample, noise = per_example(draw, [stop_gradient(value) for value in values.values()])
+    with np.errstate(all="ignore"):
+        computed = row.path(noise, *values.values())
+    if not _are_alike(innermost(computed), innermost(sample)):
+        raise NoRuleError(
+            f"{row.name}: this version of NumPy draws these samples in another way than gradwrap "
+            "knows, so there is no derivative. Fix: compute with plain noise (loc + scale * "
+            "noise), or pass gradwrap.stop_gradient(parameter)."
+        )
+    return held(computed, sample)
+
+
+def _with_noise(
+    row: Distribution, rng: Any, draw: Callable[[], Any], parameters: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Draw a sample, and its noise from the same place of the stream."""
+    if not row.noise:
+        sample = draw()
+        return sample, sample
+    is_legacy = isinstance(rng, np.random.RandomState)
+    with rng._bit_generator.lock:  # no other thread draws in between
+        start = _state(rng)
+        sample = draw()
+        end = _state(rng)
+        _set_state(rng, start)
+        kind: Any = np.random.RandomState if is_legacy else np.random.Generator
+        given = [np.broadcast_to(parameters[name], np.shape(sample)) for name in row.given]
+        noise = getattr(kind, row.noise)(rng, *given, size=np.shape(sample))
+        _set_state(rng, end)
+    return sample, noise
+
+
+def _state(rng: Any) -> Any:
+    if isinstance(rng, np.random.RandomState):
+        return rng.get_state(legacy=False)
+    return rng.bit_generator.state
+
+
+def _set_state(rng: Any, state: Any) -> None:
+    if isinstance(rng, np.random.RandomState):
+        rng.set_state(state)
+    else:
+        rng.bit_generator.state = state
+
+
+def _are_alike(computed: Any, sample: Any) -> bool:
+    """Tell if the row computes the sample, as it must for its derivatives to be right."""
+    finite = np.isfinite(sample)
+    largest = np.max(np.abs(sample), initial=0.0, where=finite)
+    close = np.abs(computed - sample) <= ALIKE * largest + SMALLEST
+    return bool(np.all(close | ~finite))
+
+
+# Moves of elements --------------------------------------------------------------------------------
+
+
+def _moved(
+    rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Return an array and the elements of it that a method chooses.
+
+    The method is given the places of the elements in place of the elements.
+    """
+    name: str = original.__name__
+    options = dict(kwargs)
+    first = "a" if name == "choice" else "x"
+    x, rest = (args[0], args[1:]) if args else (options.pop(first), ())
+    if options.get("out") is not None:
+        raise TrackedValueError(
+            f"{name}(out=...) would write plain numbers, without the derivatives of the elements. "
+            "Fix: use what the method returns, without out=."
+        )
+    others = [*rest, *options.values()]
+    if is_derived(others) and getattr(rng, "discrete", "") != "constant":
+        raise _no_derivative(name, "p")
+    if not isinstance(x, AnyWrapper):
+        return None, _constant(original, args, kwargs)
+
+    def draw(x: Any, *others: Any) -> tuple[Any]:
+        named = dict(zip(options, others[len(rest) :], strict=True))
+        places = np.arange(math.prod(np.shape(x))).reshape(np.shape(x))
+        found = original(places, *others[: len(rest)], **named)
+        return (np.asarray(places if found is None else found)[()],)
+
+    (places,) = per_example(draw, [stop_gradient(value) for value in (x, *others)])
+    flat = np.reshape(x, -1)
+    return x, flat[places]
+
+
+def _chosen(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the elements that `permutation`, `permuted` or `choice` chooses."""
+    return _moved(rng, original, args, kwargs)[1]
+
+
+def _shuffled(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Shuffle a tracked array in place."""
+    x, moved = _moved(rng, original, args, kwargs)
+    x[...] = moved
+
+
+MOVES: dict[str, Method] = {
+    **dict.fromkeys(("permutation", "permuted", "choice"), _chosen),
+    "shuffle": _shuffled,
+}
+
+
+# Samples without a derivative ---------------------------------------------------------------------
+
+
+def _constant(original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Draw with plain values; no gradient passes."""
+
+    def draw(*values: Any) -> tuple[Any]:
+        named = dict(zip(kwargs, values[len(args) :], strict=True))
+        return (original(*values[: len(args)], **named),)
+
+    values = [stop_gradient(value) for value in (*args, *kwargs.values())]
+    return per_example(draw, values)[0]
+
+
+def _without_derivative(
+    name: str, rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    if name in DISCRETE and getattr(rng, "discrete", "") == "constant":
+        return _constant(original, args, kwargs)
+    raise _no_derivative(name, "a parameter")
+
+
+def _no_derivative(name: str, parameter: str) -> NoRuleError:
+    if name in DISCRETE or parameter == "p":
+        return NoRuleError(
+            f"{name} draws from a discrete distribution: its samples have no derivative in "
+            f"{parameter}, which is tracked. Fix: pass gradwrap.stop_gradient({parameter[-1:]}), "
+            'or make the generator with gradwrap.random.default_rng(seed, discrete="constant"), '
+            "whose discrete samples are constants. The derivative of their mean is that of "
+            "sum(probability * value), or the mean of value * log(probability)'."
+        )
+    return NoRuleError(
+        f"gradwrap has no derivative of a sample of {name} in {parameter}, which is tracked. "
+        "Fix: pass gradwrap.stop_gradient of it, or compute the sample from others that have one."
+    )
