@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from gradwrap.compiler.ir.program import Value
 
@@ -181,6 +183,19 @@ class Frame(ABC):
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, head: str = "") -> Iterator[None]:
+        """Write a block around the lines that are written meanwhile."""
+        self.line(f"{head} {{" if head else "{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    def loop(self, counter: str, extent: int) -> AbstractContextManager[None]:
+        """Write a loop around the lines that are written meanwhile."""
+        return self.block(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++)")
 
     def temporary(self) -> int:
         """Return a number for a temporary that is not a value of the program."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.c.ability import TRANSPOSED
@@ -520,25 +521,7 @@ class Kernel(Frame):
             self.workspace.give_back(place, rows * block * 8)
             self.line(f"char *{room} = w + {integer(place)};")
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
-        self.line("{")
-        self.depth += 1
-        for counter, extent in zip(counters, extents, strict=False):
-            self.line(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++) {{")
-            self.depth += 1
         blocked = block < inner
-        if cleared and not blocked:
-            self._clear(cleared[0].root)
-            cleared = []
-        if cleared:
-            self.line("long z = 0;")
-        if blocked:
-            end, step = integer(inner), integer(block)
-            self.line(f"for (long b = 0; b < {end}; b += {step}) {{")
-            self.depth += 1
-            self.line(f"const long n = {end} - b < {step} ? {end} - b : {step};")
-        if cleared:
-            most = max(arr.offset for arr in cleared)
-            self._clear_up_to(f"b + n + {integer(most)}", cleared[0])
 
         def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
             parts = [arr.start]
@@ -553,23 +536,34 @@ class Kernel(Frame):
         for index, slot in slots.items():
             row = integer(slot * block * 8)
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
-        for strip in strips:
-            mine = {statement.out for statement in strip}
-            stores = [
-                (export.source, place_of(export.target, steps), steps[-1], export)
-                for export, steps in zip(exports, writes, strict=True)
-                if export.source in mine
-            ]
-            length = "n" if blocked else integer(inner)
-            self._strip(strip, pointers, stores, totals, slots, kinds, length)
-        for _ in range(len(counters) + blocked):
-            self.depth -= 1
-            self.line("}")
-        if cleared:
-            self._clear_up_to(integer(self.values[cleared[0].root].shape[0]), cleared[0])
-            self.uncleared.discard(cleared[0].root)
-        self.depth -= 1
-        self.line("}")
+        with self.block():
+            with ExitStack() as loops:
+                for counter, extent in zip(counters, extents, strict=False):
+                    loops.enter_context(self.loop(counter, extent))
+                if cleared and not blocked:
+                    self._clear(cleared[0].root)
+                    cleared = []
+                if cleared:
+                    self.line("long z = 0;")
+                if blocked:
+                    end, step = integer(inner), integer(block)
+                    loops.enter_context(self.block(f"for (long b = 0; b < {end}; b += {step})"))
+                    self.line(f"const long n = {end} - b < {step} ? {end} - b : {step};")
+                if cleared:
+                    most = max(arr.offset for arr in cleared)
+                    self._clear_up_to(f"b + n + {integer(most)}", cleared[0])
+                for strip in strips:
+                    mine = {statement.out for statement in strip}
+                    stores = [
+                        (export.source, place_of(export.target, steps), steps[-1], export)
+                        for export, steps in zip(exports, writes, strict=True)
+                        if export.source in mine
+                    ]
+                    length = "n" if blocked else integer(inner)
+                    self._strip(strip, pointers, stores, totals, slots, kinds, length)
+            if cleared:
+                self._clear_up_to(integer(self.values[cleared[0].root].shape[0]), cleared[0])
+                self.uncleared.discard(cleared[0].root)
         for statement in sums:
             total = totals[statement.out]
             kind = TYPES[statement.dtype]
@@ -703,15 +697,10 @@ class Kernel(Frame):
         # The axis with contiguous elements is the innermost.
         size = integer(math.prod(shape))
         self.line(f"for (long j = 0; j < {size}; j++) ({pointer})[j] = {op.start};")
-        self.line("{")
-        self.depth += 1
         extents, ((*read, last), (*write, last_out)) = collapsed(
             source.shape, [source.strides, tuple(along)]
         )
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
-        for counter, extent in zip(counters, extents, strict=False):
-            self.line(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++) {{")
-            self.depth += 1
         places: list[str] = []
         for first, found in ((source.start, read), (pointer, write)):
             steps_of = zip(counters, found, strict=True)
@@ -723,16 +712,16 @@ class Kernel(Frame):
                 steps_[number] = f"step{number}"
                 given_steps += f"{integer(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
-        self.line(f"{function}({given_steps}{integer(extents[-1])}, {places[0]}, {places[1]});")
-        for _ in counters:
-            self.depth -= 1
-            self.line("}")
-        self.depth -= 1
-        self.line("}")
-        if value.shape:
-            self.where[instr.out] = room
-        else:
-            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+        with ExitStack() as loops:
+            loops.enter_context(self.block())
+            for counter, extent in zip(counters, extents, strict=False):
+                loops.enter_context(self.loop(counter, extent))
+            self.line(f"{function}({given_steps}{integer(extents[-1])}, {', '.join(places)});")
+        self.where[instr.out] = self._made(room)
+
+    def _made(self, room: Arr) -> Arr | Num:
+        """Return a result: an array, or the number in a local variable."""
+        return room if room.shape else self.variable(room.dtype, f"{room.pointer}[0]")
 
     def _join(self, instr: Instr) -> None:
         """Write an array joined from parts."""
@@ -789,7 +778,6 @@ class Kernel(Frame):
         row_step = left.strides[0] if len(left.shape) == 2 else 0
         column_step = right.strides[1] if len(right.shape) == 2 else 0
         room = self._room_for(instr, value)
-        pointer = room.start
         steps = (row_step, left.strides[-1], right.strides[0], column_step)
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
@@ -806,11 +794,8 @@ class Kernel(Frame):
         else:
             text = product_text(kind, (rows, inner, columns), steps)
         function = self.library.function(text)
-        self.line(f"{function}({given_sizes}{left.start}, {right.start}, {pointer});")
-        if value.shape:
-            self.where[instr.out] = room
-        else:
-            self.where[instr.out] = self.variable(value.dtype, f"{pointer}[0]")
+        self.line(f"{function}({given_sizes}{left.start}, {right.start}, {room.start});")
+        self.where[instr.out] = self._made(room)
 
     # Loops ----------------------------------------------------------------------------------------
 
@@ -819,9 +804,6 @@ class Kernel(Frame):
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")
-        self.line(f"for (long {counter} = 0; {counter} < {integer(loop.turns)}; {counter}++) {{")
-        self.depth += 1
-        state.turn(counter)
-        self.depth -= 1
-        self.line("}")
+        with self.loop(counter, loop.turns):
+            state.turn(counter)
         state.after()

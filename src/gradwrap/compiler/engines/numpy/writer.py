@@ -263,7 +263,11 @@ class Writer(SourceText):
                 if buffer.key == key and (not stays or self.lasts(buffer)):
                     del state.buffers[index]
                     return buffer
-        found = state.free.get(key, [])
+        return self._free_buffer(value, state, stays=stays)
+
+    def _free_buffer(self, value: Value, state: State, *, stays: bool) -> Buffer | None:
+        """Return a buffer that is free, or a new one of the workspace unless the value stays."""
+        found = state.free.get((value.shape, value.dtype), [])
         for number in range(len(found) - 1, -1, -1):
             if not stays or self.lasts(found[number]):
                 return found.pop(number)
@@ -388,8 +392,7 @@ class Writer(SourceText):
             inner.names[instr.out] = name
         for instr in chunk.sums:
             total = state.names[instr.out]
-            self.imports["add"] = "numpy"
-            self.scope["add"] = np.add
+            self._imported("add", instr)
             text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
             self.line(depth + 1, text)
         for chain in chunk.writes:
@@ -432,9 +435,8 @@ class Writer(SourceText):
         """Return the name of the array that receives a chain of additions."""
         first, last = chain[0], chain[-1]
         whole = replace(last, args=(first.args[0], slice(0, 0), 0.0), out=last.out)
-        before = len(self.lines)
         self._write(whole, self._name(last.line), state, depth, dying)
-        del self.lines[before + (len(self.lines) - before) - 1 :]  # the addition itself
+        del self.lines[-1]  # the addition itself
         return state.names[last.out]
 
     def _places(
@@ -500,26 +502,17 @@ class Writer(SourceText):
         if out in self.targets:
             state.names[out] = self.targets[out]
             return self.targets[out], ""
-        key = (value.shape, value.dtype)
         stays = not self.handed_out.isdisjoint(self.roots[out])
-        found = state.free.get(key, [])
-        buffer: Buffer | None = None
-        for number in range(len(found) - 1, -1, -1):
-            if not stays or self.lasts(found[number]):
-                buffer = found.pop(number)
-                break
-        if buffer is None and not stays:
-            buffer = self._new_buffer(value)
+        buffer = self._free_buffer(value, state, stays=stays)
         line = ""
         if buffer is None:
-            name = self._name(1)
-            line = f"{name} = {self.new_array('empty', value)}"
-            buffer = Buffer(name, key, {out}, kept=False, loops=self.loops)
-        name = buffer.name
+            key = (value.shape, value.dtype)
+            buffer = Buffer(self._name(1), key, {out}, kept=False, loops=self.loops)
+            line = f"{buffer.name} = {self.new_array('empty', value)}"
         buffer.live = {out}
         state.buffers[out] = buffer
-        state.names[out] = name
-        return name, line
+        state.names[out] = buffer.name
+        return buffer.name, line
 
 
 class _Place(NamedTuple):
