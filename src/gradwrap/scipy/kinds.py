@@ -356,8 +356,11 @@ class Adjoint(Derived):
         """Call the formula of each argument that is needed."""
 
         def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
-            given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
-            more = {"g": part_of(call, given), "out": part_of(call, outs)}
+            g, out = cotangents[0], outs[0]
+            if call.out_paths != [()]:
+                given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
+                g, out = part_of(call, given), part_of(call, outs)
+            more = {"g": zeros_like(out) if g is None else g, "out": out}
             words = call.known(inputs) | more
             if self.back is not None:
                 words["back"] = self.back(**chosen(words, parameters_of(self.back)))
