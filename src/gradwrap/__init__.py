@@ -32,6 +32,7 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import compat as compat
     from gradwrap import compiler as compiler
     from gradwrap import extend as extend
     from gradwrap import jax as jax
@@ -69,6 +70,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
     from gradwrap.transforms.masking import apply_where as apply_where
+    from gradwrap.transforms.numerical import numerical as numerical
     from gradwrap.transforms.operators import hessian_diagonal as hessian_diagonal
     from gradwrap.transforms.operators import linear_operator as linear_operator
     from gradwrap.transforms.primitive import primitive as primitive
@@ -81,6 +83,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "compat": "gradwrap.compat",
         "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",
         "jax": "gradwrap.jax",
@@ -102,6 +105,7 @@ else:
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
         "defjvp": "gradwrap.transforms.custom_rules",
         "defvjp": "gradwrap.transforms.custom_rules",
+        "numerical": "gradwrap.transforms.numerical",
         "primitive": "gradwrap.transforms.primitive",
         "custom_jvp": "gradwrap.transforms.custom_derivatives",
         "custom_vjp": "gradwrap.transforms.custom_derivatives",

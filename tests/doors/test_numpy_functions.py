@@ -804,3 +804,28 @@ def test_i0_has_all_derivatives() -> None:
     gw.testing.check_grads(fn(lambda x: np.i0(x)), [x], order=2)
     assert gw.grad(gw.grad(fn(np.i0)))(0.0) == pytest.approx(0.5)
     assert gw.grad(gw.grad(gw.adapting(fn(np.i0))))(0.0) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("function", [np.concatenate, np.stack, np.hstack, np.vstack])
+def test_a_rule_of_casting_is_kept(function: Any) -> None:
+    def casting(rule: str, dtype: Any) -> Any:
+        return fn(lambda x: function([x, x], dtype=dtype, casting=rule))
+
+    np.testing.assert_array_equal(
+        gw.vjp(casting("same_kind", np.float32), V)[0], function([V, V], dtype=np.float32)
+    )
+    for rule, dtype in (("no", np.float32), ("safe", np.float32), ("same_kind", np.int64)):
+        f = casting(rule, dtype)
+        with pytest.raises(TypeError, match="Cannot cast array data from"):
+            f(V)
+        with pytest.raises(TypeError, match="Cannot cast array data from"):
+            gw.vjp(f, V)
+
+
+def test_out_obeys_a_rule_of_casting() -> None:
+    def f(x: Any, rule: Any) -> Any:
+        return ANY.concatenate([x, x], out=gw.wrap(np.zeros(2 * V.size, np.float32)), casting=rule)
+
+    assert gw.vjp(fn(lambda x: f(x, "same_kind")), V)[0].dtype == np.float32
+    with pytest.raises(TypeError, match="according to the rule 'safe'"):
+        gw.vjp(fn(lambda x: f(x, "safe")), V)

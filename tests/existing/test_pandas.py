@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap
+from gradwrap.core.library import labelled as labels
 from gradwrap.errors import NotAnArrayError, TrackedAttributeError, TrackedValueError
 
 pytestmark = pytest.mark.peers
@@ -112,6 +114,63 @@ def test_other_labels_than_those_of_an_argument_are_refused() -> None:
     np.testing.assert_allclose(found, A * A[::-1])
     found = gw.grad(lambda x: np.sum(x * other))(W3)  # an array has no labels in pandas either
     np.testing.assert_allclose(found, A[::-1])
+
+
+MASK = S.iloc[0] < S
+PICKED: dict[str, Callable[[Any, Any], Any]] = {
+    "x[mask]": lambda x, mask: x[mask],
+    "x[mask, None]": lambda x, mask: x[mask, None],
+    "x[mask] = 0": lambda x, mask: _stored(x * 1.0, mask),
+    "of a part": lambda x, mask: (x * 2.0)[mask],
+}
+
+
+def _stored(x: Any, mask: Any) -> Any:
+    x[mask] = 0.0
+    return x
+
+
+@pytest.mark.parametrize("name", PICKED)
+def test_a_mask_selects_if_its_labels_are_those_of_the_argument(name: str) -> None:
+    f = PICKED[name]
+    turned = MASK[::-1]
+    for mode in (
+        lambda mask: gw.grad(lambda x: np.sum(f(x, mask)))(S).to_numpy(),
+        lambda mask: gw.jvp(lambda x: np.sum(f(x, mask)), (S,), (A,))[1],
+        lambda mask: gw.hvp(lambda x: np.sum(f(x, mask) ** 2), S, A),
+    ):
+        np.testing.assert_allclose(mode(MASK), mode(MASK.to_numpy()))
+        with pytest.raises(TrackedValueError, match=r"other labels than an argument.*reindex"):
+            mode(turned)
+        np.testing.assert_allclose(mode(turned.reindex(S.index)), mode(MASK.to_numpy()))
+        np.testing.assert_allclose(mode(turned.to_numpy()), mode(MASK.to_numpy()[::-1]))
+
+
+def test_numbers_of_a_series_index_by_position_where_labels_are_positions() -> None:
+    numbers = pd.Series([1, 0])
+    with pytest.raises(TrackedValueError, match=r"look up among the labels.*get_indexer"):
+        gw.grad(lambda x: x[numbers] @ W3[:2])(S)
+    found = gw.grad(lambda x: x[numbers] @ W3[:2])(S.reset_index(drop=True))
+    np.testing.assert_allclose(found, [W3[1], W3[0], 0.0])
+    found = gw.grad(lambda x: x[numbers.to_numpy()] @ W3[:2])(S)
+    np.testing.assert_allclose(found, [W3[1], W3[0], 0.0])
+
+
+def test_labels_are_kept_as_long_as_their_transform() -> None:
+    before = len(labels.known_labels)
+    for _ in range(3):
+        gw.grad(lambda x: np.sum(gw.grad(lambda y: np.sum(y * S * x))(S)))(S)
+        gw.jvp(lambda x: x * S, (S,), (A,))
+    gc.collect()
+    assert len(labels.known_labels) == before
+    with pytest.raises(TrackedValueError, match="other labels"):  # with 5,000 transforms in between
+        gw.grad(lambda x: _after(5000, x) * S[::-1] @ W3)(S)
+
+
+def _after(count: int, x: Any) -> Any:
+    for _ in range(count):
+        gw.grad(np.sum)(S)
+    return x
 
 
 def test_arguments_outside_argnums_stay_tables() -> None:

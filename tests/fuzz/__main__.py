@@ -23,6 +23,8 @@ def main() -> int:
     found = Findings()
     for part in find_all(options.seed, options.programs, options.jobs):
         found.add(part)
+        for program, outcome in part.failures:
+            print(f"seed {program.seed}, {outcome.transform}: {outcome.kind}", file=sys.stderr)
         if found.programs % 1000 == 0:
             print(f"{found.programs:,} programs, {dict(found.verdicts)}", file=sys.stderr)
     scripts = distinct(found.failures, options.minimise)

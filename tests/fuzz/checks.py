@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import traceback
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 BY_FLAT = "Error setting single item of array."
 """NumPy's error for `a.flat[i] = v` on a plain array, which hides the error that `v` raises."""
-SECONDS = 20  # after which a program hangs
+SECONDS = 20
+"""The time of the processor after which a program hangs."""
 
 
 class Mismatch(Exception):  # noqa: N818  named for what it reports
@@ -164,8 +166,9 @@ class Run:
         """The arguments that have a derivative."""
         return [self.args[i] for i in self.numbers]
 
-    def weights(self) -> list[Any]:
-        """Return a cotangent for each result that has a derivative."""
+    @functools.cached_property
+    def cotangents(self) -> list[Any]:
+        """A cotangent for each result that has a derivative."""
         random = np.random.default_rng(self.program.seed + 1)
         made: list[Any] = []
         for i in self.places:
@@ -180,7 +183,7 @@ class Run:
         """Return a number made of all results."""
         values = self.function(*args)
         terms: list[Any] = [0.0]
-        for i, weight in zip(self.places, self.weights(), strict=True):
+        for i, weight in zip(self.places, self.cotangents, strict=True):
             product: Any = values[i] * np.conj(weight)
             real: Any = np.real(product) if np.iscomplexobj(weight) else product
             terms.append(np.sum(real))
@@ -190,12 +193,12 @@ class Run:
 
     def slope(self) -> float:
         """Return the derivative of the loss along the directions."""
-        pairs = zip(self.weights(), (self.reference.slopes[i] for i in self.places), strict=True)
+        pairs = zip(self.cotangents, (self.reference.slopes[i] for i in self.places), strict=True)
         return float(sum(np.sum((np.conj(w) * s).real) for w, s in pairs))
 
     def total(self) -> float:
         """Return the loss on NumPy."""
-        pairs = zip(self.weights(), (self.reference.values[i] for i in self.places), strict=True)
+        pairs = zip(self.cotangents, (self.reference.values[i] for i in self.places), strict=True)
         return float(sum(np.sum((np.conj(w) * v).real) for w, v in pairs))
 
     # comparisons
@@ -223,7 +226,7 @@ class Run:
         return float(
             sum(
                 np.sum(np.abs(w * self.reference.slopes[i]))
-                for w, i in zip(self.weights(), self.places, strict=True)
+                for w, i in zip(self.cotangents, self.places, strict=True)
             )
         )
 
@@ -263,7 +266,7 @@ def by_vjp(run: Run) -> None:
     cotangents: list[Any] = [
         None if isinstance(value, (bool, int)) else np.zeros_like(value) for value in values
     ]
-    for i, weight in zip(run.places, run.weights(), strict=True):
+    for i, weight in zip(run.places, run.cotangents, strict=True):
         is_scalar = not is_array(values[i])
         cotangents[i] = weight[()] if is_scalar else weight
     gradients = pull(tuple(cotangents))
@@ -388,7 +391,7 @@ def by_written(run: Run) -> None:
     cotangents: list[Any] = [
         None if isinstance(value, (bool, int)) else np.zeros_like(value) for value in values
     ]
-    for i, weight in zip(run.places, run.weights(), strict=True):
+    for i, weight in zip(run.places, run.cotangents, strict=True):
         cotangents[i] = weight if is_array(values[i]) else weight[()]
     for array in (*values, *run.args):
         if is_differentiable(array) and is_array(array) and array.flags.writeable:
@@ -617,8 +620,8 @@ def _stop(number: int, frame: object) -> None:
 
 def judge(program: Program, reference: Reference | None = None) -> list[Outcome]:
     """Run a program under its transforms, and say what came of each."""
-    previous = signal.signal(signal.SIGALRM, _stop)
-    signal.alarm(SECONDS)
+    previous = signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     outcomes: list[Outcome] = []
     name = program.transforms[0]
     try:
@@ -631,8 +634,8 @@ def judge(program: Program, reference: Reference | None = None) -> list[Outcome]
     except Hanging:
         return [Outcome("failed", name, "hangs", f"after {SECONDS} s")]
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
     return outcomes
 
 

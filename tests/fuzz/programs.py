@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,19 +66,26 @@ class Program:
     def compiled(self, namespace: dict[str, Any]) -> Any:
         """Return the function, with the names it uses from a namespace."""
         made = dict(namespace)
-        exec(compile(self.source, f"<program {self.seed}>", "exec"), made)
+        exec(code_of(self.source, f"<program {self.seed}>", "exec"), made)
         return made["program"]
 
     def values(self, precise: bool = False) -> list[Any]:
         """Return new arguments; in double precision if asked."""
         made: list[Any] = [
-            eval(widened(source) if precise else source, {"np": np}) for _, source in self.arguments
+            eval(code_of(widened(source) if precise else source), {"np": np})
+            for _, source in self.arguments
         ]
         return made
 
     def precise(self) -> Program:
         """Return the program in double precision."""
         return replace(self, body=tuple(map(widened, self.body)))
+
+
+@functools.lru_cache(maxsize=32)
+def code_of(source: str, name: str = "<argument>", mode: str = "eval") -> Any:
+    """Compile a text, once for all of its runs."""
+    return compile(source, name, mode)
 
 
 def widened(source: str) -> str:

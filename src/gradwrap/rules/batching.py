@@ -151,6 +151,7 @@ def _reshape(xp: Any, op: Any, x: Any, shape: Any, copy: Any) -> Any:
 
 def _copy(xp: Any, op: Any, x: Any, order: str) -> Any:
     """Copy each example in its memory order."""
+    order = order.upper()
     if order == "A":
         order = "F" if len(x) and is_fortran(x[0]) else "C"
     if order != "F":

@@ -20,7 +20,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
-from gradwrap.core.library.labelled import labelled, labels_of, remember_labels, without_labels
+from gradwrap.core.library.labelled import labelled, labels_of, relabel, with_labels, without_labels
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -108,7 +108,7 @@ def passes_through(leaf: Any) -> bool:
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
     if labelled:
-        remember_labels(value, level)
+        level = with_labels(value, level)
     value, backend = differentiable(value, what)
     leaf = Leaf(backend.meta(value, level))
     return make_wrapper(variable_class(backend), hold(backend, snapshot(value)), leaf)
@@ -170,7 +170,7 @@ def as_original(gradient: Any, original: Any) -> Any:
         found = as_original(gradient, labels.data(original))
         if isinstance(found, AnyWrapper):
             if found._node is not None:
-                remember_labels(original, found._node.meta.level)
+                relabel(found, original)
             return found
         return labels.relabelled(found, original)
     if isinstance(gradient, AnyWrapper):

@@ -8,7 +8,7 @@ from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
-from gradwrap.core.library.labelled import labelled, remember_labels, without_labels
+from gradwrap.core.library.labelled import labelled, with_labels, without_labels
 from gradwrap.core.values.comparing import mismatch, zeros_like
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.core.values.space import Tangent
@@ -134,7 +134,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
 def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     """Attach a tangent to an array, after checking it."""
     if labelled:
-        remember_labels(primal, level)
+        level = with_labels(primal, level)
         tangent = without_labels(tangent)
     primal, backend = differentiable(primal, f"argument {path}")
     if _is_number(tangent) and not primal.shape:

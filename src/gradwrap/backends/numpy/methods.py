@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwrap.backends import pytorch_methods
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
-from gradwrap.backends.numpy.functions.converting import NoValue
+from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import Variable
@@ -32,6 +32,7 @@ def _astype(
     """Cast a variable; return the variable itself where NumPy returns the array itself."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
+    order = memory_order(order)
     if not copy and dtype == x.dtype and order == "K":
         return x
     copy = copy or order != "K"
@@ -70,6 +71,8 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
         return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
+        if not is_recorded(x):
+            return native(x).view(dtype)
         raise TrackedValueError(
             f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
             "derivative. Fix: x.astype(dtype) converts the values."

@@ -14,6 +14,7 @@ from gradwrap.backends.numpy.functions.table import (
     GIVE_ARRAYS,
     IMPLEMENTATIONS,
     cast,
+    check_cast,
     on_data,
     out_position,
     scalar,
@@ -248,4 +249,8 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     check_targets(f"np.{function.__name__}", out)
     args = tuple(None if i == at else arg for i, arg in enumerate(args))
     kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-    return into(out, call_function(cls, function, args, kwargs))
+    result = call_function(cls, function, args, kwargs)
+    casting = kwargs.get("casting")
+    if casting is not None:
+        check_cast(result.dtype, out.dtype, casting)
+    return into(out, result)

@@ -39,8 +39,8 @@ from gradwrap.core.levels.wrapper import (
     is_simple_key,
     make_wrapper,
     stripped,
-    unwrapped_index,
 )
+from gradwrap.core.library.labelled import plain_key
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import IMMUTABLE, type_of
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 WORDS_OF_THE_TEXT = """
     V PLAIN SEQUENCES NUMBERS bound other silent watched meta_of described native plain link Node
-    new_node number make_wrapper several is_tracked unwrapped_key BatchedValueError is_float out
+    new_node number make_wrapper several is_tracked plain_key BatchedValueError is_float out
     meta level like edges metas item
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
@@ -143,7 +143,7 @@ class Call:
             "described": partial(_described, bound.backend),
             "native": bound.native,
             "is_tracked": _is_tracked,
-            "unwrapped_key": unwrapped_index,
+            "plain_key": plain_key,
             "BatchedValueError": BatchedValueError,
             "IMMUTABLE": IMMUTABLE,
             "is_simple": is_simple_key,
@@ -230,7 +230,7 @@ class Call:
             f"if type({key}) is slice: simple = {key}.step is None and {ends}",
             f"elif type({key}) is tuple: simple = is_simple({key})",
             "if not simple:",
-            f"    try: {key} = unwrapped_key({key})",
+            f"    try: {key} = plain_key({self.rule.arrays[0]}, {key})",
             f"    except BatchedValueError: {self.elsewhere}",
         ]
 

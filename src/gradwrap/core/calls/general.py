@@ -25,7 +25,7 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
-from gradwrap.core.library.labelled import labelled, unlabelled
+from gradwrap.core.library.labelled import key_without_labels, labelled, unlabelled
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
@@ -122,7 +122,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
     keys: list[Any] = []
     if rule.key is not None:
         at = rule.statics.index(rule.key)
-        statics = (*statics[:at], key_with_batches(statics[at]), *statics[at + 1 :])
+        key = key_without_labels(arrays[0], statics[at]) if labelled else statics[at]
+        statics = (*statics[:at], key_with_batches(key), *statics[at + 1 :])
         keys = [] if is_basic_key(statics[at]) else list(batched_parts(statics[at]))
     arrays = [
         bound.variable_class._stacked(array)

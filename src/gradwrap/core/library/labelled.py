@@ -9,17 +9,28 @@ must have the same ones in the same order, or the operation is refused.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import AnyWrapper, layers
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.levels.wrapper import AnyWrapper, layers, unwrapped_index
+from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.space import Meta
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-MOST_LEVELS = 4096
-"""The transforms whose labels are remembered, the latest ones."""
+
+class Axes(list[Any]):
+    """The labels of the arguments of one transform."""
+
+    __slots__ = ("__weakref__",)
+
+
+class LabelledLevel(int):
+    """The level of a transform whose arguments have labels, which it keeps."""
+
+    axes: Axes
 
 
 class Labelled(NamedTuple):
@@ -36,8 +47,8 @@ class Labelled(NamedTuple):
 labelled: dict[type[Any], Labelled] = {}
 attributes: dict[str, Callable[[Any], Any]] = {}
 """Attributes of labelled objects that a wrapper of such an argument has, too."""
-_known: dict[int, list[Any]] = {}
-"""The labels of the arguments of a transform, by its level."""
+known_labels: WeakValueDictionary[int, Axes] = WeakValueDictionary()
+"""The labels of the arguments of a transform, by its level, while an array of that level lives."""
 
 
 def labels_of(value: Any) -> Labelled | None:
@@ -53,8 +64,8 @@ def without_labels(value: Any) -> Any:
     return value if found is None else found.data(value)
 
 
-def remember_labels(value: Any, level: int) -> None:
-    """Note the labels of an argument of the transform that has this level.
+def with_labels(value: Any, level: int) -> int:
+    """Return the level for an argument of a transform, with which its labels are kept.
 
     Raises
     ------
@@ -63,14 +74,24 @@ def remember_labels(value: Any, level: int) -> None:
     """
     found = labels_of(value)
     if found is None or level == TAPE_LEVEL:
-        return
-    known = _known.setdefault(level, [])
+        return level
+    known = known_labels.get(level)
+    if known is None:
+        known = known_labels[level] = Axes()
     for axis in found.axes(value):
         if any(len(axis) == len(other) and not axis.equals(other) for other in known):
             raise _misaligned(value)
         known.append(axis)
-    while len(_known) > MOST_LEVELS:
-        _known.pop(next(iter(_known)), None)
+    kept = LabelledLevel(level)
+    kept.axes = known
+    return kept
+
+
+def relabel(made: Any, like: Any) -> None:
+    """Keep the labels of an object with a tracked array that was made in its shape."""
+    meta = made._node.meta
+    level = with_labels(like, meta.level)
+    made._node.meta = Meta(meta.shape, meta.dtype, meta.device, level, meta.is_complex)
 
 
 def unlabelled(arrays: Iterable[Any]) -> list[Any]:
@@ -94,6 +115,36 @@ def unlabelled(arrays: Iterable[Any]) -> list[Any]:
     return [without_labels(array) for array in arrays]
 
 
+def key_without_labels(array: Any, key: Any) -> Any:
+    """Return an index with the arrays of labelled objects, which the library would look up.
+
+    Raises
+    ------
+    TrackedValueError
+        A mask has other labels than the arguments of the transform, or numbers stand for labels.
+    """
+    parts = key if isinstance(key, TUPLE) else (key,)
+    if all(labels_of(part) is None for part in parts):
+        return key
+    known = _labels_of_arguments(array)
+    for part in parts:
+        found = labels_of(part)
+        if found is None or not known:
+            continue
+        if found.data(part).dtype.kind != "b":
+            if any([*axis] != [*range(len(axis))] for axis in known):
+                raise _by_label(part)
+        elif not all(any(axis.equals(other) for other in known) for axis in found.axes(part)):
+            raise _misaligned(part)
+    plain = tuple(map(without_labels, parts))
+    return plain if isinstance(key, TUPLE) else plain[0]
+
+
+def plain_key(array: Any, key: Any) -> Any:
+    """Return an index of an array without wrappers and without labels."""
+    return unwrapped_index(key_without_labels(array, key) if labelled else key)
+
+
 def attribute_of(variable: Any, name: str) -> Callable[[Any], Any] | None:
     """Return the function that gets an attribute of a labelled argument, or None."""
     return attributes.get(name) if _labels_of_arguments(variable) else None
@@ -101,14 +152,24 @@ def attribute_of(variable: Any, name: str) -> Callable[[Any], Any] | None:
 
 def _labels_of_arguments(value: Any) -> list[Any]:
     """Return the labels of the arguments of all transforms around a wrapper."""
-    if not _known or not isinstance(value, AnyWrapper):
+    if not known_labels or not isinstance(value, AnyWrapper):
         return []
     return [
         axis
         for layer in layers(value)
         if layer._node is not None
-        for axis in _known.get(layer._node.meta.level, ())
+        for axis in known_labels.get(layer._node.meta.level, ())
     ]
+
+
+def _by_label(value: Any) -> TrackedValueError:
+    kind = type_of(value)
+    return TrackedValueError(
+        f"an argument of the function was indexed by the numbers of a {kind.__name__}, which "
+        f"{kind.__module__.partition('.')[0]} would look up among the labels of the argument. "
+        "Tracked values have no labels. Fix: index by .to_numpy() to go by position; "
+        "positions of labels are argument.index.get_indexer(labels)."
+    )
 
 
 def _misaligned(value: Any) -> TrackedValueError:

@@ -67,6 +67,15 @@ def sizes(shape: Any) -> tuple[int, ...]:
         return tuple(operator.index(n) for n in shape)
 
 
+def memory_order(order: Any) -> Any:
+    """Return the letter of a memory order in upper case; NumPy takes either."""
+    if not isinstance(order, str):
+        return order
+    if order.upper() not in {"C", "F", "A", "K"}:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return order.upper()
+
+
 def flat(xp: Any, a: Any, axis: Any) -> Any:
     """Flatten an array if no axis is given."""
     return xp.reshape(xp.asarray(a), (-1,)) if axis is None else a

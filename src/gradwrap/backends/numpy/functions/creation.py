@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy.functions.converting import sizes
+from gradwrap.backends.numpy.functions.converting import memory_order, sizes
 from gradwrap.backends.numpy.functions.table import cast, implements, in_order, on_values
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost
@@ -93,7 +93,11 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
     "full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)",
 )
 def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) -> Any:
+    order = memory_order(order)
     a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
+    if dtype is not None and np.dtype(dtype).kind not in "biufc":  # texts, dates, objects
+        made: Any = getattr(np, name.removesuffix("_like"))
+        return made(a.shape if shape is None else sizes(shape), *filling, dtype=dtype)
     if shape is None and not filling:
         found = getattr(xp, name)(a, dtype=dtype)
         return found if order == "K" else in_order(found, order, a)

@@ -10,6 +10,7 @@ from gradwrap.backends.numpy.functions.converting import NDARRAY
 from gradwrap.backends.numpy.functions.shapes import with_axes
 from gradwrap.backends.numpy.functions.table import (
     cast,
+    check_cast,
     completes,
     counting,
     implements,
@@ -24,8 +25,18 @@ from gradwrap.errors import NoRuleError
 
 
 @completes(np.concatenate, np.stack)
-def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any) -> Any:
-    return cast(xp, getattr(xp, path)([xp.asarray(a) for a in arrays], axis=axis), dtype)
+def joined(xp: Any, path: str, arrays: Any, axis: Any, dtype: Any, casting: str) -> Any:
+    parts = _castable(xp, arrays, dtype, casting)
+    return cast(xp, getattr(xp, path)(parts, axis=axis), dtype)
+
+
+def _castable(xp: Any, arrays: Any, dtype: Any, casting: str) -> list[Any]:
+    """Return the arrays that are joined; raise a TypeError where `casting` does not allow it."""
+    parts = [xp.asarray(a) for a in arrays]
+    if dtype is not None:
+        for part in parts:
+            check_cast(part.dtype, dtype, casting)
+    return parts
 
 
 STACKS = {
@@ -38,9 +49,9 @@ STACKS = {
 
 
 @implements("vstack hstack(tup, *, dtype=None, casting='same_kind')", "dstack column_stack(tup)")
-def stacked(xp: Any, name: str, tup: Any, dtype: Any = None) -> Any:
+def stacked(xp: Any, name: str, tup: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
     least, axis = STACKS[name]
-    arrays = [xp.asarray(a) for a in tup]
+    arrays = _castable(xp, tup, dtype, casting)
     if name == "column_stack":
         arrays = [xp.reshape(a, (-1, 1)) if a.ndim < 2 else a for a in arrays]
     arrays = [with_axes(xp, least, a) for a in arrays]

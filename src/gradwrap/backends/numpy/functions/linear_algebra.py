@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy.functions.converting import NoValue
+from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.shapes import with_axes
 from gradwrap.backends.numpy.functions.table import (
     cast,
@@ -72,7 +72,7 @@ def einsum(xp: Any, *operands: Any, **kwargs: Any) -> Any:
         subscripts, arrays = _as_subscripts(operands)
     arrays = tuple(xp.asarray(o) for o in arrays)
     found = cast(xp, xp.einsum(subscripts, *arrays), kwargs.get("dtype"))
-    order = kwargs.get("order", "K")
+    order = memory_order(kwargs.get("order", "K"))
     if order == "A":
         order = "F" if all(one_array(a).flags.f_contiguous for a in arrays) else "C"
     return found if order == "K" or view_of(found) is not None else in_order(found, order)
@@ -85,6 +85,8 @@ def _as_subscripts(operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Convert alternating arrays and lists of axes to subscripts in letters."""
     count = len(operands) // 2
     lists = [*operands[1 : 2 * count : 2], *operands[2 * count :]]
+    if any(i is not Ellipsis and not 0 <= i < len(LETTERS) for axes in lists for i in axes):
+        raise ValueError(f"subscript is not within the valid range [0, {len(LETTERS)})")
     words = ["".join("..." if i is Ellipsis else LETTERS[i] for i in axes) for axes in lists]
     return "->".join([",".join(words[:count]), *words[count:]]), operands[: 2 * count : 2]
 

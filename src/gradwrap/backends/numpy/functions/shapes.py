@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.backends.numpy.functions.converting import NDARRAY, reverse, single, sizes
+from gradwrap.backends.numpy.functions.converting import (
+    NDARRAY,
+    memory_order,
+    reverse,
+    single,
+    sizes,
+)
 from gradwrap.backends.numpy.functions.table import completes, implements, untyped
 from gradwrap.core.levels.memory import is_fortran, one_array
 from gradwrap.core.levels.wrapper import innermost
@@ -19,7 +25,7 @@ def reshape(xp: Any, a: Any, shape: Any, order: str, newshape: Any = None, copy:
     untyped.reshape(np.empty(1), 1, order=order)  # NumPy refuses an order that it does not know
     a = xp.asarray(a)
     shape = sizes(newshape if shape is None else shape)
-    if _in_fortran_order(a, order):
+    if _in_fortran_order(a, memory_order(order)):
         if -1 in shape:
             known = math.prod(n for n in shape if n != -1)
             shape = tuple(a.size // known if n == -1 else n for n in shape)
@@ -56,6 +62,7 @@ def flip(xp: Any, m: Any, axis: Any) -> Any:
 @implements("ravel(a, order='C')", arrays=1, always=True)
 def ravel(xp: Any, a: Any, order: str = "C") -> Any:
     """Return a view only where the elements lie one after the other in memory, as NumPy does."""
+    order = memory_order(order)
     if order == "K":
         a, order = xp.permute_dims(a, _axes_in_memory(a)), "C"
     raveled = reshape(xp, a, (-1,), order)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.exceptions import AxisError
 
-from gradwrap.backends.numpy.functions.converting import NDARRAY, NoValue
+from gradwrap.backends.numpy.functions.converting import NDARRAY, NoValue, memory_order
 from gradwrap.backends.numpy.functions.spelling import (
     COMPLETED,
     SPELLED,
@@ -148,8 +148,18 @@ def cast(xp: Any, a: Any, dtype: Any) -> Any:
     return a if dtype is None else xp.astype(a, np.dtype(dtype), copy=False)
 
 
+def check_cast(from_: Any, to: Any, casting: Any) -> None:
+    """Raise NumPy's error if a rule of casting does not allow a change of dtype."""
+    if not np.can_cast(from_, to, casting):
+        raise TypeError(
+            f"Cannot cast array data from {from_} to {np.dtype(to)} according to the rule "
+            f"{casting!r}"
+        )
+
+
 def in_order(found: Any, order: Any, a: Any = None) -> Any:
     """Return a new array in the memory order "C", "F", or "K" (the order of `a`)."""
+    order = memory_order(order)
     if order == "A":
         order = "F" if is_fortran(a) else "C"
     if not found.shape:

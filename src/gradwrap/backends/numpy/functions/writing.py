@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy.functions.table import (
+    check_cast,
     check_target,
     counting,
     implements,
@@ -51,8 +52,7 @@ def write(xp: Any, name: str, **options: Any) -> None:
 def _copy(xp: Any, dst: Any, src: Any, casting: Any, where: Any) -> None:
     if native(src) is not src or hasattr(src, "dtype"):
         from_, to = native(src).dtype, native(dst).dtype
-        if not np.can_cast(from_, to, casting):
-            raise TypeError(f"Cannot cast array data from {from_} to {to} according to {casting!r}")
+        check_cast(from_, to, casting)
     dst[...] = src if where is True else xp.where(native(where), src, dst)
 
 

@@ -1,0 +1,85 @@
+"""Memory orders by name: in either case, as in NumPy, and no others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+from lambdas import fn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NP: Any = np
+ANY: Any = gnp
+X = np.arange(24.0).reshape(2, 3, 4)
+CALLS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "ravel": (lambda x, order: NP.ravel(x, order), "CFAK"),
+    "ravel of a method": (lambda x, order: x.ravel(order), "CFAK"),
+    "flatten": (lambda x, order: x.flatten(order), "CFAK"),
+    "reshape": (lambda x, order: NP.reshape(x, (4, -1), order), "CFA"),
+    "reshape of a method": (lambda x, order: x.reshape(4, -1, order=order), "CFA"),
+    "copy": (lambda x, order: NP.copy(x, order), "CFAK"),
+    "copy of a method": (lambda x, order: x.copy(order), "CFAK"),
+    "astype": (lambda x, order: x.astype(np.float64, order=order), "CFAK"),
+    "zeros_like": (lambda x, order: x + NP.zeros_like(x, order=order), "CFAK"),
+    "full_like": (lambda x, order: x * NP.full_like(x, 2.0, order=order), "CFAK"),
+    "array": (lambda x, order: ANY.array(x, order=order), "CFAK"),
+    "asarray": (lambda x, order: ANY.asarray(x, order=order), "CFAK"),
+    "einsum": (lambda x, order: NP.einsum("ijk->kji", x, order=order), "CFAK"),
+}
+
+
+def strides(found: Any) -> tuple[int, ...]:
+    return tuple(s for s, n in zip(found.strides, found.shape, strict=True) if n > 1)
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(name, letter, id=f"{name}-{letter}")
+        for name, (_, letters) in CALLS.items()
+        for letter in letters
+    ]
+
+
+@pytest.mark.parametrize(("name", "letter"), cases())
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_small_letter_is_the_capital(name: str, letter: str, turned: bool) -> None:
+    f = CALLS[name][0]
+    x = X.T if turned else X
+    plain = f(x, letter.lower())
+    inside: list[Any] = []
+
+    def with_order(order: str) -> Callable[[Any], Any]:
+        def call(x: Any) -> Any:
+            found = f(x, order)
+            inside.append(strides(found))
+            return found
+
+        return call
+
+    for order in (letter, letter.lower()):
+        g = with_order(order)
+        value, pull = gw.vjp(g, x)
+        np.testing.assert_array_equal(value, plain)
+        assert inside[-1] == strides(plain)
+        weights: Any = ANY.arange(float(value.size)).reshape(value.shape)
+        (gradient,) = pull(weights)
+        tangent: Any = gw.jvp(g, (x,), (x,))[1]
+        np.testing.assert_allclose(np.sum(gradient * x), ANY.sum(weights * tangent))
+        batch = gw.vmap(g)(np.stack([x, 2 * x]))
+        assert inside[-1] == strides(plain)
+        np.testing.assert_array_equal(batch[0], plain)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_order_that_numpy_does_not_know_is_refused(name: str) -> None:
+    f = CALLS[name][0]
+    with pytest.raises(ValueError, match="order"):
+        f(X, "Z")
+    with pytest.raises(ValueError, match="order"):
+        gw.vjp(fn(lambda x: f(x, "Z")), X)
