@@ -32,6 +32,7 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import compat as compat
     from gradwrap import compiler as compiler
     from gradwrap import extend as extend
     from gradwrap import jax as jax
@@ -81,6 +82,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "compat": "gradwrap.compat",
         "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",
         "jax": "gradwrap.jax",

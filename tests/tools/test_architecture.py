@@ -35,6 +35,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"bridges", "tree"},
     {"dask", "jax", "optimize", "torch"},
     {"adaptation"},
+    {"compat"},
     {"_elsewhere", "_setup"},
     {"__init__"},
 )

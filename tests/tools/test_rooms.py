@@ -10,6 +10,7 @@ ROOMS = (
     *("table", "engine", "transforms", "doors", "backends", "tools", "fuzz", "scipy", "optimize"),
     "bridges",
     "compiler",
+    "compat",
     "existing",
     "random",
     "scale",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 METRICS = "gradwrap.adaptation.sklearn:enter_metrics"
 ENTRIES: dict[str, str] = {
+    "autoray": "gradwrap.adaptation.autoray:enter_autoray",
     "dask.delayed": "gradwrap.adaptation.dask:enter_delayed",
     "dask.tokenize": "gradwrap.adaptation.dask:enter_tokens",
     "einops": "gradwrap.adaptation.einops:enter_einops",
