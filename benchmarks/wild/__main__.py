@@ -1,8 +1,8 @@
-"""Try functions of public packages: `python -m benchmarks.wild [--write] [--cost] [name ...]`.
+"""Try functions of public packages: `python -m benchmarks.wild [--sample fresh] [name ...]`.
 
-Without names all packages are tried that are installed (the extra `wild`). `--write` enters the
-table in docs/existing-code.md; `--cost` measures what it costs that a package is adapted, and what
-gradients cost.
+Without names all packages of a sample are tried (the extras `wild` and `wild-fresh`). `--write`
+enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections import Counter
 from pathlib import Path
 
 from .cost import cost_table
+from .fresh import FRESH
 from .functions import PACKAGES
 from .trying import REFUSED, RIGHT, Tried, tried, version
 
+SAMPLES = {"packages": PACKAGES, "fresh": FRESH}
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 
 
@@ -24,6 +26,7 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.wild", description=__doc__)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--sample", choices=SAMPLES, default="packages")
     parser.add_argument("--write", action="store_true", help="enter the table in the page")
     parser.add_argument("--cost", action="store_true", help="measure times")
     options = parser.parse_args()
@@ -35,7 +38,7 @@ def main() -> None:
         return
     rows = [
         (package.name, package.subject, [tried(case) for case in package.cases()])
-        for package in PACKAGES
+        for package in SAMPLES[options.sample]
         if not options.names or package.name in options.names
     ]
     for name, _, results in rows:
@@ -45,7 +48,7 @@ def main() -> None:
     text = table(rows)
     print(text)
     if options.write:
-        enter("packages", text)
+        enter(options.sample, text)
 
 
 def table(rows: list[tuple[str, str, list[Tried]]]) -> str:

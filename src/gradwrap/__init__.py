@@ -70,6 +70,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.jacobian import jacobian as jacobian
     from gradwrap.transforms.jacobian import jacrev as jacrev
     from gradwrap.transforms.masking import apply_where as apply_where
+    from gradwrap.transforms.numerical import numerical as numerical
     from gradwrap.transforms.operators import hessian_diagonal as hessian_diagonal
     from gradwrap.transforms.operators import linear_operator as linear_operator
     from gradwrap.transforms.primitive import primitive as primitive
@@ -104,6 +105,7 @@ else:
         "checkpoint_sequential": "gradwrap.transforms.checkpoint",
         "defjvp": "gradwrap.transforms.custom_rules",
         "defvjp": "gradwrap.transforms.custom_rules",
+        "numerical": "gradwrap.transforms.numerical",
         "primitive": "gradwrap.transforms.primitive",
         "custom_jvp": "gradwrap.transforms.custom_derivatives",
         "custom_vjp": "gradwrap.transforms.custom_derivatives",

@@ -21,6 +21,7 @@ array([9., 4., 2.])
 from __future__ import annotations
 
 import importlib as _importlib
+import re as _re
 import sys as _sys
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
 from gradwrap.core.levels.memory import lay_out as _lay_out
 from gradwrap.core.levels.memory import one_array as _one_array
+from gradwrap.core.levels.wrapper import AnyWrapper as _AnyWrapper
 from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
@@ -50,15 +52,13 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         variable = _first_variable([*args, *kwargs.values()])
         if variable is None:
             return super().__call__(*args, **kwargs)
-        if self.signature is not None:
-            raise _NoRuleError(
-                "np.vectorize with signature= has no rule. Fix: np.stack([f(row) for row in x])."
-            )
         xp: Any = variable.__array_namespace__()
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
-        arrays = {k: xp.asarray(v) for k, v in given.items() if k not in self.excluded}
+        arrays = {k: _values(xp, v) for k, v in given.items() if k not in self.excluded}
+        if self.signature is not None:
+            return self._of_parts(xp, self.signature, list(arrays.values()))
         shape = _numpy.broadcast_shapes(*(a.shape for a in arrays.values()))
-        arrays = {k: xp.broadcast_to(a, shape) for k, a in arrays.items()}
+        arrays = {k: _numpy.broadcast_to(a, shape) for k, a in arrays.items()}
 
         def call(index: Any) -> Any:
             each = {k: arrays[k][index] if k in arrays else v for k, v in given.items()}
@@ -75,13 +75,42 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             _lay_out(made, like)
             return made
 
-        operands = [*map(_one_array, arrays.values()), None]
+        numbers = [a for a in arrays.values() if a.dtype != object]
+        operands = [*map(_one_array, numbers), None]
         like = _numpy.nditer(operands, ["zerosize_ok"]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
             columns = enumerate(zip(*results, strict=True))
             return tuple(joined(list(column), place) for place, column in columns)
         return joined(results, 0)
+
+    def _of_parts(self, xp: Any, signature: str, arrays: list[Any]) -> Any:
+        """Call the function of each part that the signature names, and stack its results."""
+        inputs, _, outputs = signature.partition("->")
+        axes = [len(_re.findall(r"\w+", part)) for part in _re.findall(r"\(([^)]*)\)", inputs)]
+        outer = [a.shape[: a.ndim - n] for a, n in zip(arrays, axes, strict=True)]
+        shape = _numpy.broadcast_shapes(*outer)
+        spread = [
+            _numpy.broadcast_to(a, (*shape, *a.shape[a.ndim - n :]))
+            for a, n in zip(arrays, axes, strict=True)
+        ]
+        results = [self.pyfunc(*(a[index] for a in spread)) for index in _numpy.ndindex(*shape)]
+        several = outputs.count("(") > 1
+        stacked = [
+            xp.stack([xp.asarray(part) for part in column])
+            for column in (zip(*results, strict=True) if several else [results])
+        ]
+        made = [xp.reshape(one, (*shape, *one.shape[1:])) for one in stacked]
+        return tuple(made) if several else made[0]
+
+
+def _values(xp: Any, value: Any) -> Any:
+    """Return an argument as an array; what is no number (None, a function) as an object in it."""
+    if _first_variable([value]) is None:
+        plain: Any = _numpy.asarray(value)
+        if plain.dtype.kind not in "biufc":
+            return plain
+    return xp.asarray(value)
 
 
 class _NdEnumerate(_numpy.ndenumerate):  # pyright: ignore[reportMissingTypeArgument, reportUntypedBaseClass]  # NumPy's stubs
@@ -99,10 +128,13 @@ class _NdIterType(type):
     """The class of what stands for `nditer`, which cannot be derived from."""
 
     def __call__(cls, op: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(op, _AnyWrapper) and not args and not kwargs:
+            return (op.reshape(-1)[i, ...] for i in range(op.size))
         if _first_variable([op]) is not None:
             raise _NoRuleError(
                 "np.nditer has no derivative: it gives parts of plain memory. "
-                "Fix: for i in np.ndindex(x.shape), with x[i]; or functions of whole arrays."
+                "Fix: for value in np.nditer(x) alone; for i in np.ndindex(x.shape), with x[i]; "
+                "or functions of whole arrays."
             )
         return _numpy.nditer(op, *args, **kwargs)
 

@@ -7,7 +7,7 @@ import copy
 import functools
 import sys
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.modules import (
     can_adapt,
@@ -17,6 +17,8 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
+from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -27,7 +29,12 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import is_floating
-from gradwrap.core.observing.callers import latest_refusal
+from gradwrap.core.observing.callers import (
+    check_caught,
+    latest_refusal,
+    noted,
+)
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
 
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
     from gradwrap.adaptation.places import Namespace
 
+Compiled = Literal["refused", "numerical"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -44,7 +52,11 @@ ROUNDS = 60
 """So many times a function is run at most."""
 
 
-def adapting(fun: Callable[P, R]) -> Callable[P, R]:
+@overload
+def adapting(fun: Callable[P, R], *, compiled: Compiled = ...) -> Callable[P, R]: ...
+@overload
+def adapting(*, compiled: Compiled) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
     """Return a function that may call packages which you cannot edit.
 
     While it runs on tracked values, the modules of `fun` and of the packages that it calls are
@@ -56,6 +68,10 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
     fun
         A function of arrays, or pytrees of arrays. It should not have side effects: it may run
         more than once.
+    compiled
+        What is done where a function of a compiled module (Cython, C) gets a tracked value. By
+        default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
+        by differences, with the error that it states, and to first order only.
 
     Raises
     ------
@@ -76,13 +92,17 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
     >>> gw.grad(running_product)(np.array([1.0, 2.0, 3.0]))
     array([9., 4., 2.])
     """
-    runs = _Runs(fun)
+    if fun is None:
+        return functools.partial(adapting, compiled=compiled)
+    if compiled not in ("refused", "numerical"):
+        raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
+    runs = _Runs(fun, compiled)
 
     @functools.wraps(fun)
-    def adapted(*args: P.args, **kwargs: P.kwargs) -> R:
+    def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not is_recorded([args, kwargs]):
             return fun(*args, **kwargs)
-        return runs(args, kwargs)  # type: ignore[no-any-return]  # what `fun` returns
+        return runs(args, kwargs)
 
     return adapted
 
@@ -90,10 +110,12 @@ def adapting(fun: Callable[P, R]) -> Callable[P, R]:
 class _Runs:
     """The runs of one function, and the namespaces that they found."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[..., Any], compiled: Compiled) -> None:
+        self.compiled: Compiled = compiled
         self.fun = fun
         self.name: str = getattr(fun, "__name__", type(fun).__name__)
-        self.own: list[Namespace] = _generated(fun)
+        self.call: Callable[..., Any] = stand_in_of(fun) or fun
+        self.own: list[Namespace] = [*_generated(fun), Given(fun)]
         self.found: list[Namespace] = []
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
@@ -101,14 +123,19 @@ class _Runs:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = hold([*self.own, *self.found])
+        outside = compiled_as.set(self.compiled)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
+            before = noted.get()
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
         finally:
+            compiled_as.reset(outside)
             release(held)
             self.found = [one for one in held if module_of(one) is not None]
+        if is_derived(flatten([args, kwargs])[0]):
+            check_caught(before, flatten(out)[0])
         self._check(out, args, kwargs)
         return out
 
@@ -127,11 +154,12 @@ class _Runs:
             count = len(held)
             try:
                 if not self.watch:
-                    return self.fun(*args, **kwargs)
+                    return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
                 if first is None:
                     first, refusal = error, latest_refusal(error)
+                noted.set(None)
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
@@ -146,8 +174,8 @@ class _Runs:
 
     def _writes_stores(self, error: Exception) -> bool:
         """Rewrite stores in the modules of a traceback after a store has failed."""
-        found = [one for one in _namespaces_of(error) if write_stores(one)]
-        self.storing += [one for one in found if module_of(one) is not None]
+        found = [one for one in [*_namespaces_of(error), self.own[-1]] if write_stores(one)]
+        self.storing += [one for one in found if one is self.own[-1] or module_of(one) is not None]
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,12 +192,13 @@ class _Runs:
 
         before = sys.getprofile()
         if before is not None:  # a profiler is at work; the traceback is what is left
-            return self.fun(*args, **kwargs)
+            return self.call(*args, **kwargs)
         sys.setprofile(enter)
         try:
-            return self.fun(*args, **kwargs)
+            return self.call(*args, **kwargs)
         finally:
-            sys.setprofile(None)
+            if sys.getprofile() is enter:  # and not a profiler that the function has started
+                sys.setprofile(None)
 
     def _adapt(self, held: list[Namespace], namespaces: list[Namespace]) -> None:
         for namespace in namespaces:
@@ -237,7 +266,7 @@ class _Runs:
 
 def _generated(function: Any) -> list[Namespace]:
     """Return the globals of a function if no module owns them."""
-    namespace = getattr(function, "__globals__", None)
+    namespace = attribute_or_none(function, "__globals__")
     return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
@@ -271,12 +300,15 @@ def _namespaces_of_values(values: Iterable[Any]) -> list[Namespace]:
     """Return the globals of modules, and of the modules that define other values."""
     found: list[Namespace] = []
     for value in values:
-        if isinstance(value, ModuleType):
-            found.append(vars(value))
+        if type_of(value) is ModuleType:
+            found.append(attributes_of(value))
             continue
-        names = (getattr(value, "__module__", None), type(value).__module__)
+        names = (
+            attribute_or_none(value, "__module__"),
+            attribute_or_none(type_of(value), "__module__"),
+        )
         modules = (sys.modules.get(name) for name in names if isinstance(name, str))
-        found += [vars(module) for module in modules if module is not None]
+        found += [vars(module) for module in modules if type_of(module) is ModuleType]
     return found
 
 
@@ -284,10 +316,10 @@ def _mentioned(function: Any) -> Iterator[Any]:
     """Yield a function, the functions that it wraps, and the objects that its code names."""
     yield function
     for name in ("__wrapped__", "__func__", "func", "pyfunc"):
-        inner: Any = getattr(function, "__dict__", {}).get(name)
+        inner: Any = attributes_of(function).get(name)
         if inner is not None:
             yield from _mentioned(inner)
-    if isinstance(function, FunctionType):
+    if type_of(function) is FunctionType:
         for cell in function.__closure__ or ():
             with contextlib.suppress(ValueError):  # of a name that has no value yet
                 yield cell.cell_contents

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.core.array.adapted import current_code
 from gradwrap.core.observing.callers import MARK
+from gradwrap.core.values.dynamic import attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+receivers: dict[int, Any] = {}
+"""The namespaces that import names from adapted modules, by identity."""
 _original: Any = builtins.__import__
 
 
@@ -27,7 +30,11 @@ def _import(
     level: int = 0,
 ) -> Any:
     found = _original(name, globals, locals, fromlist, level)
-    if globals is None or MARK not in globals:
+    if globals is None:
+        return found
+    if fromlist and MARK in attributes_of(found):  # a stand-in may be among what it gets
+        receivers[id(globals)] = globals
+    if MARK not in globals:
         return found
     if current_code(1).co_name == "<module>":  # of a module that is adapted when it is made
         return found

@@ -6,6 +6,7 @@ never on the user that installed it.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import threading
@@ -13,9 +14,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import Change, Namespace, changes, changes_of_stores
-from gradwrap.core.observing.callers import NEVER_ADAPTED
-from gradwrap.core.values.dynamic import class_of, type_of
+from gradwrap.adaptation.places import ABSENT, Change, Given, Namespace, changes, changes_of_stores
+from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
+from gradwrap.core.values.dynamic import (
+    DICT,
+    LIST,
+    TUPLE,
+    attribute_or_none,
+    attributes_of,
+    class_of,
+    type_of,
+)
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -37,9 +46,37 @@ class _Adapted:
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
+        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
         for place, old, new in reversed(self.plan):
-            if place.read() is new:
+            found = place.read()
+            if found is new:
                 place.write(old)
+            elif found is not old and old is not ABSENT:
+                _exchange_kept(new, old)
+        for receiver in importing.receivers.values():
+            for name, value in list(receiver.items()):
+                if id(value) in held and id(receiver) not in _adapted:
+                    receiver[name] = held[id(value)]
+
+
+def _exchange_kept(new: Any, old: Any) -> None:
+    """Replace a stand-in where another tool keeps it, to put it back later.
+
+    `mock.patch` and pytest's `monkeypatch` keep what they find: an attribute of an object, or a
+    tuple in a list.
+    """
+    for holder in gc.get_referrers(new):
+        if type_of(holder) is DICT or type_of(holder) in (Change, _Adapted):
+            continue  # an adapted namespace, or our own
+        values = attributes_of(holder)
+        for name in [name for name, value in values.items() if value is new]:
+            if MARK not in values and not issubclass(type_of(holder), ModuleType):
+                values[name] = old
+        if type_of(holder) is TUPLE:
+            kept = tuple(old if value is new else value for value in holder)
+            for outer in gc.get_referrers(holder):
+                if type_of(outer) is LIST:
+                    outer[:] = [kept if value is holder else value for value in outer]
 
 
 _lock = threading.RLock()
@@ -47,6 +84,8 @@ _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
 """The findings in the namespaces of modules, and how many names they had then."""
+_store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
+"""The stores to rewrite in a module, beside the findings that they were found with."""
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
@@ -84,6 +123,9 @@ def _hold(namespace: Namespace) -> None:
 
 def _plan(namespace: Namespace) -> list[Change]:
     """Find the changes to a namespace, or reuse the plan of its last adaptation."""
+    if isinstance(namespace, Given):
+        namespace.plan = namespace.plan or changes(namespace)
+        return namespace.plan
     known = _plans.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
@@ -97,6 +139,7 @@ def _restore(adapted: _Adapted) -> None:
     adapted.restore()
     del _adapted[id(adapted.namespace)]
     if not _adapted:
+        importing.receivers.clear()
         importing.restore()
 
 
@@ -117,11 +160,27 @@ def write_stores(namespace: Namespace) -> bool:
         if adapted is None or adapted.stores:
             return False
         adapted.stores = True
-        found = changes_of_stores(namespace, adapted.plan)
+        found = [c for c in _store_plan(adapted) if c.place.read() is c.old]
         for change in found:
             change.place.write(change.new)
             adapted.plan.append(change)
     return bool(found)
+
+
+def _store_plan(adapted: _Adapted) -> list[Change]:
+    """Find the stores to rewrite in a namespace, once: its source is compiled again for this."""
+    namespace = adapted.namespace
+    if isinstance(namespace, Given):
+        namespace.stores = namespace.stores or changes_of_stores(namespace, adapted.plan)
+        return namespace.stores
+    known = _store_plans.get(id(namespace))
+    plan = _plans.get(id(namespace))
+    if known is not None and plan is not None and known[0] is plan[2]:
+        return known[1]
+    found = changes_of_stores(namespace, adapted.plan)
+    if plan is not None:
+        _store_plans[id(namespace)] = plan[2], found
+    return found
 
 
 def is_adapted(namespace: Namespace) -> bool:
@@ -139,7 +198,11 @@ def adapted_modules() -> list[str]:
     []
     """
     with _lock:
-        names = {one.namespace.get("__name__", "<generated code>") for one in _adapted.values()}
+        names = {
+            one.namespace.get("__name__", "<generated code>")
+            for one in _adapted.values()
+            if not isinstance(one.namespace, Given)
+        }
     return sorted(names)
 
 
@@ -149,7 +212,7 @@ def adapted_modules() -> list[str]:
 def module_of(namespace: Namespace) -> ModuleType | None:
     """Return the module that owns these globals, or None for generated code."""
     module = sys.modules.get(namespace.get("__name__", ""))
-    return module if module is not None and vars(module) is namespace else None
+    return module if attributes_of(module) is namespace else None
 
 
 def library_of(namespace: Namespace) -> str:
@@ -174,9 +237,12 @@ def loaded(package: str) -> Iterator[Namespace]:
     """Yield the namespaces of a package and of its loaded modules."""
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
-        is_being_made = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        if is_part and type_of(module) is ModuleType and not is_being_made:
+        if is_part and type_of(module) is ModuleType and not _is_being_made(module):
             yield vars(module)
+
+
+def _is_being_made(module: ModuleType) -> bool:
+    return bool(attribute_or_none(attribute_or_none(module, "__spec__"), "_initializing"))
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:

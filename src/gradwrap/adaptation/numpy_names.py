@@ -13,6 +13,7 @@ from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
@@ -95,7 +96,13 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     """Make a converting function return arrays, as NumPy's does, even for scalars."""
 
     def converted(*args: Any, **options: Any) -> Any:
-        made = convert(*args, **options)
+        try:
+            made = convert(*args, **options)
+        except ValueError:  # its `__array__` gave a variable
+            given = args[0].__array__() if args and hasattr(args[0], "__array__") else None
+            if not isinstance(given, AnyWrapper) or given is args[0]:
+                raise
+            made = convert(given, *args[1:], **options)
         is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
         return made[...] if is_scalar else made
 
@@ -119,9 +126,11 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
 
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
+        before = noted.get()
         try:
             return original(*args, **options)
         except (TrackedValueError, BatchedValueError):
+            noted.set(before)
             return tracked(*args, **options)
 
     return stand_in

@@ -11,18 +11,32 @@ import enum
 import functools
 import linecache
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.rewriting import NAMES, rewritten
+from gradwrap.adaptation.rewriting import rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
-from gradwrap.adaptation.storing import NAMES as STORING
-from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import DICT, LIST, type_of
+from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
+from gradwrap.core.observing.code import package_of
+from gradwrap.core.values.dynamic import (
+    DICT,
+    LIST,
+    TUPLE,
+    attribute_or_none,
+    attributes_of,
+    type_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +49,7 @@ HOLDING: dict[type[Any], tuple[str, ...]] = {
     classmethod: ("__func__",),
     property: ("fget", "fset"),
     functools.cached_property: ("func",),
-    functools.partial: ("func",),
+    functools.partial: ("func", "args", "keywords"),
     type(functools.cache(len)): ("__wrapped__",),
     np.vectorize: ("pyfunc",),
 }
@@ -77,6 +91,32 @@ class Place(NamedTuple):
             self.holder[self.name] = value
 
 
+class Given(dict[str, Any]):
+    """A namespace for a given function alone, whose closure and bound object are searched too."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function=function)
+        self.plan: list[Change] | None = None
+        self.stores: list[Change] | None = None
+
+
+class Slot:
+    """A slot of an instance, whose content is read and written past the methods of its class."""
+
+    def __init__(self, descriptor: Any, instance: Any) -> None:
+        self._descriptor = descriptor
+        self._instance = instance
+
+    @property
+    def content(self) -> Any:
+        """The object in the slot."""
+        return self._descriptor.__get__(self._instance)
+
+    @content.setter
+    def content(self, value: Any) -> None:
+        self._descriptor.__set__(self._instance, value)
+
+
 class Change(NamedTuple):
     """A place, the object there, and the object to replace it."""
 
@@ -89,19 +129,35 @@ def changes(namespace: Namespace) -> list[Change]:
     """Find the objects to replace in a module, or in the globals of generated code."""
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
-    codes = rewritten([function.__code__ for function in search.functions], namespace)
-    names = {MARK: True, **_builtins_for(namespace), **(NAMES if codes else {})}
+    names = {MARK: True, **_builtins_for(namespace)}
     added = [
         Change(Place(namespace, name, is_item=True), ABSENT, value)
         for name, value in names.items()
         if name not in namespace
     ]
-    new = [
-        Change(Place(function, "__code__"), function.__code__, codes[function.__code__])
-        for function in search.functions
-        if function.__code__ in codes
-    ]
-    return added + found + new
+    return added + found + _new_codes(search, {})
+
+
+def _new_codes(
+    search: _Search, originals: dict[int, CodeType], *, stores: bool = False
+) -> list[Change]:
+    """Find the functions whose code is written anew, each beside its own globals.
+
+    `originals` has the codes that were written by hand, by the identities of their functions.
+    """
+    found: list[Change] = []
+    by_globals: dict[int, list[FunctionType]] = {}
+    for function in search.functions:
+        by_globals.setdefault(id(function.__globals__), []).append(function)
+    for functions in by_globals.values():
+        given = {f: originals.get(id(f), f.__code__) for f in functions}
+        codes = rewritten(given.values(), functions[0].__globals__, stores=stores)
+        found += [
+            Change(Place(function, "__code__"), function.__code__, codes[code])
+            for function, code in given.items()
+            if code in codes
+        ]
+    return found
 
 
 def _builtins_for(namespace: Namespace) -> dict[str, Any]:
@@ -117,21 +173,8 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
     """
     search = _Search(namespace)
     list(search.in_dictionary(namespace, 0))
-    own = {id(c.place.holder): c.old for c in before if c.place.name == "__code__"}
-    originals = {f: own.get(id(f), f.__code__) for f in search.functions}
-    codes = rewritten(originals.values(), namespace, stores=True)
-    return [
-        *(
-            Change(Place(namespace, name, is_item=True), ABSENT, value)
-            for name, value in (STORING | NAMES).items()
-            if codes and name not in namespace
-        ),
-        *(
-            Change(Place(function, "__code__"), function.__code__, codes[original])
-            for function, original in originals.items()
-            if original in codes
-        ),
-    ]
+    originals = {id(c.place.holder): c.old for c in before if c.place.name == "__code__"}
+    return _new_codes(search, originals, stores=True)
 
 
 class _Search:
@@ -140,6 +183,7 @@ class _Search:
     def __init__(self, namespace: Namespace) -> None:
         self.functions: list[FunctionType] = []
         self._namespace = namespace
+        self._package = package_of(str(namespace.get("__name__") or ""))
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
 
     def in_dictionary(self, values: dict[Any, Any], depth: int) -> Iterator[Change]:
@@ -161,6 +205,10 @@ class _Search:
         stand_in = stand_in_of(value)
         if stand_in is not None:
             yield Change(place, value, stand_in)
+        elif type_of(value) is TUPLE:
+            parts = tuple(map(_or_itself, value))
+            if any(a is not b for a, b in zip(parts, value, strict=True)):
+                yield Change(place, value, parts)
         elif type_of(value) is np.vectorize:  # in its place, for those who have it already
             yield Change(Place(value, "__class__"), np.vectorize, drop_in.vectorize)
         yield from self._inside(value, depth)
@@ -171,26 +219,68 @@ class _Search:
         if kind is ModuleType or kind is BuiltinFunctionType or id(value) in self._seen:
             return
         self._seen.add(id(value))
-        if kind is FunctionType:
+        if kind in (DICT, LIST, TUPLE):
+            if depth < DEPTH:
+                yield from self._in_container(value, depth + 1)
+        elif kind is FunctionType:
             yield from self._in_function(value)
-        elif kind is DICT and depth < DEPTH and "__builtins__" not in value:  # of another module
-            yield from self.in_dictionary(value, depth + 1)
-        elif kind is LIST and depth < DEPTH:
-            yield from self._in_list(value, depth + 1)
-        elif isinstance(value, type):
-            is_own = value.__module__ == self._namespace.get("__name__")
+        elif kind is MethodType:
+            yield from self._inside(value.__func__, depth)
+            yield from self._inside(value.__self__, depth)
+        elif issubclass(kind, type):
+            is_own = attribute_or_none(value, "__module__") == self._namespace.get("__name__")
             if is_own and not value.__flags__ & IMMUTABLE:
                 yield from self._in_class(value)
         else:
-            for owner, names in HOLDING.items():
-                if isinstance(value, owner):
-                    for name in names:
-                        yield from self._inside(getattr(value, name), depth)
-            compiled = getattr(value, "__dict__", {}).get("py_func")  # by Numba
-            yield from self._inside(compiled, depth)
+            yield from self._in_instance(value, kind, depth)
+
+    def _in_container(self, values: Any, depth: int) -> Iterator[Change]:
+        if type_of(values) is LIST:
+            yield from self._in_list(values, depth)
+        elif type_of(values) is TUPLE:
+            for part in values:
+                yield from self._inside(part, depth)
+        elif "__builtins__" not in values:  # of another module
+            yield from self.in_dictionary(values, depth)
+
+    def _in_instance(self, value: Any, kind: type[Any], depth: int) -> Iterator[Change]:
+        """Search the attributes of an instance of the package's, or of a holder of functions."""
+        if self._is_own_class(kind) and depth < DEPTH:
+            yield from self.in_dictionary(attributes_of(value), depth + 1)
+            yield from self._in_slots(value, kind, depth)
+        for owner, names in HOLDING.items():
+            if issubclass(kind, owner):
+                for name in names:
+                    yield from self._inside(attribute_or_none(value, name), depth)
+        compiled = attributes_of(value).get("py_func")  # by Numba
+        yield from self._inside(compiled, depth)
+
+    def _is_own_class(self, kind: type[Any]) -> bool:
+        """Tell if instances of a class belong to the package."""
+        module = attribute_or_none(kind, "__module__")
+        return isinstance(module, str) and self._is_of(module)
+
+    def _in_slots(self, value: Any, kind: type[Any], depth: int) -> Iterator[Change]:
+        for owner in kind.__mro__[:-1]:
+            for slot in list(owner.__dict__.values()):
+                if type_of(slot) is MemberDescriptorType and owner.__module__ != "builtins":
+                    place = Place(Slot(slot, value), "content")
+                    found = place.read()
+                    if found is not ABSENT and type_of(found) not in CONSTANTS:
+                        yield from self._at(place, found, depth + 1)
+
+    def _is_own(self, function: Any) -> bool:
+        """Tell if a function belongs to the package, or to the given function."""
+        names = function.__globals__
+        return names is self._namespace or self._is_of(str(names.get("__name__") or ""))
+
+    def _is_of(self, module: str) -> bool:
+        is_given = isinstance(self._namespace, Given)
+        package = package_of(module)
+        return package not in NEVER_ADAPTED if is_given else package == self._package
 
     def _in_function(self, function: Any) -> Iterator[Change]:
-        is_own = function.__globals__ is self._namespace
+        is_own = self._is_own(function)
         if is_own:
             self.functions.append(function)
         if is_own and function.__defaults__:
@@ -206,7 +296,7 @@ class _Search:
                 continue
             place = Place(cell, "cell_contents")
             yield from self._at(place, value, 0) if is_own else self._inside(value, 0)
-        yield from self._inside(getattr(function, "__wrapped__", None), 0)
+        yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:
         for name, value in list(kind.__dict__.items()):

@@ -12,6 +12,7 @@ import ast
 import contextlib
 import linecache
 import operator
+import warnings
 from opcode import opname
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import Stores
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ours: Any = drop_in
-METHODS = frozenset({"astype", "copy", "dot", "ndarray"})
+METHODS = frozenset({"__array__", "astype", "copy", "dot", "ndarray"})
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
@@ -39,6 +41,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
             return np.dot(owner, *args, **options)
         if is_differentiating() and owner.dtype.kind in "fc":
             return getattr(ours.array(owner), name)(*args, **options)
+    elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
+        return owner
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)
@@ -81,7 +85,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_new__": new_array,
     "__gradwrap_join__": join,
 }
-"""The objects that the new code refers to, by its global names."""
+"""The functions that the new code calls, as in `storing`."""
 
 
 class _Calls(ast.NodeTransformer):
@@ -127,9 +131,10 @@ class _Calls(ast.NodeTransformer):
         return None
 
 
+FUNCTIONS = STORING | NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILDING = frozenset({"BUILD_LIST"})
-DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
+DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
@@ -137,11 +142,13 @@ def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
     if is_key and isinstance(arg, ast.Tuple):
         arg.elts = [_joined(part) for part in arg.elts]
         return arg
+    if is_key and isinstance(arg, ast.Name):
+        return arg  # perhaps a tuple of keys
     return _call("__gradwrap_join__", [arg], [], arg) if isinstance(arg, DISPLAYS) else arg
 
 
 def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr) -> ast.Call:
-    function = ast.copy_location(ast.Name(name, ast.Load()), at)
+    function = ast.copy_location(ast.Constant(name), at)
     return ast.copy_location(ast.Call(function, args, keywords), at)
 
 
@@ -160,11 +167,11 @@ def rewritten(
     for file, olds in needing.items():
         source = "".join(linecache.getlines(file, namespace))
         with contextlib.suppress(SyntaxError, ValueError):  # it is not the source
-            tree = ast.parse(source, file)
-            before = _by_place(compile(tree, file, "exec", dont_inherit=True))
+            tree = _parsed(source, file)
+            before = _by_place(_compiled(tree, file))
             changed = _Calls(namespace).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
-            after = _by_place(compile(changed, file, "exec", dont_inherit=True))
+            after = _by_place(_with_functions(_compiled(changed, file)))
             found |= {
                 old: after[_place(old)]
                 for old in olds
@@ -173,6 +180,30 @@ def rewritten(
                 and before[_place(old)] != after[_place(old)]
             }
     return found
+
+
+def _parsed(source: str, file: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source, file)
+
+
+def _compiled(tree: Any, file: str) -> CodeType:
+    """Compile a source whose warnings were shown when it was imported."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(tree, file, "exec", dont_inherit=True)
+
+
+def _with_functions(code: CodeType) -> CodeType:
+    """Return code whose constants are our functions where they were their names."""
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            constants.append(_with_functions(value))
+        else:
+            constants.append(FUNCTIONS.get(value, value) if isinstance(value, str) else value)
+    return code.replace(co_consts=tuple(constants))
 
 
 def _needs(code: CodeType) -> bool:

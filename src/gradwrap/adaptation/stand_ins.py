@@ -10,10 +10,13 @@ import cmath as _cmath
 import functools
 import importlib
 import math as _math
+import operator
+from contextvars import ContextVar
 from importlib.machinery import ExtensionFileLoader
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 import gradwrap.numpy as drop_in
@@ -24,16 +27,20 @@ from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, withou
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.code import STANDARD
-from gradwrap.core.values.dynamic import TYPE, type_of
+from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.errors import NoRuleError
+from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ARRAYS = (_np.ndarray, _np.generic)
 _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
+compiled_as: ContextVar[str] = ContextVar("gradwrap_compiled", default="refused")
+"""How the functions of compiled modules are differentiated: "refused" or "numerical"."""
 OWN_LIBRARIES = STANDARD | {"gradwrap", "numpy", "scipy"}
 """Libraries whose compiled functions are met by other ways."""
 
@@ -47,9 +54,9 @@ def stand_in_of(value: Any) -> Any:
     make = _BY_TYPE.get(kind) or _BY_NAME.get(kind.__name__)
     if make is not None:
         return make(value)
-    if isinstance(value, TYPE):
+    if issubclass(kind, TYPE):
         return _of_scipy(value)
-    if "py_func" in getattr(value, "__dict__", ()):
+    if "py_func" in attributes_of(value):
         return _uncompiled(value)
     return _of_scipy(value) if callable(value) else None
 
@@ -81,7 +88,7 @@ def _in_numpy(value: Any) -> Any:
     known = _table.get(id(value))
     if known is not None:
         return known[1]
-    is_numpys = isinstance(value, ModuleType) and _library(value.__name__) == "numpy"
+    is_numpys = issubclass(type_of(value), ModuleType) and _library(value.__name__) == "numpy"
     return _like(value) if is_numpys else None
 
 
@@ -92,7 +99,9 @@ def _or_itself(value: Any) -> Any:
 
 def _of_module(module: ModuleType) -> ModuleType | None:
     """Return the stand-in of a SciPy module or a compiled module, or None."""
-    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    if module.__name__.startswith("array_api_compat.numpy"):
+        return _compatible(module)
+    loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)
         return found
@@ -103,13 +112,32 @@ def _of_module(module: ModuleType) -> ModuleType | None:
     return _like(module)
 
 
+def _array_namespace(*xs: Any, **options: Any) -> Any:
+    """Do what `array_namespace` does; for variables, as for the arrays of NumPy in their place."""
+    if any(isinstance(x, AnyWrapper) and isinstance(innermost(x), ARRAYS) for x in xs):
+        xs = tuple(_np.zeros(0) if isinstance(x, AnyWrapper) else x for x in xs)
+        return stand_in_of(array_api_compat.array_namespace(*xs, **options))
+    return array_api_compat.array_namespace(*xs, **options)
+
+
+def _compatible(module: ModuleType) -> ModuleType:
+    """Copy a module of the standard's names, whose own functions are those of NumPy in Python."""
+    for name, value in vars(module).items():
+        known: Any = _table.get(id(getattr(_np, name, None)))
+        if type_of(value) is FunctionType and _library(value.__module__) != "numpy" and known:
+            _enter(value, known[1])
+    return _like(module)
+
+
 def _library(name: str) -> str:
     return name.partition(".")[0]
 
 
 def _of_scipy(value: Any) -> Any:
     """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    name = attribute_or_none(
+        value, "__name__" if issubclass(type_of(value), ModuleType) else "__module__"
+    )
     if not isinstance(name, str) or _library(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
@@ -154,9 +182,14 @@ def _partial(value: Any) -> Any:
     return functools.partial(stand_in, *value.args, **value.keywords)
 
 
+def _static(value: Any) -> Any:
+    stand_in = stand_in_of(value.__func__)
+    return None if stand_in is None else staticmethod(stand_in)
+
+
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
-    return _by_kind(value) if hasattr(value, "registry") else _of_scipy(value)
+    return _by_kind(value) if "registry" in attributes_of(value) else _of_scipy(value)
 
 
 def _by_kind(generic: Any) -> Any:
@@ -194,9 +227,29 @@ def _uncompiled(dispatcher: Any) -> Any:
     return stand_in
 
 
+def _slot(descriptor: Any) -> Any:
+    """Make a stand-in for a special method of `float` or `complex`, such as `float.__mul__`."""
+    name: str = descriptor.__name__
+    if descriptor.__objclass__ not in (float, complex):
+        return None
+    forwards = name.replace("__r", "__", 1)
+    is_swapped = not hasattr(operator, name) and hasattr(operator, forwards)
+    apply = getattr(operator, forwards if is_swapped else name, None)
+
+    @functools.wraps(descriptor)
+    def stand_in(value: Any, *args: Any) -> Any:
+        if are_plain((value, *args), {}):
+            return descriptor(value, *args)
+        if apply is None:
+            return getattr(value, name)(*args)
+        return apply(*args, value) if is_swapped else apply(value, *args)
+
+    return stand_in
+
+
 def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
-    module = getattr(function, "__module__", None)
+    module = attribute_or_none(function, "__module__")
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return None
     path = f"{module}.{function.__name__}"
@@ -206,10 +259,13 @@ def _compiled(function: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
         if is_recorded([args, options]):
+            if compiled_as.get() == "numerical":
+                return numerical(function)(*args, **options)
             raise NoRuleError(
                 f"{path} is compiled code, and an argument is tracked. Fix: make the function that "
                 f"you call one operation with f = gradwrap.primitive(f), and give it its "
-                "derivative with gradwrap.defvjp(f, ...)."
+                "derivative with gradwrap.defvjp(f, ...); or take its derivative by differences, "
+                'with gradwrap.adapting(f, compiled="numerical") or gradwrap.numerical.'
             )
         named = {name: unwrapped_key(value) for name, value in options.items()}
         return function(*map(unwrapped_key, args), **named)
@@ -233,6 +289,7 @@ def _generator(rng: Any) -> Any:
 _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     FunctionType: _function,
     functools.partial: _partial,
+    staticmethod: _static,
     ModuleType: _of_module,
     MethodType: _method,
     _np.random.Generator: _generator,
@@ -244,11 +301,14 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
     "DUFunc": _uncompiled_ufunc,
+    "wrapper_descriptor": _slot,
+    "method_descriptor": _slot,
 }
 """By the name of the type: each compiled module has one of its own."""
 
 for _pair in (
     *CLASSES,
+    (array_api_compat.array_namespace, _array_namespace),
     *((_original, BUILTINS[_original.__name__]) for _original in (isinstance, hasattr)),
     *numpy_functions(),
     *math_functions(_math),

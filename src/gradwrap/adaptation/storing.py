@@ -111,7 +111,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_update__": update,
     "__gradwrap_slice__": slice,
 }
-"""The objects that the new code refers to, by its global names."""
+"""The functions that the new code calls. They are constants of it, under these names until then."""
 
 
 class Stores(ast.NodeTransformer):
@@ -261,4 +261,4 @@ def _key(key: ast.expr) -> ast.expr:
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(args), [])
+    return ast.Call(ast.Constant(name), list(args), [])

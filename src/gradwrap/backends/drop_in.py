@@ -22,7 +22,7 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.modes import entered, is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, make_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, innermost, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, by_type
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -153,7 +153,7 @@ def _new(
 ) -> Any:
     """Make a new array by gradwrap's implementation of a creation function."""
     name = native.__name__
-    make = _full if name == "full" else IMPLEMENTATIONS.get(getattr(np, name))
+    make = OWN.get(name) or IMPLEMENTATIONS.get(getattr(np, name))
     if name.endswith("_like"):
         args = tuple(
             xp.asarray(a) if i == 0 and isinstance(a, SEQUENCE) else a for i, a in enumerate(args)
@@ -171,6 +171,21 @@ def _full(
     found = xp.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
     lay_out(found, np.empty(shape, order=order))
     return found
+
+
+def _arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, **options: Any) -> Any:
+    """Return `start + step * [0, 1, ...]`; how many there are has no derivative."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    bounds: list[Any] = [np.asarray(native(value)) for value in (start, stop, step)]
+    make: Any = np.arange
+    plain: Any = make(*bounds, **options)
+    if plain.dtype.kind not in "fc":
+        return plain
+    return start + step * xp.asarray(np.arange(plain.size, dtype=plain.dtype))
+
+
+OWN: dict[str, Callable[..., Any]] = {"arange": _arange, "full": _full}
+"""The creation functions that have an implementation here."""
 
 
 def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[..., Any]:

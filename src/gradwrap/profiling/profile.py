@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,17 +90,27 @@ class profile:  # noqa: N801  a context manager
             one.__exit__(None, None, None)
 
 
+_lock = threading.Lock()
+_tracing_now: list[str] = []
+"""An entry for each profile that needs traces, after one if the last of them is to stop tracing."""
+
+
 @contextmanager
 def _tracing() -> Generator[None]:
     """Trace Python's memory, unless tracing is on already."""
-    is_tracing = tracemalloc.is_tracing()
-    if not is_tracing:
-        tracemalloc.start()
+    with _lock:
+        if not _tracing_now and not tracemalloc.is_tracing():
+            tracemalloc.start()
+            _tracing_now.append("to stop")
+        _tracing_now.append("")
     try:
         yield
     finally:
-        if not is_tracing:
-            tracemalloc.stop()
+        with _lock:
+            _tracing_now.pop()
+            if _tracing_now == ["to stop"]:
+                _tracing_now.clear()
+                tracemalloc.stop()
 
 
 class _Telling(Watching):

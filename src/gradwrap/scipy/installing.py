@@ -81,12 +81,14 @@ def _install_function(row: Row) -> Callable[[], None]:
     had_signature = function.__dict__.get("__signature__")
     row.original = copy
     answer = row.kind.stand_in(row) or dispatching(row, copy)
-    function.__code__ = calling(answer, function.__code__)
+    function.__code__ = ours = calling(answer, function.__code__)
     function.__defaults__ = function.__kwdefaults__ = None
     function.__signature__ = signature
 
     def undo() -> None:
-        function.__code__, function.__defaults__, function.__kwdefaults__ = before
+        code, function.__defaults__, function.__kwdefaults__ = before
+        if function.__code__ is ours:  # and not another tool's
+            function.__code__ = code
         if had_signature is None:
             del function.__signature__
         else:

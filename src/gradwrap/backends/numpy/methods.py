@@ -71,6 +71,8 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
         return _view_as(x, kind)
     if dtype is not None and dtype != x.dtype:
+        if not is_recorded(x):
+            return native(x).view(dtype)
         raise TrackedValueError(
             f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
             "derivative. Fix: x.astype(dtype) converts the values."

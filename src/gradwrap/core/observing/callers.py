@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.called import called_at, remedy_of_call
@@ -210,22 +211,39 @@ def conversions(caller: Caller | None) -> str:
     return f"{use}; or take .detach() (an array) or .item() (a number) if no gradient is wanted."
 
 
-class _Refusal(NamedTuple):
+class Refusal(NamedTuple):
+    """An error of a conversion, and the line of code that asked for it."""
+
     error: type[GradwrapError]
     message: str
     code: CodeType
     line: int
 
 
-_latest: ContextVar[_Refusal | None] = ContextVar("gradwrap_refusal", default=None)
+noted: ContextVar[Refusal | None] = ContextVar("gradwrap_refusal", default=None)
 """The last refusal of a conversion. C code that asked for it may put its own error in the place."""
 
 
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
-        _latest.set(_Refusal(type(error), str(error), caller.code, caller.line))
+        noted.set(Refusal(type(error), str(error), caller.code, caller.line))
     return error
+
+
+def check_caught(since: Refusal | None, out: object) -> None:
+    """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
+
+    `since` is what was noted before the code ran.
+    """
+    latest = noted.get()
+    if latest is None or latest is since or is_recorded(out):
+        return
+    noted.set(None)
+    raise latest.error(
+        f"{latest.message} The code has caught this error, and its result depends on nothing "
+        "tracked: a gradient would be zero."
+    )
 
 
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
@@ -254,8 +272,8 @@ def latest_refusal(error: BaseException) -> GradwrapError | None:
     C code that calls back before it looks at an error runs the callback with the error pending.
     Python may then fail to find an attribute. The latest refusal is forgotten.
     """
-    latest, caller = _latest.get(), caller_of(error)
-    _latest.set(None)
+    latest, caller = noted.get(), caller_of(error)
+    noted.set(None)
     if latest is None or caller is None:
         return None
     lines = [(frame.f_code, line) for frame, line, _ in _inwards(error.__traceback__)]

@@ -39,8 +39,12 @@ class Observer(Protocol):
 
 
 _performers: weakref.WeakKeyDictionary[FunctionType, Performer] = weakref.WeakKeyDictionary()
-_codes: weakref.WeakKeyDictionary[FunctionType, CodeType] = weakref.WeakKeyDictionary()
-_current: ContextVar[Observer | None] = ContextVar("gradwrap_observer", default=None)
+_codes: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, CodeType]] = (
+    weakref.WeakKeyDictionary()
+)
+"""The code of each observed function, before and since."""
+_current: ContextVar[tuple[Observer, ...]] = ContextVar("gradwrap_observer", default=())
+"""The observers of a context, the innermost last. They need not leave in that order."""
 _lock = threading.RLock()
 _count = 0
 
@@ -68,28 +72,33 @@ class observing:  # noqa: N801  a context manager
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
-        self._outside: list[Observer | None] = []
 
     def __enter__(self) -> Self:
         global _count  # noqa: PLW0603  the functions belong to all threads
-        self._outside.append(_current.get())
         with _lock:
             _count += 1
             if _count == 1:
                 for function, performer in list(_performers.items()):
                     _exchange(function, performer)
-        _current.set(self._observer)
+        _current.set((*_current.get(), self._observer))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         global _count  # noqa: PLW0603  likewise
-        _current.set(self._outside.pop())
+        _current.set(without_last(_current.get(), self._observer))
         with _lock:
             _count -= 1
             if not _count:
-                for function, code in list(_codes.items()):
-                    function.__code__ = code
+                for function, (before, ours) in list(_codes.items()):
+                    if function.__code__ is ours:
+                        function.__code__ = before
                 _codes.clear()
+
+
+def without_last(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    """Return a tuple without the last place of a value; unchanged if the value is not there."""
+    places = [at for at, one in enumerate(values) if one is value]
+    return (*values[: places[-1]], *values[places[-1] + 1 :]) if places else values
 
 
 def _exchange(function: FunctionType, performer: Performer) -> None:
@@ -97,13 +106,14 @@ def _exchange(function: FunctionType, performer: Performer) -> None:
     current = _current.get
 
     def observed(*args: Any, **kwargs: Any) -> Any:
-        observer = current()
-        if observer is None:
+        observers = current()
+        if not observers:
             return own(*args, **kwargs)
-        return observer(performer, own, args, kwargs)
+        return observers[-1](performer, own, args, kwargs)
 
-    _codes[function] = function.__code__
-    function.__code__ = calling(observed, function.__code__)
+    made = calling(observed, function.__code__)
+    _codes[function] = function.__code__, made
+    function.__code__ = made
 
 
 def copy_of(function: FunctionType) -> FunctionType:

@@ -74,6 +74,10 @@ class Watch(NamedTuple):
             return Packed(pack(array), unpack, array)
 
 
+_left: list[tuple[Any, Any]] = []
+"""What contexts made that were left before those inside of them, and what was outside."""
+
+
 class Watching:
     """A context manager that watches recordings or inspects backward passes."""
 
@@ -85,7 +89,7 @@ class Watching:
     """Functions that read and write what the context asks for, and what to start from."""
 
     def __init__(self) -> None:
-        self._outside: list[Any] = []
+        self._entered: list[tuple[Any, Any]] = []
 
     def _watch(self, outside: Any) -> Any:
         """Return the watch inside of this context, made from the outer watch."""
@@ -93,13 +97,25 @@ class Watching:
 
     def __enter__(self) -> Self:
         current, change, nothing = self._state
-        self._outside.append(current())
-        change(self._watch(current() or nothing))
+        outside = current()
+        made = self._watch(outside or nothing)
+        made = made._replace() if made is outside else made  # an object of its own
+        self._entered.append((made, outside))
+        change(made)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         # not by a token: a generator may be closed in another context than it was started in
-        self._state[1](self._outside.pop())
+        current, change, _ = self._state
+        made, outside = self._entered.pop()
+        if current() is not made:  # another has been entered since, and leaves later
+            _left.append((made, outside))
+            return
+        for entry in reversed(_left.copy()):
+            if entry[0] is outside:
+                _left.remove(entry)
+                outside = entry[1]
+        change(outside)
 
 
 class Observation:

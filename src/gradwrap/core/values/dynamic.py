@@ -57,3 +57,21 @@ def is_immutable(value: Any) -> bool:
     """Tell if a value cannot be written to: a number, a slice, or a tuple of these."""
     parts: Any = value if isinstance(value, TUPLE) else (value,)
     return IMMUTABLE.issuperset(map(type_of, parts))
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object holds itself, without running code of its class."""
+    try:
+        found: Any = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    own: dict[str, Any] = found if type_of(found) is DICT else {}
+    return own
+
+
+def attribute_or_none(value: Any, name: str) -> Any:
+    """Return an attribute; None if there is none, or if looking at it raises any error."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001  stand-ins for missing packages raise ImportError
+        return None

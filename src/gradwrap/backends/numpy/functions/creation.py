@@ -95,6 +95,9 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
 def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) -> Any:
     order = memory_order(order)
     a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
+    if dtype is not None and np.dtype(dtype).kind not in "biufc":  # texts, dates, objects
+        made: Any = getattr(np, name.removesuffix("_like"))
+        return made(a.shape if shape is None else sizes(shape), *filling, dtype=dtype)
     if shape is None and not filling:
         found = getattr(xp, name)(a, dtype=dtype)
         return found if order == "K" else in_order(found, order, a)

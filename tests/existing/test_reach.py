@@ -1,0 +1,287 @@
+"""Everything that a given function reaches is adapted; constants stay as NumPy's are."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import NoRuleError, TrackedValueError
+from lambdas import fn
+from packages import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+X = np.array([0.5, 1.5])
+TABLE = np.arange(6.0).reshape(2, 3)
+
+
+def differences(function: Callable[[Any], Any]) -> Any:
+    steps = 1e-6 * np.eye(2)
+    return np.array([(function(X + e) - function(X - e)) / 2e-6 for e in steps])
+
+
+def check(function: Callable[[Any], Any]) -> None:
+    """Compare both modes with differences, twice: the second call does not search again."""
+    adapted = gw.adapting(function)
+    for _ in range(2):
+        assert np.allclose(gw.grad(adapted)(X), differences(function), rtol=1e-5)
+    forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
+    assert np.allclose(forward, differences(function), rtol=1e-5)
+
+
+def closed_over() -> Any:
+    table, limit, convert = TABLE.copy(), float, (np.asarray,)
+
+    def inner(p: Any) -> Any:
+        b = table.copy()
+        b[:, 1] = p
+        return np.sum(b**2) + limit(p[0]) + convert[0](p)[1]
+
+    return inner
+
+
+def nested(x: Any) -> Any:
+    def inner(y: Any) -> Any:
+        out = TABLE.copy()
+        out[0, :2] = y
+        return np.sum(out**2)
+
+    sine = fn(lambda y: math.sin(y[0]))
+    return inner(x) + sine(x)
+
+
+def scaled(scale: float, x: Any) -> Any:
+    return math.sin(x[0]) * scale
+
+
+class Slotted:
+    __slots__ = ("functions", "limit")
+
+    def __init__(self) -> None:
+        self.limit = float
+        self.functions = {"sin": math.sin}
+
+    def run(self, x: Any) -> Any:
+        return self.limit(x[0]) * self.functions["sin"](x[1])
+
+
+class Held:
+    scale = staticmethod(math.exp)
+
+    def __init__(self) -> None:
+        self.limit = float
+        self.functions = (np.asarray, math.sin)
+
+    def run(self, x: Any) -> Any:
+        convert, sin = self.functions
+        return self.limit(x[0]) * convert(x)[1] + sin(x[0]) + self.scale(x[1])
+
+
+HELD = Held()
+TABLE_OF_LAMBDAS: dict[str, Callable[[Any], Any]] = {
+    "square": lambda x: np.sum(np.asarray(x) ** 2),
+    "exp": lambda x: math.exp(x[0]),
+}
+
+
+def from_a_table(x: Any) -> Any:
+    return TABLE_OF_LAMBDAS["square"](x) + TABLE_OF_LAMBDAS["exp"](x)
+
+
+def imported_inside(x: Any) -> Any:
+    from math import cos
+
+    return cos(x[0]) * x[1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        closed_over(),
+        nested,
+        Slotted().run,
+        Held().run,
+        fn(lambda x: HELD.run(x)),
+        functools.partial(closed_over()),
+        functools.partial(scaled, 2.0),
+        from_a_table,
+        imported_inside,
+    ],
+    ids=[
+        *("closure", "nested", "slots", "bound method", "instance", "partial", "partial lambda"),
+        *("lambdas in a table", "import"),
+    ],
+)
+def test_what_the_function_reaches(function: Callable[[Any], Any]) -> None:
+    check(function)
+    assert HELD.functions[1] is math.sin
+    assert HELD.limit is float
+
+
+def test_a_function_of_scipy_in_the_function_itself() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    check(lambda x: stats.norm.logpdf(x).sum())
+
+
+def test_the_function_may_be_a_builtin() -> None:
+    assert gw.grad(gw.adapting(math.sin))(0.3) == pytest.approx(math.cos(0.3))
+
+
+def test_instances_that_were_made_at_import(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Channel(str):
+            def __new__(cls, name):
+                made = super().__new__(cls, name)
+                made.limit = float
+                return made
+        class Space:
+            channels = (Channel("a"), Channel("b"))
+        SPACES = {"one": Space()}
+        def run(x):
+            return sum(c.limit(v) ** 2 for c, v in zip(SPACES["one"].channels, x))
+        def wrapped(f):
+            def call(*args): return f(*args)
+            return call
+        sin = wrapped(math.sin)
+        """,
+    )
+    check(package.run)
+    check(lambda x: package.sin(x[0]) * x[1])
+    assert package.Space.channels[0].limit is float
+
+
+CONSTANTS: dict[str, Callable[[Any], Any]] = {
+    "view": lambda x: np.array([1.5, 2.5]).view(np.int64)[0] * 0 + np.sum(x),
+    "key": lambda x: {1.5: 3.0}[np.array([0.5, 1.5])[1]] * x[0] + np.sum(np.array([x[1]])),
+    "isinstance": lambda x: x[0] * isinstance(np.zeros(2)[0], float) + x[1],
+    "format": lambda x: x[0] * float(f"{np.ones(2)[0]:.1f}") + x[1] ** 2,
+    "zeros of objects": lambda x: np.sum(x) * len(np.zeros_like(x, dtype=object)),
+    "strings": lambda x: np.where(np.array(["a", "b"]) == "a", x, 2.0 * x).sum(),
+}
+
+
+def labelled(x: Any) -> Any:
+    values = np.asarray(x) * 2.0
+    labels = np.full_like(values, "a", dtype=object)
+    labels[values < 2.5] = "b"
+    return np.sum(values[labels == "b"] ** 2)
+
+
+@pytest.mark.parametrize("function", [*CONSTANTS.values(), labelled], ids=[*CONSTANTS, "labels"])
+def test_constants_are_as_numpys(function: Callable[[Any], Any]) -> None:
+    check(function)
+
+
+def test_a_list_of_tracked_values_beside_an_array() -> None:
+    def entropy(x: Any) -> Any:
+        values = list(x)
+        return np.sum(values * np.log2(values))
+
+    check(entropy)
+
+
+VECTORIZED: dict[str, Callable[[Any], Any]] = {
+    "None": lambda x: np.vectorize(fn(lambda a, b, lo: a * b))(np.array([0.3, 0.4]), x, None),
+    "keyword": lambda x: np.vectorize(fn(lambda a, scale: a * scale))(x, scale=x[0]),
+    "function": lambda x: np.vectorize(fn(lambda f, a: f(a)))(np.sin, x),
+    "excluded": lambda x: np.vectorize(fn(lambda a, p: p[0] * a), excluded={1})(x, x),
+    "signature": lambda x: np.vectorize(np.dot, signature="(n),(n)->()")(np.ones((3, 2)) * x, x),
+    "two results": lambda x: np.vectorize(
+        fn(lambda a: (np.sum(a), a * a[0])), signature="(n)->(),(n)"
+    )(np.ones((3, 2)) * x)[1],
+}
+
+
+@pytest.mark.parametrize("name", VECTORIZED)
+def test_options_of_vectorize(name: str) -> None:
+    check(lambda x: np.sum(VECTORIZED[name](x) ** 2))
+
+
+def test_nditer() -> None:
+    def run(x: Any) -> Any:
+        out = np.zeros(2)
+        values: Any = np.nditer(x)
+        for i, value in enumerate(values):
+            out[i] = value * value
+        return out.sum()
+
+    check(run)
+    with pytest.raises(NoRuleError, match=r"np.nditer\(x\) alone"):
+        gw.grad(gw.adapting(lambda x: next(np.nditer([x, x]))[0]))(X)
+
+
+def caught(x: Any) -> Any:
+    try:
+        return math.sqrt(float(x[0]))
+    except ValueError:
+        return math.inf
+
+
+def test_a_refusal_that_the_code_catches_is_raised() -> None:
+    with pytest.raises(TrackedValueError, match="The code has caught this error"):
+        gw.grad(caught)(X)
+    check(caught)
+
+
+def test_a_refusal_may_be_caught_if_the_result_is_tracked() -> None:
+    def retried(x: Any) -> Any:
+        try:
+            return math.sqrt(float(x[0]))
+        except ValueError:
+            return np.sqrt(x[0])
+
+    assert np.allclose(gw.grad(retried)(X), differences(retried), rtol=1e-5)
+
+
+def test_methods_of_builtin_numbers() -> None:
+    functions = {name: getattr(float, name) for name in ("__mul__", "__rsub__", "__neg__")}
+
+    def run(x: Any) -> Any:
+        product = functions["__mul__"](x[0], x[1])
+        return functions["__rsub__"](product, 2.0) + functions["__neg__"](x[1])
+
+    check(run)
+
+
+def test_arange_between_tracked_numbers() -> None:
+    check(lambda x: np.sum(np.arange(x[0], x[1] + 2.0, 0.4) ** 2))
+
+
+def test_an_object_that_makes_an_array_of_itself(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Cell:
+            def __init__(self, array): self.array = array
+            def __array__(self, dtype=None, copy=None): return self.array
+        def run(x):
+            cell = Cell(np.zeros((2, 2)))
+            cell.array[0] = x
+            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__())
+        """,
+    )
+    check(package.run)
+
+
+def test_namespaces_of_array_api_compat(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from array_api_compat import array_namespace, numpy as default
+        def run(x):
+            xp = array_namespace(x, np.ones(2))
+            y = xp.asarray(default.asarray(x)[0])
+            y[y < 0] = 0.0
+            return xp.sum(xp.sqrt(y)) + xp.sum(xp.concat([x, x]))
+        """,
+    )
+    check(package.run)
