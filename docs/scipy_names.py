@@ -127,8 +127,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "interpolate": {
         "classes of plain data": (
-            "AAA BPoly BivariateSpline CloughTocher2DInterpolator LSQBivariateSpline "
-            "LSQSphereBivariateSpline NdBSpline NdPPoly Rbf RectSphereBivariateSpline "
+            "BivariateSpline LSQBivariateSpline "
+            "LSQSphereBivariateSpline NdPPoly Rbf RectSphereBivariateSpline "
             "SmoothBivariateSpline SmoothSphereBivariateSpline interp2d"
         ),
         "modules": ("fitpack fitpack2 interpnd interpolate ndgriddata polyint rbf"),
@@ -197,9 +197,9 @@ NAMES: dict[str, dict[str, str]] = {
         "errors and warnings": ("ArpackError ArpackNoConvergence MatrixRankWarning"),
         "classes of plain data": "LaplacianNd LinearOperator SuperLU",
         "no rule: tried by its array-API path": (
-            "aslinearoperator eigs eigsh expm funm_multiply_krylov "
-            "inv is_sptriangular lobpcg lsmr lsqr matrix_power onenormest "
-            "spbandwidth spilu spsolve_triangular svds use_solver"
+            "aslinearoperator eigs expm funm_multiply_krylov "
+            "inv is_sptriangular lobpcg matrix_power onenormest "
+            "spbandwidth spilu spsolve_triangular use_solver"
         ),
         "modules": "dsolve eigen interface isolve matfuncs",
     },

@@ -13,6 +13,8 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.compiler.__main__ import main
+from gradwrap.compiler.tracing import tape
+from gradwrap.compiler.tracing.tape import Library
 from gradwrap.errors import CompileError, CompileWarning
 
 if TYPE_CHECKING:
@@ -445,6 +447,49 @@ def test_check_says_why_there_is_no_program_for_tracked_arrays() -> None:
     x: Any = gw.wrap(np.ones(3), requires_grad=True)
     with pytest.raises(CompileError, match=r"tracked arrays.*Fix: check plain arrays"):
         gw.compile(doubled).check(x)
+
+
+# The two runs of a trace --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("most", "performed"), [(1 << 28, 1), (0, 2)])
+def test_the_second_run_uses_the_results_of_the_first_up_to_a_size(
+    monkeypatch: pytest.MonkeyPatch, most: int, performed: int
+) -> None:
+    names: list[str] = []
+
+    def performing(self: Library, fn: Any, name: str) -> Any:
+        names.append(name)
+        return fn
+
+    monkeypatch.setattr(Library, "performing", performing)
+    monkeypatch.setattr(tape, "MOST_KEPT", most)
+    compiled = gw.compile(lambda x: np.sum(np.sin(x) * np.cos(x[1:3, None])))
+
+    assert compiled(X) == np.sum(np.sin(X) * np.cos(X[1:3, None]))
+    assert sorted(names) == sorted(["add.reduce", "cos", "getitem", "sin"] * performed)
+    assert compiled(2.0 * X) == np.sum(np.sin(2.0 * X) * np.cos(2.0 * X[1:3, None]))
+
+
+def test_a_second_run_that_differs_midway_is_told() -> None:
+    factors = iter([1.0, 2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        y = np.sin(x)
+        return np.sum(np.cos(y * next(factors)))
+
+    with pytest.warns(CompileWarning, match=r"differ in multiply.*1\.0.* and multiply.*2\.0"):
+        assert gw.compile(f)(X) == np.sum(np.cos(3.0 * np.sin(X)))
+
+
+def test_arrays_that_differ_between_the_runs_are_told() -> None:
+    rng = np.random.default_rng(3)
+
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) * rng.standard_normal(6))
+
+    with pytest.warns(CompileWarning, match="the arrays that it makes or reads"):
+        gw.compile(f)(X)
 
 
 @pytest.mark.slow

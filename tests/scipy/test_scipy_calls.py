@@ -77,3 +77,19 @@ def test_arguments_of_any_number_reach_scipy() -> None:
 def test_wrong_call_is_refused_as_scipy_refuses_it() -> None:
     with pytest.raises(TypeError, match="missing a required argument: 'b'"):
         gw.grad(lambda c: np.sum(untyped_sl.cho_solve((c, True))))(A)
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number 3 is exactly zero")
+def test_decomposition_of_a_singular_matrix_divides_by_no_last_pivot() -> None:
+    singular = np.array([[4.0, 1.0, 2.0], [8.0, 3.0, 5.0], [2.0, 1.0, 1.5]])
+
+    gw.testing.check_rule(lambda a: sl.lu_factor(a)[0], singular)
+    gw.testing.check_rule(lambda a: list(sl.lu(a)[1:]), singular)
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number 2 is exactly zero")
+def test_decomposition_that_divides_by_a_pivot_of_zero_is_refused() -> None:
+    singular = np.array([[2.0, 1.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 4.0]])
+
+    with pytest.raises(gw.errors.NoRuleError, match="divides by a pivot that is zero"):
+        gw.grad(lambda a: np.sum(untyped_sl.lu_factor(a)[0]))(singular)

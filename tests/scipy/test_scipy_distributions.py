@@ -327,6 +327,34 @@ def test_moments(name: str, shapes: tuple[float, ...], moment: str) -> None:
         assert found == pytest.approx(wanted, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes"), [("gamma", (1.7,)), ("norm", ()), ("beta", (1.7, 2.3)), ("gumbel_r", ())]
+)
+def test_higher_moments(name: str, shapes: tuple[float, ...]) -> None:
+    dist, native = getattr(ours, name), getattr(stats, name)
+
+    def raised(*args: Any) -> Any:
+        return dist.moment(3, *args)
+
+    def four(*args: Any) -> Any:
+        return list(dist.stats(*args, moments="mvsk"))
+
+    args = (*shapes, LOC, SCALE)
+    assert gw.vjp(raised, *args)[0] == native.moment(3, *args)
+    np.testing.assert_array_equal(gw.vjp(four, *args)[0], native.stats(*args, moments="mvsk"))
+    gw.testing.check_rule(raised, *args)
+    gw.testing.check_rule(four, *args)
+    found = gw.vmap(gw.grad(raised), fallback="loop")(*(np.array([arg, arg + 0.1]) for arg in args))
+    assert found[1] == pytest.approx(gw.grad(raised)(*(arg + 0.1 for arg in args)))
+
+
+def test_moments_of_a_discrete_distribution() -> None:
+    def moments(mu: Any, loc: Any) -> Any:
+        return [ours.poisson.moment(3, mu, loc), *ours.poisson.stats(mu, loc, moments="sk")]
+
+    gw.testing.check_rule(moments, 2.3, 1.0, order=1)
+
+
 def test_median_and_interval() -> None:
     gw.testing.check_grads(ours.gamma.median, [1.7, LOC, SCALE])
     gw.testing.check_grads(fn(lambda a: sum(ours.gamma.interval(0.8, a))), [1.7])

@@ -27,7 +27,27 @@ SCATTERED = RANDOM.uniform(size=(9, 2))
 INSIDE = np.array([[0.5, 0.5], [0.45, 0.6]])
 KNOTS = np.array([0.0] * 4 + [1.0, 2.0] + [3.5] * 4)
 new: Any = interpolate
+BERNSTEIN = RANDOM.normal(size=(4, 6, 2))
+COEFFICIENTS = RANDOM.normal(size=(6, 6, 2))
+LINE = np.linspace(-1, 1, 25)
+CURVE = np.exp(LINE) * np.sin(3 * LINE) + 0.3 / (LINE - 1.5)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "BPoly": (lambda c, x, at: new.BPoly(c, x)(at), (BERNSTEIN, X, AT)),
+    "BPoly slope": (lambda c, at: new.BPoly(c, X)(at, 1), (BERNSTEIN, AT)),
+    "BPoly derivative": (lambda c, at: new.BPoly(c, X).derivative()(at), (BERNSTEIN, AT)),
+    "BPoly integral": (
+        lambda c, a: new.BPoly(c, X).integrate(a, 3.1),
+        (BERNSTEIN, np.float64(0.7)),
+    ),
+    "NdBSpline": (
+        lambda c, at: new.NdBSpline((KNOTS, KNOTS), c, 3)(at),
+        (COEFFICIENTS, np.stack([AT, AT[::-1]], axis=1)),
+    ),
+    "AAA": (lambda y, at: new.AAA(LINE, y, rtol=1e-3)(at), (CURVE, np.array([0.33, 0.71]))),
+    "CloughTocher2DInterpolator": (
+        lambda v: new.CloughTocher2DInterpolator(SCATTERED, v, tol=1e-12, maxiter=9999)(INSIDE),
+        (Y[0] + SCATTERED[:, 0] ** 2 * SCATTERED[:, 1],),
+    ),
     **{
         f"CubicSpline {bc}": (
             lambda x, y, at, bc=bc: new.CubicSpline(x, y, bc_type=bc)(at),
@@ -274,3 +294,22 @@ def test_the_axes_of_a_grid_are_a_list_of_any_lengths(points: Any) -> None:
     of_grid, of_places = pull(np.ones(2))
     np.testing.assert_allclose(np.sum(of_grid), 2.0)
     np.testing.assert_allclose(np.diag(of_places), slopes, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: new.CloughTocher2DInterpolator(SCATTERED, SCATTERED[:, 0])(x), "values alone"),
+        (lambda x: new.AAA(LINE + x[0, 0], CURVE)(0.3), "AAA has no derivative with respect to"),
+        (lambda x: new.AAA(LINE, CURVE + x[0, 0]).poles(), r"\.poles\(\) of tracked data"),
+        (
+            lambda x: new.NdBSpline((KNOTS, KNOTS), COEFFICIENTS, 3)(x, nu=(1, 0)),
+            "nu= for several axes",
+        ),
+    ],
+)
+def test_what_interpolants_have_no_derivative_in_is_refused(
+    function: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(NoRuleError, match=message):
+        gw.grad(fn(lambda x: np.sum(np.real(function(x)))))(INSIDE)

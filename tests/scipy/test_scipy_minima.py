@@ -187,3 +187,29 @@ def test_number_of_parameters_is_read_from_the_callers_curve() -> None:
     np.testing.assert_allclose(
         gw.jacobian(fit)(np.arange(5.0)), np.polyfit(t, np.eye(5), 1)[::-1], atol=1e-7
     )
+
+
+def test_least_squares_with_a_singular_jacobian_is_refused_and_its_remedy_works() -> None:
+    def residuals(x: Any, p: Any) -> Any:
+        return np.stack([p * (x[0] + x[1]) - 1, 2 * p * (x[0] + x[1]) - 2])
+
+    def solved(p: Any, weight: float) -> Any:
+        def regular(x: Any) -> Any:
+            return np.concatenate([residuals(x, p), weight * x]) if weight else residuals(x, p)
+
+        return np.sum(new.least_squares(regular, np.array([0.1, 0.2])).x)
+
+    with pytest.raises(NoRuleError, match="least_squares: the Jacobian is singular"):
+        gw.grad(lambda p: solved(p, 0.0))(1.3)
+    assert abs(gw.grad(lambda p: solved(p, 1e-4))(1.3) + 1 / 1.3**2) < 1e-6
+
+
+def test_series_up_to_infinity_and_its_limits() -> None:
+    integrate: Any = import_module("gradwrap.scipy.integrate")
+
+    def series(p: Any, low: Any = 1.0) -> Any:
+        return integrate.nsum(lambda k: 1 / k**p, low, np.inf).sum
+
+    gw.testing.check_rule(series, 2.3)
+    with pytest.raises(NoRuleError, match="nsum has a derivative in what the terms depend on"):
+        gw.grad(lambda low: series(2.3, low))(1.0)

@@ -65,6 +65,7 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
 
 # SciPy's tolerance is not for single precision, in which the rules are tried as well
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # in lsmr
 @pytest.mark.parametrize(("row", "sample"), samples())
 def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
     gw.testing.check_rule(

@@ -59,8 +59,6 @@ def test_solution_in_the_elements_and_the_right_hand_side(name: str) -> None:
 def test_what_a_matrix_of_tracked_elements_lacks_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"no \.eliminate_zeros\. Fix: "):
         gw.grad(lambda d: sparse.coo_array((d, (ROWS, COLUMNS))).eliminate_zeros())(DATA)
-    with pytest.raises(NoRuleError, match=r"dia_array of tracked elements is made of"):
-        gw.grad(lambda d: sparse.dia_array((d[None, :3], [0]), (3, 3)) @ X)(DATA)
 
 
 # Arithmetic of matrices of tracked elements, of which there may be two for a place ----------------
@@ -168,3 +166,40 @@ def test_sums_with_numbers_and_products_of_two_tracked_matrices_are_refused() ->
         gw.grad(lambda d: linalg.norm(matrix_of(d), 1))(DATA)
     with pytest.raises(NoRuleError, match=r"SuperLU\.L has no derivative"):
         gw.grad(lambda d: linalg.splu(matrix_of(d).tocsc()).L.sum())(DATA)
+
+
+def test_elements_by_diagonals_and_by_blocks() -> None:
+    def by_diagonals(data: Any, x: Any) -> Any:
+        return sparse.dia_array((data, [0, 1]), shape=(3, 3)) @ x
+
+    def by_blocks(data: Any, x: Any) -> Any:
+        return sparse.bsr_array((data, np.array([0, 1]), np.array([0, 1, 2]))) @ x
+
+    diagonals = np.arange(1.0, 7.0).reshape(2, 3)
+    blocks = np.arange(1.0, 9.0).reshape(2, 2, 2)
+    gw.testing.check_rule(by_diagonals, diagonals, X)
+    gw.testing.check_rule(by_blocks, blocks, np.append(X, 0.3))
+    plain = native.dia_array((diagonals, [0, 1]), shape=(3, 3)) @ X
+    np.testing.assert_array_equal(gw.vjp(by_diagonals, diagonals, X)[0], plain)
+
+
+@pytest.mark.parametrize("name", ["coo_array", "csr_matrix", "csc_array"])
+def test_indices_may_be_whole_numbers_in_floats(name: str) -> None:
+    def product(data: Any, x: Any) -> Any:
+        places = ROWS.astype(float), COLUMNS.astype(float)
+        return getattr(sparse, name)((data, places), shape=(3, 3)) @ x
+
+    gw.testing.check_rule(product, DATA, X)
+
+
+def test_eigenvalues_of_tracked_elements() -> None:
+    def largest(d: Any) -> Any:
+        matrix = sparse.diags_array([d, 0.1 * d[:2], 0.1 * d[:2]], offsets=[0, 1, -1])
+        return linalg.eigsh(matrix.tocsr(), k=1, v0=np.ones(3))[0]
+
+    gw.testing.check_rule(largest, np.array([1.0, 2.0, 4.0]))
+
+
+def test_one_kind_of_singular_vectors_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"one kind of vectors\. Fix: return_singular"):
+        gw.grad(lambda a: np.sum(linalg.svds(a, 2, return_singular_vectors="u")[0]))(DENSE)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from gradwrap.core.calls.loop import is_innermost_batch, looped
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
@@ -54,6 +54,13 @@ class Derivative(Protocol):
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
         """Return the tangents of the outputs; None stands for zero."""
+        ...
+
+    runs_once: bool
+    """One call records the derivatives at all levels."""
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return the outputs with derivatives at all levels."""
         ...
 
 
@@ -144,9 +151,12 @@ class SciPyCall:
 
     def answer(self) -> Any:
         """Return the result with its derivatives."""
+        leaves, derivative = self.leaves, self.derivative
+        is_once = derivative.runs_once and not self.row.byproducts and not holds_batch(leaves)
+        is_once = is_once and is_differentiated(leaves)
         outs = [
             out if isinstance(out, AnyWrapper) else wrapped_untracked(out)
-            for out in self.values(self.leaves)
+            for out in (derivative.recorded(self) if is_once else self.values(leaves))
         ]
         return part_of(self, outs)
 
@@ -156,12 +166,13 @@ class SciPyCall:
             if isinstance(leaf, AnyWrapper):
                 break
         else:
-            return self._natively(*leaves)
+            return self.natively(*leaves)
         if is_differentiated(leaves):
             return perform(self, leaves)
-        return looped(self._natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
+        return looped(self.natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
 
-    def _natively(self, *leaves: Any) -> list[Any]:
+    def natively(self, *leaves: Any) -> list[Any]:
+        """Return the floating-point parts of SciPy's result on the data of the variables."""
         given = [
             leaf if type(leaf) is np.ndarray and leaf.shape else _as_number(native(leaf))
             for leaf in leaves

@@ -83,7 +83,8 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 own: Any = vars(self)
                 if "_made" in own or not holds_variable(given):
                     return own.get("_made", self)
-                base = "BSpline" if hasattr(self, "t") else "PPoly"
+                is_bernstein = native.__name__ == "BPoly"
+                base = "BSpline" if hasattr(self, "t") else "BPoly" if is_bernstein else "PPoly"
                 names = ("t", "c", "k") if base == "BSpline" else ("c", "x")
                 parts = [getattr(self, name) for name in (*names, "extrapolate", "axis")]
                 return dispatcher(f"interpolate.{base}")(*parts)
@@ -91,7 +92,13 @@ def interpolant_class(  # noqa: C901  the parts of one class
             _given: Any = ()
 
             def _formula_of(self, **options: Any) -> Any:
-                nu = options.pop("nu", 0) or 0
+                nu = options.pop("nu", 0)
+                if np.ndim(nu):
+                    raise NoRuleError(
+                        f"scipy.{path} has no derivative with nu= for several axes. "
+                        "Fix: gradwrap.jacobian of its value."
+                    )
+                nu = nu or 0
                 x = options.pop(first)
                 x = x if holds_variable([x]) else np.asarray(x, dtype=float)
                 x = as_array(x)
@@ -133,7 +140,16 @@ def interpolant_class(  # noqa: C901  the parts of one class
         for name, step in (("derivative", 1), ("antiderivative", -1)):
             if hasattr(native, name) and "nu" in called.parameters:
                 setattr(Interpolant, name, of_order(step))
-        for name in ("integrate", "integral", "roots", "solve", "derivatives", "insert_knot"):
+        for name in (
+            "integrate",
+            "integral",
+            "roots",
+            "solve",
+            "derivatives",
+            "insert_knot",
+            "poles",
+            "residues",
+        ):
             if hasattr(native, name):
                 setattr(Interpolant, name, method(name))
         Interpolant.__name__ = Interpolant.__qualname__ = native.__name__

@@ -18,13 +18,15 @@ A parameter `out` receives SciPy's value.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 import scipy.sparse
 
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of
+from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
@@ -62,6 +64,7 @@ class Derived(Kind):
     """A call with SciPy's value and the derivative of a formula."""
 
     tracks_all = False
+    runs_once = False
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
@@ -69,6 +72,10 @@ class Derived(Kind):
         if row.cores and is_stack(call.given, row.cores):
             call.derivative = STACK
         return call.answer()
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return the outputs with derivatives at all levels, for a kind that `runs_once`."""
+        raise NotImplementedError
 
     def takes(self, parameter: str) -> bool:
         """Tell if a formula names the parameter."""
@@ -96,14 +103,31 @@ class Formula(Derived):
     """The derivative of a function in NumPy of the same arguments.
 
     It returns a result like SciPy's, or only its differentiable parts in a tuple or a dictionary.
-    `out` is SciPy's value as data, for choices that are piecewise constant.
+    `out` is SciPy's value as data, for choices that are piecewise constant. `o` has the arguments
+    named by `options` as attributes, for formulas that pass them on.
     """
 
     name = "formula"
+    runs_once = True
+    options: tuple[str, ...] = ()
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], options: str = "") -> None:
         self.function = function
-        self.wanted: frozenset[str] = parameters_of(function)
+        self.options = tuple(options.split())
+        self.wanted: frozenset[str] = parameters_of(function) - {"o"} | {*self.options}
+
+    def recorded(self, call: SciPyCall) -> list[Any]:
+        """Return SciPy's values with the history of the formula's result, for all levels at once.
+
+        The formula runs once, on the variables themselves, whatever the order of the derivative.
+        """
+        outs = call.natively(*call.leaves)
+        made = self.evaluate(call, call.leaves, outs)
+        parts = [part_at(made, path) for path in call.out_paths]
+        return [
+            _with_value(_aligned(part, out), out) if isinstance(part, AnyWrapper) else out
+            for part, out in zip(parts, outs, strict=True)
+        ]
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -166,7 +190,10 @@ class Formula(Derived):
         out = None
         if "out" in self.wanted:
             out = part_of(call, [stop_gradient(one) for one in outs])
-        return self.function(**call.words(leaves, self.wanted, out=out))
+        words = call.words(leaves, self.wanted, out=out)
+        if self.options:
+            words["o"] = SimpleNamespace(**{name: words.pop(name) for name in self.options})
+        return self.function(**words)
 
 
 class Stack(Formula):
@@ -197,9 +224,11 @@ class Stack(Formula):
 STACK = Stack()
 
 
-def formula(path: str, function: Callable[..., Any], arrays: str, **words: Any) -> Row:
+def formula(
+    path: str, function: Callable[..., Any], arrays: str, options: str = "", **words: Any
+) -> Row:
     """Return a row whose derivative is that of a formula of the same arguments."""
-    return Row(path, Formula(function), arrays=arrays, **words)
+    return Row(path, Formula(function, options), arrays=arrays, **words)
 
 
 class ArrayApi(Formula):
@@ -302,8 +331,8 @@ class Tangent(Derived):
 class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 
-    If the function is linear in each argument, the function itself gives the tangent. Otherwise
-    `push` has a formula `function(t, out, ...)` for each argument. `back` is a formula whose result
+    `push` has a formula `function(t, out, ...)` for each argument in which the function is not
+    linear; for the others the function itself gives the tangent. `back` is a formula whose result
     other formulas take as a parameter, such as the solution of the adjoint system.
     """
 
@@ -316,9 +345,9 @@ class Adjoint(Derived):
         back: Callable[..., Any] | None = None,
     ) -> None:
         self.pulls: dict[str, Callable[..., Any]] = dict(pull)
-        self.pushes = push
+        self.pushes: dict[str, Callable[..., Any]] = dict(push or {})
         self.back = back
-        functions = [*self.pulls.values(), *(push or {}).values(), *([back] if back else ())]
+        functions = [*self.pulls.values(), *self.pushes.values(), *([back] if back else ())]
         self.wanted: frozenset[str] = frozenset().union(*map(parameters_of, functions))
 
     def pull(
@@ -327,8 +356,11 @@ class Adjoint(Derived):
         """Call the formula of each argument that is needed."""
 
         def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
-            given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
-            more = {"g": part_of(call, given), "out": part_of(call, outs)}
+            g, out = cotangents[0], outs[0]
+            if call.out_paths != [()]:
+                given = [_or_zeros(g, out) for g, out in zip(cotangents, outs, strict=True)]
+                g, out = part_of(call, given), part_of(call, outs)
+            more = {"g": zeros_like(out) if g is None else g, "out": out}
             words = call.known(inputs) | more
             if self.back is not None:
                 words["back"] = self.back(**chosen(words, parameters_of(self.back)))
@@ -352,7 +384,7 @@ class Adjoint(Derived):
         for place, (path, tangent) in enumerate(zip(call.paths, tangents, strict=True)):
             if tangent is None:
                 continue
-            if self.pushes is None:
+            if str(path[0]) not in self.pushes:
                 moved = [*inputs[:place], tangent, *inputs[place + 1 :]]
                 parts = SciPyCall.values(call, moved)
             else:
@@ -504,6 +536,15 @@ def applied(matrix: Any, x: Any, axis: int) -> Any:
 
 def _or_zeros(cotangent: Any, out: Any) -> Any:
     return zeros_like(out) if cotangent is None else cotangent
+
+
+def _with_value(made: Any, value: Any) -> Any:
+    """Return a variable with other data and the same history."""
+    if not isinstance(made, AnyWrapper):
+        return value
+    if isinstance(made._node, Leaf):  # an argument itself
+        made = made * 1.0
+    return make_wrapper(type(made), _with_value(made._value, value), made._node)
 
 
 def _fitted(made: Any, x: Any) -> Any:

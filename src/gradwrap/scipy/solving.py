@@ -165,9 +165,26 @@ def as_args(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
-def solution(residual: Callable[[Any], Any], found: Any) -> Any:
-    """Return SciPy's root with the derivative from the implicit function theorem."""
-    return custom_root(residual, np.asarray(found, dtype=float)[()], lambda _f, x: x)
+def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
+    """Return SciPy's root with the derivative from the implicit function theorem.
+
+    With a name, the solution may not be unique; its derivative is then refused in that name.
+    """
+
+    def solve(linear: Callable[[Any], Any], y: Any) -> Any:
+        y = as_array(y)
+        shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
+        matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
+        if np.any(np.linalg.matrix_rank(plain(matrix)) < y.size):
+            raise NoRuleError(
+                f"{name}: the Jacobian is singular at the solution, which is then not the only "
+                "one, and has no derivative. Fix: return also a small multiple of the parameters "
+                "as residuals, such as np.concatenate([residuals, 1e-4 * x])."
+            )
+        return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
+
+    start = np.asarray(found, dtype=float)[()]
+    return custom_root(residual, start, lambda _f, x: x, solve if name else None)
 
 
 class _ResultRow(Row):

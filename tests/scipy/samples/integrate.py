@@ -60,7 +60,15 @@ def _sampled_by_name(r: Any) -> Any:
     ]
 
 
+def _terms(k: Any, p: Any) -> Any:
+    return np.exp(-0.1 * k) / (k + p) ** p
+
+
 SAMPLES: dict[str, Any] = {
+    "integrate.nsum": lambda r: [
+        call(_terms, 1, 20, args=(2.3,), tracked="args", take=lambda made: made.sum),
+        call(_terms, 1, 500, args=(2.3,), tracked="args", take=lambda made: made.sum),
+    ],
     "integrate.trapezoid": _sampled,
     "integrate.cumulative_trapezoid": lambda r: [*_sampled(r), call(r.normal(6), initial=0)],
     "integrate.simpson": lambda r: [*_sampled(r), call(r.normal(7), r.rising(7))],

@@ -96,6 +96,7 @@ SAMPLES: dict[str, Any] = {
     ],
     "linalg.eig": lambda r: [
         call(r.normal(3, 3)),
+        call(r.spread(3) + 0.1 * r.normal(3, 3), r.spd(3)),
         call(r.spd(3) + np.triu(r.normal(3, 3))),
         call(r.complex(2, 2)),
     ],

@@ -17,6 +17,10 @@ def _system(x: Any, a: Any) -> Any:
     return [x[0] + a[0] * x[1] ** 2 - 1.0, x[1] - a[1] * np.sin(x[0])]
 
 
+def _three_for_two(x: Any, a: Any) -> Any:
+    return np.stack([x[0] - a[0], x[1] - 2 * a[1], x[0] * x[1] - 1.0])
+
+
 def _contraction(x: Any, a: Any) -> Any:
     return a * np.cos(x)
 
@@ -54,7 +58,17 @@ SAMPLES: dict[str, Any] = {
         call(_cubic, (0.7,), bracket=(0, 2), take=lambda made: made.root)
     ],
     "optimize.root": lambda r: [
-        call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13)
+        call(
+            _three_for_two,
+            [1, 1],
+            (np.array([0.4, 0.6]),),
+            "lm",
+            take=lambda made: made.x,
+            options={"xtol": 1e-14, "ftol": 1e-14},
+            upto=1,
+            accuracy=1e-4,
+        ),
+        call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13),
     ],
     "optimize.fsolve": lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)],
     "optimize.fixed_point": lambda r: [

@@ -130,12 +130,6 @@ def rolled(program: Program) -> None:
 class Roller(Rewriting):
     """Rewrites the blocks of a program, starting at the root."""
 
-    body: list[Instr | Loop]
-    instrs: list[Instr]
-    position: dict[int, int]
-    uses: dict[int, list[int]]
-    kind_of: list[int]
-
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.live: Liveness = liveness(program)

@@ -80,15 +80,23 @@ def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
     return np.stack(columns, axis=1)
 
 
-def _eig(t: Any, out: Any, a: Any) -> Any:
+def _eig(t: Any, out: Any, a: Any, b: Any) -> Any:
     w, v = out
-    inner = np.linalg.solve(v, t["a"] @ v)
+    moved = t["a"] @ v
+    if b is not None:
+        moved = moved - (t["b"] @ v) * w
+    inner = np.linalg.solve(v if b is None else b @ v, moved)
     dw = np.diagonal(inner, axis1=-2, axis2=-1)
     dv = v @ (inverse_gaps(w) * inner)
     # LAPACK's vectors have length one, and their largest elements are real
     along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
     dv = dv - v * np.real(along)
     if native_of(dv).dtype.kind == "c":
+        if b is not None and np.any(np.imag(native_of(v))):
+            raise NoRuleError(
+                "scipy.linalg.eig with b= has no derivative where a vector is complex: LAPACK "
+                "chooses its phase. Fix: scipy.linalg.eigvals(a, b)."
+            )
         largest = np.argmax(np.abs(native_of(v)), axis=-2)[..., None, :]
         at = np.asarray(largest)
         turn = np.imag(np.take_along_axis(dv, at, axis=-2) / np.take_along_axis(v, at, axis=-2))
@@ -204,8 +212,17 @@ def _lu_tangent(l: Any, u: Any, e: Any) -> tuple[Any, Any]:
     """Return the tangents of L and U, which may be rectangular."""
     k = min(e.shape)
     l1, u1 = l[:k], u[:, :k]
-    inner = np.linalg.solve(l1, np.linalg.solve(u1.mT, e[:k, :k].mT).mT)
-    dl, du = l1 @ np.tril(inner, -1), np.triu(inner) @ u1
+    pivots = np.diagonal(native_of(u1))
+    if e.shape[0] == k and pivots[-1] == 0:  # the last pivot divides nothing
+        u1 = u1 + np.diag(np.arange(k) == k - 1)
+    if np.any(pivots[: k if e.shape[0] > k else k - 1] == 0):
+        raise NoRuleError(
+            "The LU decomposition of a singular matrix has no derivative where it divides by a "
+            "pivot that is zero. Fix: scipy.linalg.qr, or a matrix of full rank."
+        )
+    moved = np.linalg.solve(l1, e[:k, :k])
+    inner = np.tril(np.linalg.solve(u1.mT, moved.mT).mT, -1)
+    dl, du = l1 @ inner, np.triu(moved - inner @ u[:, :k])
     if e.shape[0] > k:
         below = np.linalg.solve(u1.mT, (e[k:] - l[k:] @ du).mT).mT
         dl = np.concatenate([dl, below])
@@ -515,7 +532,7 @@ EIGENVALUES = [
     Row(
         "linalg.eig",
         Tangent(_eig),
-        arrays="a",
+        arrays="a b",
         note="vectors of length one whose largest elements are real",
         cores="a:2 b:2",
     ),
@@ -560,10 +577,7 @@ DECOMPOSITIONS = [
         "linalg.lu_solve",
         Adjoint(
             {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
-            {
-                "lu_and_piv": _lu_along_lu,
-                "b": lambda t, lu_and_piv, trans: _lu_solve(lu_and_piv, t, trans),
-            },
+            {"lu_and_piv": _lu_along_lu},
             back=_lu_back,
         ),
         arrays="lu_and_piv b",
@@ -589,10 +603,7 @@ DECOMPOSITIONS = [
         "linalg.cho_solve",
         Adjoint(
             {"c_and_lower": _cho_of_c, "b": lambda back: back},
-            {
-                "c_and_lower": _cho_along_c,
-                "b": lambda t, c_and_lower: _cho_solve(c_and_lower, t),
-            },
+            {"c_and_lower": _cho_along_c},
             back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
         ),
         arrays="c_and_lower b",
@@ -604,10 +615,7 @@ DECOMPOSITIONS = [
         "linalg.cho_solve_banded",
         Adjoint(
             {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
-            {
-                "cb_and_lower": _cho_along_bands,
-                "b": lambda t, cb_and_lower: _cho_solve_banded(cb_and_lower, t),
-            },
+            {"cb_and_lower": _cho_along_bands},
             back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
         ),
         arrays="cb_and_lower b",

@@ -15,6 +15,7 @@ The values are SciPy's.
 from __future__ import annotations
 
 import functools
+import math
 from contextlib import nullcontext
 from importlib import import_module
 from types import MethodType
@@ -183,7 +184,8 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
             f"{_named(dist, name)} has no derivative with respect to its argument {argument}, "
             "which is tracked: it is positive at integers only. Fix: .detach() it."
         )
-    return _row(dist, name).kind.answer(_row(dist, name), (x, tuple(shapes), loc, scale), {})
+    row = _row(dist, name, "x shapes loc scale", _discrete if is_discrete else _continuous)
+    return row.kind.answer(row, (x, tuple(shapes), loc, scale), {})
 
 
 def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
@@ -201,27 +203,32 @@ def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
             )
 
 
-def _row(dist: Any, name: str) -> Row:
-    """Return the row of a method of one distribution."""
-    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
-    if name not in rows:
-        native = _sample if name == DRAWING else MethodType(getattr(dist._native, name), dist)
+def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
+    """Return the row of a method of one distribution, whose first arguments may be fixed."""
+    rows: dict[Any, Row] = dist.__dict__.setdefault("_rows", {})
+    if (name, *first) not in rows:
+        method: Any = _sample if name == DRAWING else getattr(dist._native, FULL.get(name, name))
+        native = method if name == DRAWING else MethodType(method, dist)
         is_discrete = isinstance(dist, DISCRETE)
+        more = {"moments": name[0]} if name in FULL else {}
 
-        def original(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+        def point(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            return call((x, *shapes), loc, scale)
+
+        def moment(shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
+            return call((*first, *shapes), loc, scale)
+
+        def call(args: Any, loc: Any, scale: Any) -> Any:
             options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
-            return called(native, _named(dist, name), x, *shapes, **options)
+            return called(native, _named(dist, name), *args, **options, **more)
 
-        body = _discrete if is_discrete else _continuous
-        function = functools.partial(body, dist, name)
-        rows[name] = Row(
-            _named(dist, name).removeprefix("scipy."),
-            _Method(function),
-            arrays="x shapes loc scale",
-            groups="shapes",
-            original=original,
+        original = point if arrays.startswith("x") else moment
+        kind = (_Method if arrays.startswith("x") else _Moment)(
+            functools.partial(function, dist, name, *first)
         )
-    return rows[name]
+        path = _named(dist, name).removeprefix("scipy.")
+        rows[name, *first] = Row(path, kind, arrays=arrays, groups="shapes", original=original)
+    return rows[name, *first]
 
 
 class _Method(Formula):
@@ -237,7 +244,8 @@ class _Method(Formula):
         """Call the formula, and compare its value with SciPy's."""
         made = super().evaluate(call, leaves, outs)
         found, wanted = native(made), native(outs[0])
-        close = np.isclose(found, wanted, rtol=self.rtol, atol=1e-3 * self.rtol, equal_nan=True)
+        rtol = max(self.rtol, 64 * max(float(np.finfo(leaf.dtype).eps) for leaf in call.leaves))
+        close = np.isclose(found, wanted, rtol=rtol, atol=1e-3 * rtol, equal_nan=True)
         if not np.all(close | ~np.isfinite(wanted)):
             raise NoRuleError(
                 f"{call.name}: the formula for its derivative is not exact at these arguments "
@@ -382,7 +390,7 @@ def distribution_function(
     choices = [
         here and (lambda: here(y, *shapes)),
         there and (lambda: 1.0 - there(y, *shapes)),
-        lambda: _integral(dist, plain, y, shapes),
+        lambda: (_summed if isinstance(dist, DISCRETE) else _integral)(dist, plain, y, shapes),
     ]
     if name != plain:
         logs = [one and _log_of(one, out, inside) for one in choices]
@@ -455,7 +463,7 @@ def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     (sample,) = per_example(draw, stop_gradient(parameters))
     if not is_derived(parameters):
         return sample
-    row = _row(dist, DRAWING)
+    row = _row(dist, DRAWING, "x shapes loc scale", _continuous)
     return row.kind.answer(row, (sample, tuple(shapes), loc, scale), {})
 
 
@@ -548,7 +556,7 @@ def _discrete(
     if name in DENSITIES:
         found = mass(dist, k, shapes, logarithm=name == "logpmf")
     else:
-        found = sum_of_masses(dist, name, k, shapes, out, inside)
+        found = distribution_function(dist, name, k, shapes, out, inside)
     return np.reshape(np.where(inside, found, out), np.shape(out))
 
 
@@ -558,25 +566,6 @@ def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
     logs = [log and (lambda: log(k, *shapes)), plain and (lambda: np.log(plain(k, *shapes)))]
     return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
-
-
-def sum_of_masses(
-    dist: Any, name: str, k: Any, shapes: Sequence[Any], out: Any, inside: Any
-) -> Any:
-    """Return a distribution function at integers, by the class's method or as a sum."""
-    plain = name.removeprefix("log")
-    mine, other = ("_cdf", "_sf") if plain == "cdf" else ("_sf", "_cdf")
-    logarithm = _own(dist, f"_log{plain}")
-    here, there = _own(dist, mine), _own(dist, other)
-    choices = [
-        here and (lambda: here(k, *shapes)),
-        there and (lambda: 1.0 - there(k, *shapes)),
-        lambda: _summed(dist, plain, k, shapes),
-    ]
-    if name != plain:
-        logs = [one and _log_of(one, out, inside) for one in choices]
-        return _first([logarithm and (lambda: logarithm(k, *shapes)), *logs], _named(dist, name))
-    return _first(choices, _named(dist, name))
 
 
 TERMS = 2_000
@@ -615,35 +604,28 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         return tuple(
             dist.ppf(q, *args, **kwargs) for q in (0.5 * (1.0 - level), 0.5 * (1.0 + level))
         )
-    if name not in ("mean", "var", "std", "entropy"):
+    first: tuple[Any, ...] = ()
+    if name == "moment":
+        given: list[Any] = [*args] if args else [kwargs.pop("order")]
+        first, args = (int(given[0]),), tuple(given[1:])
+    elif name == "stats":
+        wanted = [FULL_NAMES[letter] for letter in kwargs.pop("moments", "mv")]
+        found = [_moment_call(dist, one, args, kwargs) for one in wanted]
+        return tuple(found) if len(found) > 1 else found[0]
+    elif name == "support":
         raise NoRuleError(
-            f"{_named(dist, name)} has no derivative. Fix: mean, var, std, entropy, median and "
-            "interval have one."
+            f"{_named(dist, name)} has no derivative. Fix: .detach() its arguments, if the result "
+            "is to be a constant."
         )
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
     _refuse_integers(dist, name, shapes)
-    row = _moment_row(dist, name)
+    row = _row(dist, name, "shapes loc scale", _moment, *first)
     return row.kind.answer(row, (tuple(shapes), loc, scale), {})
 
 
-def _moment_row(dist: Any, name: str) -> Row:
-    rows: dict[str, Row] = dist.__dict__.setdefault("_rows", {})
-    if name not in rows:
-        native = getattr(dist._native, name)
-
-        def original(shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
-            is_discrete = isinstance(dist, DISCRETE)
-            options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
-            return native(dist, *shapes, **options)
-
-        rows[name] = Row(
-            _named(dist, name).removeprefix("scipy."),
-            _Moment(functools.partial(_moment, dist, name)),
-            arrays="shapes loc scale",
-            groups="shapes",
-            original=original,
-        )
-    return rows[name]
+FULL_NAMES = {"m": "mean", "v": "var", "s": "skew", "k": "kurtosis"}
+FULL = {"skew": "stats", "kurtosis": "stats"}
+"""The moments that have no method of their own."""
 
 
 class _Moment(_Method):
@@ -656,7 +638,9 @@ class _Moment(_Method):
         self.wanted = frozenset(("shapes", "loc", "scale", "out"))
 
 
-def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, out: Any) -> Any:
+def _moment(
+    dist: Any, name: str, *order: int, shapes: Sequence[Any], loc: Any, scale: Any, out: Any
+) -> Any:
     """Return a moment by the class's own formulas."""
     shape = np.broadcast_shapes(*map(np.shape, shapes)) or (1,)
     shapes = [_spread(value, shape) for value in shapes]
@@ -665,42 +649,80 @@ def _moment(dist: Any, name: str, shapes: Sequence[Any], loc: Any, scale: Any, o
         found = standard("entropy") + np.log(scale) + 0.0 * loc
     elif name == "mean":
         found = standard("mean") * scale + loc
+    elif name == "moment":
+        found = _raised(order[0], standard, loc, scale)
+    elif name in FULL:
+        found = standard(name) + 0.0 * loc + 0.0 * scale
     else:
         found = standard("var") * scale * scale + 0.0 * loc
         found = found if name == "var" else np.sqrt(found)
     return np.reshape(found, np.shape(out))
 
 
-def _standard(dist: Any, shapes: Sequence[Any], name: str) -> Any:
-    """Return a moment of the standard distribution."""
+def _raised(order: int, standard: Callable[[Any], Any], loc: Any, scale: Any) -> Any:
+    """Return the moment of an order, by the binomial formula."""
+    total: Any = 0.0
+    for k in range(order + 1):
+        part: Any = math.comb(order, k)
+        for _ in range(k):
+            part = part * scale
+        for _ in range(order - k):
+            part = part * loc
+        total = total + part * (standard(k) if k else 1.0)
+    return total
+
+
+def _standard(  # noqa: C901  one choice after the other
+    dist: Any, shapes: Sequence[Any], name: str | int
+) -> Any:
+    """Return a moment of the standard distribution; a number is the power of x."""
     entropy, stats_, powers = (_own(dist, one) for one in ("_entropy", "_stats", "_munp"))
+    places = {"mean": 0, "var": 1, "skew": 2, "kurtosis": 3}
 
     def by_stats() -> Any:
-        options = (
-            {"moments": "mv"} if dist._stats_has_moments and not _is_ours(dist, "_stats") else {}
-        )
-        found = stats_(*shapes, **options)[name == "var"]
+        has_choice = dist._stats_has_moments and not _is_ours(dist, "_stats")
+        letters = "mv" if name in ("mean", "var") else "mvsk"
+        found = stats_(*shapes, **({"moments": letters} if has_choice else {}))[places[str(name)]]
         if found is None:
             raise NotImplementedError
         return found
 
     def by_powers() -> Any:
-        mean = powers(1, *shapes)
-        return mean if name == "mean" else powers(2, *shapes) - mean * mean
+        raw = [1.0, *(powers(k, *shapes) for k in range(1, order + 1))]
+        if isinstance(name, int) or order == 1:
+            return raw[order]
+        return combined(
+            [
+                sum(math.comb(k, j) * raw[j] * (-raw[1]) ** (k - j) for j in range(k + 1))
+                for k in range(2, order + 1)
+            ]
+        )
 
-    def by_integral() -> Any:
+    def by_integrals() -> Any:
         if name == "entropy":
             return _expectation(dist, shapes, lambda _, log: -log)
-        mean = _expectation(dist, shapes, lambda x, _: x)
-        if name == "mean":
-            return mean
-        return _expectation(dist, shapes, lambda x, _: (x - mean[..., None]) ** 2)
+        if isinstance(name, int) or order == 1:
+            return _expectation(dist, shapes, lambda x, _: x**order)
+        mean = _expectation(dist, shapes, lambda x, _: x)[..., None]
 
+        def central(k: int) -> Any:
+            return _expectation(dist, shapes, lambda x, _: (x - mean) ** k)
+
+        return combined([central(k) for k in range(2, order + 1)])
+
+    def combined(central: list[Any]) -> Any:
+        """Return the variance, the skew or the excess kurtosis from central moments."""
+        if order == 2:
+            return central[0]
+        return central[1] / central[0] ** 1.5 if order == 3 else central[2] / central[0] ** 2 - 3.0
+
+    order = name if isinstance(name, int) else places.get(name, 0) + 1
     if name == "entropy":
-        choices = [entropy and (lambda: entropy(*shapes)), by_integral]
+        choices: Any = [entropy and (lambda: entropy(*shapes)), by_integrals]
     else:
-        choices = [stats_ and by_stats, powers and by_powers, by_integral]
-    return _first(choices, _named(dist, name))
+        own = stats_ if name in places else None
+        choices = [own and by_stats, powers and by_powers, by_integrals]
+    return _first(choices, _named(dist, "moment" if isinstance(name, int) else name))
 
 
 def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any], Any]) -> Any:

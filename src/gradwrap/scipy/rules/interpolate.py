@@ -197,15 +197,31 @@ def _akima_slopes(given: Any, x: Any, y: Any) -> Any:
     return np.where(some, weighted, (m[3:] + m[:-3]) / 2)
 
 
-def _ppoly(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+def _ppoly(
+    made: Any, given: Any, points: Any, extrapolate: Any = None, evaluate: Any = _polynomial
+) -> Any:
     x, c, axis = as_array(given["x"]), as_array(given["c"]), given["axis"]
     c = np.moveaxis(c, (axis, axis + 1), (0, 1)) if axis else c
     trailing = c.shape[2:]
     flat = np.reshape(
         _wrapped_around(x, points, made.extrapolate if extrapolate is None else extrapolate), (-1,)
     )
-    value = _polynomial(x, np.reshape(c, (*c.shape[:2], -1)), flat)
+    value = evaluate(x, np.reshape(c, (*c.shape[:2], -1)), flat)
     return _placed(value, points, trailing, axis)
+
+
+def _bpoly(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+    """Evaluate polynomials in Bernstein's basis by De Casteljau's algorithm."""
+    return _ppoly(made, given, points, extrapolate, _bernstein)
+
+
+def _bernstein(x: Any, c: Any, points: Any) -> Any:
+    at = _interval(x, points)
+    t = ((points - x[at]) / (x[at + 1] - x[at]))[:, None]
+    values = [row[at] for row in c]
+    while len(values) > 1:
+        values = [(1 - t) * one + t * other for one, other in itertools.pairwise(values)]
+    return values[0]
 
 
 # B-splines ----------------------------------------------------------------------------------------
@@ -401,12 +417,13 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     t, c, x = as_array(t), as_array(c), as_array(x)
     if ext == 3:
         x = np.clip(x, t[k], t[t.shape[0] - k - 1])
-    flat = np.reshape(x, (-1,))
-    n = t.shape[0] - k - 1
-    value = differentiated(lambda at: _bspline_at(t, c[:n, None], k, at)[:, 0], flat, der)
+    flat, ends = np.reshape(x, (-1,)), plain(t[[k, t.shape[0] - k - 1]])
+    if der:
+        (t, c, _), k = _splder((t, c, k), der), k - der
+    value = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, flat)[:, 0]
     if ext == 1:
         data = np.asarray(plain(flat))
-        value = np.where((data < plain(t[k])) | (data > plain(t[n])), 0.0, value)
+        value = np.where((data < ends[0]) | (data > ends[1]), 0.0, value)
     return np.reshape(value, x.shape)
 
 
@@ -564,7 +581,12 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any =
             )
     if coefficients is not None:
         values = values + (coefficients - plain(values))
-    total: Any = 0.0
+    return np.reshape(_tensor_product(weights, values), (*shape, *trailing))
+
+
+def _tensor_product(weights: list[tuple[Any, list[Any]]], values: Any) -> Any:
+    """Sum the values at the points of a grid, weighted along each axis from a first index on."""
+    trailing, total = values.shape[len(weights) :], 0.0
     for steps in np.ndindex(*(len(parts) for _, parts in weights)):
         index = tuple(first + step for (first, _), step in zip(weights, steps, strict=True))
         share = functools.reduce(
@@ -572,7 +594,18 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any =
             [parts[step] for (_, parts), step in zip(weights, steps, strict=True)],
         )
         total = total + values[index] * np.reshape(share, (-1, *(1,) * len(trailing)))
-    return np.reshape(total, (*shape, *trailing))
+    return total
+
+
+def _nd_bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
+    t, c = [as_array(one) for one in given["t"]], as_array(given["c"])
+    orders = [given["k"]] * len(t) if np.ndim(given["k"]) == 0 else list(given["k"])
+    flat = np.reshape(points, (-1, len(t)))
+    weights = [
+        basis(knots, int(k), flat[:, i], knots.shape[0] - int(k) - 1)
+        for i, (knots, k) in enumerate(zip(t, orders, strict=True))
+    ]
+    return np.reshape(_tensor_product(weights, c), (*points.shape[:-1], *c.shape[len(t) :]))
 
 
 def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -> Any:
@@ -648,6 +681,22 @@ def _scattered_class(method: str, x: str, y: str) -> Any:
         return _scattered(method, given[x], given[y], points, given.get("rescale"))
 
     return formula
+
+
+def _clough_tocher(made: Any, given: Any, points: Any, **options: Any) -> Any:
+    """Interpolate by the matrix of the map from values to values, which is linear."""
+    if holds_variable([points, given["points"]]):
+        raise NoRuleError(
+            "scipy.interpolate.CloughTocher2DInterpolator has a derivative in its values alone. "
+            "Fix: scipy.interpolate.RBFInterpolator."
+        )
+    values = as_array(given["values"])
+    n = values.shape[0]
+    at = scipy.interpolate.CloughTocher2DInterpolator(
+        given["points"], np.eye(n), 0.0, tol=1e-12, maxiter=10_000, rescale=given["rescale"]
+    )(points)
+    made = at @ np.reshape(values, (n, -1))
+    return np.reshape(made, (*at.shape[:-1], *values.shape[1:]))
 
 
 # Radial functions ---------------------------------------------------------------------------------
@@ -789,6 +838,25 @@ def _rational(made: Any, given: Any, points: Any) -> Any:
     return _placed((shares @ values) / np.sum(shares, axis=1, keepdims=True), points, trailing, 0)
 
 
+def _aaa(made: Any, given: Any, points: Any) -> Any:
+    """Evaluate the rational function in barycentric form, with the support points held fixed."""
+    _refuse_points("interpolate.AAA", given["x"])
+    support, weights = np.asarray(made.support_points), np.asarray(made.weights)
+    values: Any = np.asarray(made.support_values)
+    if holds_variable([given["y"]]):
+        x, y = np.asarray(given["x"]), as_array(given["y"])
+        equal = x[:, None] == support
+        values = y[np.argmax(equal, axis=0)]
+        rest = np.flatnonzero(~np.any(equal, axis=1))
+        loewner = (y[rest][:, None] - values) / (x[rest][:, None] - support)
+        weights = np.conj(np.linalg.svd(loewner, full_matrices=False)[2][-1])
+    distance = np.reshape(points, (-1, 1)) - support
+    hit = np.asarray(plain(distance)) == 0
+    shares = weights / np.where(hit, 1.0, distance)
+    shares = np.where(np.any(hit, axis=1, keepdims=True), hit.astype(float), shares)
+    return np.reshape((shares @ values) / np.sum(shares, axis=1), np.shape(points))
+
+
 def _interp1d(made: Any, given: Any, points: Any) -> Any:
     kind = given["kind"]
     x, axis = as_array(given["x"]) * 1.0, given["axis"]
@@ -843,7 +911,11 @@ ROWS = [
     _class("PchipInterpolator", _spline(_pchip_slopes)),
     _class("Akima1DInterpolator", _spline(_akima_slopes)),
     _class("PPoly", _ppoly),
+    _class("BPoly", _bpoly),
     _class("BSpline", _bspline),
+    _class("NdBSpline", _nd_bspline, "xi"),
+    _class("AAA", _aaa, "z", "with the support points held fixed"),
+    _class("CloughTocher2DInterpolator", _clough_tocher, "args", "in the values"),
     _class("interp1d", _interp1d),
     *(
         _class(name, _from_knots(name), note="with the knots held fixed; s = 0")

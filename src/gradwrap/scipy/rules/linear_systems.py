@@ -77,10 +77,6 @@ def _solve_along_a(
     return -of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), moved, b)
 
 
-def _solve_along_b(t: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    return of_columns(np.linalg.solve, _system(a, assume_a, lower, transposed), t, b)
-
-
 def _turned(trans: Any) -> int:
     numbers: dict[Any, int] = {"N": 0, "T": 1, "C": 2, 0: 0, 1: 1, 2: 2}
     return numbers[trans]
@@ -296,7 +292,7 @@ SYSTEMS = [
         "linalg.solve",
         Adjoint(
             {"a": _solve_of_a, "b": lambda back: back},
-            {"a": _solve_along_a, "b": _solve_along_b},
+            {"a": _solve_along_a},
             back=_solve_back,
         ),
         arrays="a b",
@@ -305,12 +301,7 @@ SYSTEMS = [
         "linalg.solve_triangular",
         Adjoint(
             {"a": _triangular_of_a, "b": lambda back: back},
-            {
-                "a": _triangular_along_a,
-                "b": lambda t, a, trans, lower, unit_diagonal: _triangular(
-                    a, t, trans, lower, unit_diagonal
-                ),
-            },
+            {"a": _triangular_along_a},
             back=_triangular_back,
         ),
         arrays="a b",
@@ -319,10 +310,7 @@ SYSTEMS = [
         "linalg.solve_banded",
         Adjoint(
             {"ab": _banded_of_ab, "b": lambda back: back},
-            {
-                "ab": _banded_along_ab,
-                "b": lambda t, l_and_u, ab: _solve_banded(l_and_u, ab, t),
-            },
+            {"ab": _banded_along_ab},
             back=_banded_back,
         ),
         arrays="ab b",
@@ -332,10 +320,7 @@ SYSTEMS = [
         "linalg.solveh_banded",
         Adjoint(
             {"ab": _hermitian_of_ab, "b": lambda back: back},
-            {
-                "ab": _hermitian_along_ab,
-                "b": lambda t, ab, lower: _solveh_banded(ab, t, lower),
-            },
+            {"ab": _hermitian_along_ab},
             back=lambda g, ab, lower: _solveh_banded(ab, g, lower),
         ),
         arrays="ab b",
@@ -350,7 +335,6 @@ SYSTEMS = [
                 "c_or_cr": lambda t, out, c_or_cr: (
                     -dispatcher("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out)
                 ),
-                "b": lambda t, c_or_cr: dispatcher("linalg.solve_toeplitz")(c_or_cr, t),
             },
             back=_toeplitz_back,
         ),

@@ -222,7 +222,6 @@ MATRIX_FUNCTIONS = [
             {
                 "a": lambda t, a, b, out: _sylvester(a, b, -(t @ out)),
                 "b": lambda t, a, b, out: _sylvester(a, b, -(out @ t)),
-                "q": lambda t, a, b: _sylvester(a, b, t),
             },
         ),
         arrays="a b q",
@@ -233,7 +232,7 @@ MATRIX_FUNCTIONS = [
         "linalg.solve_discrete_lyapunov",
         Adjoint(
             {"a": _discrete_of_a, "q": lambda g, a: _discrete(adjoint(a), g)},
-            {"a": _discrete_along_a, "q": lambda t, a: _discrete(a, t)},
+            {"a": _discrete_along_a},
         ),
         arrays="a q",
         neutral="method",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
+import operator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import AxisLinear, formula, product
+from gradwrap.scipy.kinds import Adjoint, AxisLinear, formula
 from gradwrap.scipy.rules.extending import extended, windows
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.table import Row, register
@@ -42,15 +43,8 @@ def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: i
     return np.moveaxis(windows(longer, length) @ weights, -1, axis)
 
 
-def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    return _correlated(
-        input,
-        np.asarray(weights) if isinstance(weights, list) else weights,
-        axis,
-        mode,
-        cval,
-        origin,
-    )
+def _correlate1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
+    return _correlated(input, weights, axis, o.mode, o.cval, o.origin)
 
 
 def _turned(origin: int, length: int) -> int:
@@ -58,9 +52,9 @@ def _turned(origin: int, length: int) -> int:
     return -origin - 1 if length % 2 == 0 else -origin
 
 
-def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    weights = np.asarray(weights) if isinstance(weights, list) else weights
-    return _correlated(input, weights[::-1], axis, mode, cval, _turned(origin, len(weights)))
+def _convolve1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
+    origin = _turned(o.origin, len(weights))
+    return _correlated(input, weights[::-1], axis, o.mode, o.cval, origin)
 
 
 def _kernel(sigma: Any, order: int, truncate: Any, radius: Any) -> Any:
@@ -78,100 +72,85 @@ def _kernel(sigma: Any, order: int, truncate: Any, radius: Any) -> Any:
     return polynomial * phi
 
 
-def _gaussian1d(
-    input: Any, sigma: Any, axis: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
-) -> Any:
-    return _correlated(input, _kernel(sigma, order, truncate, radius)[::-1], axis, mode, cval, 0)
+def _gaussian1d(input: Any, sigma: Any, axis: Any, order: Any, o: Any) -> Any:
+    kernel = _kernel(sigma, order, o.truncate, o.radius)
+    return _correlated(input, kernel[::-1], axis, o.mode, o.cval, 0)
 
 
-def _gaussian(
-    input: Any, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any, axes: Any
-) -> Any:
+def _along(input: Any, axes: Any, values: Any, one: Any) -> Any:
+    """Apply a filter along one axis after the other, each with its own values of the options."""
     chosen = _axes(axes, input.ndim)
-    options = [_each(one, len(chosen)) for one in (sigma, order, mode, radius)]
-    for axis, s, o, m, r in zip(chosen, *options, strict=True):
-        if float(native_of(s)) > 1e-15:
-            input = _gaussian1d(input, s, axis, o, m, cval, truncate, r)
+    for axis, *own in zip(chosen, *(_each(value, len(chosen)) for value in values), strict=True):
+        input = one(input, axis, *own)
     return input
 
 
-def _laplace_of(input: Any, mode: Any, axes: Any, second: Any) -> Any:
-    chosen = _axes(axes, input.ndim)
-    modes = _each(mode, len(chosen))
-    return functools.reduce(
-        lambda total, part: total + part,
-        [second(input, axis, m) for axis, m in zip(chosen, modes, strict=True)],
-    )
+def _gaussian(input: Any, sigma: Any, order: Any, o: Any) -> Any:
+    def one(x: Any, axis: int, s: Any, k: Any, mode: Any, radius: Any) -> Any:
+        if float(native_of(s)) <= 1e-15:
+            return x
+        kernel = _kernel(s, k, o.truncate, radius)
+        return _correlated(x, kernel[::-1], axis, mode, o.cval, 0)
+
+    return _along(input, o.axes, (sigma, order, o.mode, o.radius), one)
 
 
-def _gaussian_laplace(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, kwargs: Any) -> Any:
-    chosen = _axes(axes, input.ndim)
-    parts = _gaussian_parts(input, sigma, mode, cval, chosen, 2, kwargs)
-    return functools.reduce(lambda a, b: a + b, parts)
+def _gaussian_slope(
+    input: Any, sigma: Any, order: int, axis: int, axes: Any, mode: Any, o: Any
+) -> Any:
+    """Smooth along some axes, and take the derivative of an order along one of them."""
+    words = SimpleNamespace(
+        truncate=o.kwargs.get("truncate", 4.0), radius=o.kwargs.get("radius"), mode=mode,
+        cval=o.cval, axes=axes,
+    )  # fmt: skip
+    return _gaussian(input, sigma, [order * (one == axis) for one in axes], words)
 
 
-def _gaussian_gradient(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, kwargs: Any) -> Any:
+def _gaussian_laplace(input: Any, sigma: Any, o: Any) -> Any:
+    axes = _axes(o.axes, input.ndim)
+    return _total(_gaussian_slope(input, sigma, 2, axis, axes, o.mode, o) for axis in axes)
+
+
+def _gaussian_gradient(input: Any, sigma: Any, o: Any) -> Any:
     every = list(range(input.ndim))  # SciPy smooths along all axes, and takes slopes along some
-    chosen = _axes(axes, input.ndim)
-    parts = [
-        _gaussian_parts(input, sigma, m, cval, every, 1, kwargs)[axis]
-        for axis, m in zip(chosen, _each(mode, len(chosen)), strict=True)
-    ]
-    return np.sqrt(functools.reduce(lambda a, b: a + b, [part * part for part in parts]))
+    axes = _axes(o.axes, input.ndim)
+    pairs = zip(axes, _each(o.mode, len(axes)), strict=True)
+    slopes = [_gaussian_slope(input, sigma, 1, axis, every, mode, o) for axis, mode in pairs]
+    return np.sqrt(_total(slope * slope for slope in slopes))
 
 
-def _gaussian_parts(
-    input: Any, sigma: Any, mode: Any, cval: Any, axes: list[int], order: int, kwargs: Any
-) -> list[Any]:
-    truncate, radius = kwargs.get("truncate", 4.0), kwargs.get("radius")
-    return [
-        _gaussian(
-            input,
-            sigma,
-            [order * (one == axis) for one in axes],
-            mode,
-            cval,
-            truncate,
-            radius,
-            axes,
-        )
-        for axis in axes
-    ]
+def _total(parts: Any) -> Any:
+    return functools.reduce(operator.add, parts)
 
 
-def _laplace(input: Any, mode: Any, cval: Any, axes: Any) -> Any:
-    weights = np.array([1.0, -2.0, 1.0])
-    return _laplace_of(
-        input, mode, axes, lambda x, axis, m: _correlated(x, weights, axis, m, cval, 0)
-    )
+def _laplace(input: Any, o: Any) -> Any:
+    weights, axes = np.array([1.0, -2.0, 1.0]), _axes(o.axes, input.ndim)
+    pairs = zip(axes, _each(o.mode, len(axes)), strict=True)
+    return _total(_correlated(input, weights, axis, mode, o.cval, 0) for axis, mode in pairs)
 
 
 def _slope(side: list[float]) -> Any:
     """Return the filter that takes the slope along one axis and smooths along the others."""
 
-    def formula(input: Any, axis: Any, mode: Any, cval: Any) -> Any:
-        axis %= input.ndim
-        modes = _each(mode, input.ndim)
-        made = _correlated(input, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
-        for other in range(input.ndim):
-            if other != axis:
-                made = _correlated(made, np.array(side), other, modes[other], cval, 0)
-        return made
+    def formula(input: Any, axis: Any, o: Any) -> Any:
+        def one(x: Any, at: int, mode: Any) -> Any:
+            weights = np.array([-1.0, 0.0, 1.0] if at == axis % x.ndim else side)
+            return _correlated(x, weights, at, mode, o.cval, 0)
+
+        return _along(input, None, (o.mode,), one)
 
     return formula
 
 
-def _uniform1d(input: Any, size: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    return _correlated(input, np.full(size, 1 / size), axis, mode, cval, origin)
+def _uniform1d(input: Any, size: Any, axis: Any, o: Any) -> Any:
+    return _correlated(input, np.full(size, 1 / size), axis, o.mode, o.cval, o.origin)
 
 
-def _uniform(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    chosen = _axes(axes, input.ndim)
-    options = [_each(one, len(chosen)) for one in (size, mode, origin)]
-    for axis, n, m, o in zip(chosen, *options, strict=True):
-        if n > 1:
-            input = _uniform1d(input, n, axis, m, cval, o)
-    return input
+def _uniform(input: Any, size: Any, o: Any) -> Any:
+    def one(x: Any, axis: int, n: int, mode: Any, origin: Any) -> Any:
+        return _correlated(x, np.full(n, 1 / n), axis, mode, o.cval, origin) if n > 1 else x
+
+    return _along(input, o.axes, (size, o.mode, o.origin), one)
 
 
 # Filters of neighbourhoods ------------------------------------------------------------------------
@@ -179,13 +158,15 @@ def _uniform(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any
 
 def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[int]) -> Any:
     """Gather the neighbourhood of each element in a new last axis."""
-    options = [_each(one, len(axes)) for one in (shape, mode, origin)]
     count = x.ndim
-    for axis, length, m, o in zip(axes, *options, strict=True):
-        before = length // 2 + o
-        longer = extended(x, before, length - 1 - before, m, cval, axis)
-        x = np.moveaxis(windows(np.moveaxis(longer, axis, -1), length), -2, axis)
-    return np.reshape(x, (*x.shape[:count], -1))
+
+    def one(x: Any, axis: int, length: int, mode: Any, origin: Any) -> Any:
+        before = length // 2 + origin
+        longer = extended(x, before, length - 1 - before, mode, cval, axis)
+        return np.moveaxis(windows(np.moveaxis(longer, axis, -1), length), -2, axis)
+
+    made = _along(x, axes, (shape, mode, origin), one)
+    return np.reshape(made, (*made.shape[:count], -1))
 
 
 def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
@@ -195,134 +176,86 @@ def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
     return [axis for axis, _ in pairs], [one for _, one in pairs]
 
 
-def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    chosen, origins = _in_order(axes, origin, input.ndim)
-    around = _around(input, weights.shape, mode, cval, origins, chosen)
+def _correlate(input: Any, weights: Any, o: Any) -> Any:
+    axes, origins = _in_order(o.axes, o.origin, input.ndim)
+    around = _around(input, weights.shape, o.mode, o.cval, origins, axes)
     return around @ np.reshape(weights, (-1,))
 
 
-def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-    chosen, origins = _in_order(axes, origin, input.ndim)
-    turned = [_turned(o, n) for o, n in zip(origins, weights.shape, strict=True)]
+def _convolve(input: Any, weights: Any, o: Any) -> Any:
+    axes, origins = _in_order(o.axes, o.origin, input.ndim)
+    turned = [_turned(origin, n) for origin, n in zip(origins, weights.shape, strict=True)]
     reversed_ = weights[(slice(None, None, -1),) * weights.ndim]
-    return _correlate(input, reversed_, mode, cval, turned, chosen)
+    around = _around(input, weights.shape, o.mode, o.cval, turned, axes)
+    return around @ np.reshape(reversed_, (-1,))
 
 
-def _members(
-    input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
-) -> Any:
-    if footprint is None:
-        chosen = _axes(axes, input.ndim)
-        return _around(input, _each(size, len(chosen)), mode, cval, origin, chosen)
-    footprint = np.asarray(footprint, dtype=bool)
-    chosen, origins = _in_order(axes, origin, input.ndim)
-    around = _around(input, footprint.shape, mode, cval, origins, chosen)
+def _members(input: Any, o: Any) -> Any:
+    """Gather the elements of each neighbourhood that the size or the footprint names."""
+    if o.footprint is None:
+        axes = _axes(o.axes, input.ndim)
+        return _around(input, _each(o.size, len(axes)), o.mode, o.cval, o.origin, axes)
+    footprint = np.asarray(o.footprint, dtype=bool)
+    axes, origins = _in_order(o.axes, o.origin, input.ndim)
+    around = _around(input, footprint.shape, o.mode, o.cval, origins, axes)
     return around[..., np.flatnonzero(footprint)]
 
 
 def _extreme(take: Any) -> Any:
-    def formula(
-        input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
-    ) -> Any:
-        return take(_members(input, size, footprint, mode, cval, origin, axes), axis=-1)
-
-    return formula
+    return lambda input, o: take(_members(input, o), axis=-1)
 
 
 def _extreme1d(take: Any) -> Any:
-    def formula(input: Any, size: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-        return take(_around(input, [size], mode, cval, origin, [axis % input.ndim]), axis=-1)
-
-    return formula
-
-
-def _rank(
-    input: Any, rank: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
-) -> Any:
-    return np.sort(_members(input, size, footprint, mode, cval, origin, axes), axis=-1)[..., rank]
+    return lambda input, size, axis, o: take(
+        _around(input, [size], o.mode, o.cval, o.origin, [axis % input.ndim]), axis=-1
+    )
 
 
-def _median(
-    input: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any
-) -> Any:
-    around = _members(input, size, footprint, mode, cval, origin, axes)
+def _rank(input: Any, rank: Any, o: Any) -> Any:
+    return np.sort(_members(input, o), axis=-1)[..., rank]
+
+
+def _median(input: Any, o: Any) -> Any:
+    around = _members(input, o)
     return np.sort(around, axis=-1)[..., around.shape[-1] // 2]
 
 
-def _percentile(
-    input: Any,
-    percentile: Any,
-    size: Any,
-    footprint: Any,
-    mode: Any,
-    cval: Any,
-    origin: Any,
-    axes: Any,
-) -> Any:
-    around = _members(input, size, footprint, mode, cval, origin, axes)
+def _percentile(input: Any, percentile: Any, o: Any) -> Any:
+    around = _members(input, o)
     count = around.shape[-1]
     percentile = percentile + 100.0 if percentile < 0 else percentile
     rank = count - 1 if percentile == 100.0 else int(float(count) * percentile / 100.0)
     return np.sort(around, axis=-1)[..., rank]
 
 
-def _structured(
-    input: Any, size: Any, footprint: Any, structure: Any, mode: Any, cval: Any, origin: Any,
-    axes: Any, sign: int,
-) -> Any:  # fmt: skip
+def _structured(input: Any, structure: Any, o: Any, sign: int) -> Any:
     """Return the extreme of each neighbourhood plus the structure, which dilation reflects."""
-    if structure is None and footprint is None:
-        chosen = _axes(axes, input.ndim)
-        origins = _each(origin, len(chosen))
-    else:
-        chosen, origins = _in_order(axes, origin, input.ndim)
-    if structure is not None:
-        structure = np.asarray(structure) if isinstance(structure, list) else structure
-        footprint = (
-            np.ones(structure.shape, bool) if footprint is None else np.asarray(footprint, bool)
-        )
-    elif footprint is not None:
-        footprint = np.asarray(footprint, bool)
-    else:
-        footprint = np.ones(_each(size, len(chosen)), bool)
+    axes, origins = _in_order(o.axes, o.origin, input.ndim)
+    footprint = o.footprint
+    if footprint is None and structure is None:
+        axes = _axes(o.axes, input.ndim)
+        origins = _each(o.origin, len(axes))
+        footprint = np.ones(_each(o.size, len(axes)), bool)
+    elif footprint is None:
+        footprint = np.ones(structure.shape, bool)
+    footprint = np.asarray(footprint, bool)
     if sign > 0:
         turn = (slice(None, None, -1),) * footprint.ndim
-        origins = [_turned(o, n) for o, n in zip(origins, footprint.shape, strict=True)]
+        origins = [_turned(origin, n) for origin, n in zip(origins, footprint.shape, strict=True)]
         footprint = footprint[turn]
         structure = None if structure is None else structure[turn]
-    around = _around(input, footprint.shape, mode, cval, origins, chosen)
+    around = _around(input, footprint.shape, o.mode, o.cval, origins, axes)
     if structure is not None:
         around = around + sign * np.reshape(structure, (-1,))
     around = around[..., np.flatnonzero(footprint)]
     return np.max(around, axis=-1) if sign > 0 else np.min(around, axis=-1)
 
 
-def _dilation(**words: Any) -> Any:
-    return _structured(**words, sign=1)
-
-
-def _erosion(**words: Any) -> Any:
-    return _structured(**words, sign=-1)
-
-
 def _grey(combine: Any) -> Any:
     """Return a formula that combines erosions and dilations with the same options."""
-
-    def formula(
-        input: Any, size: Any, footprint: Any, structure: Any, mode: Any, cval: Any, origin: Any,
-        axes: Any,
-    ) -> Any:  # fmt: skip
-        options = {
-            "size": size, "footprint": footprint, "structure": structure, "mode": mode,
-            "cval": cval, "origin": origin, "axes": axes,
-        }  # fmt: skip
-        return combine(
-            input,
-            lambda x: _erosion(input=x, **options),
-            lambda x: _dilation(input=x, **options),
-        )
-
-    return formula
+    return lambda input, structure, o: combine(
+        input, lambda x: _structured(x, structure, o, -1), lambda x: _structured(x, structure, o, 1)
+    )
 
 
 # Splines ------------------------------------------------------------------------------------------
@@ -335,40 +268,44 @@ def _spline_filter(input: Any, order: Any, mode: Any) -> Any:
     return input
 
 
-def _basis(distance: Any, order: int) -> Any:
-    """Evaluate the symmetric B-spline of an order by truncated powers."""
+def _basis(distance: Any, order: int, nu: int) -> Any:
+    """Evaluate a derivative of the symmetric B-spline of an order by truncated powers."""
     if order == 0:
-        return np.where(np.abs(native_of(distance)) <= 0.5, 1.0, 0.0) + 0.0 * distance
-    half = (order + 1) / 2
-    total: Any = 0.0
-    for k in range(order + 2):
-        base = distance + half - k
-        power = np.where(base > 0, base, 0.0) ** order
-        total = total + (-1) ** k * math.comb(order + 1, k) * power
-    return total / math.factorial(order)
+        return np.where(np.abs(distance) <= 0.5, float(not nu), 0.0)
+    if nu > order:
+        return np.zeros(distance.shape)
+    base = distance + (order + 1) / 2 - np.arange(order + 2)[:, *(None,) * distance.ndim]
+    powers = np.where(base > 0, np.where(base > 0, base, 0.0) ** (order - nu), 0.0)
+    signs = [(-1) ** k * math.comb(order + 1, k) for k in range(order + 2)]
+    return np.tensordot(signs, powers, 1) / math.factorial(order - nu)
 
 
-def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any]:
-    """Map coordinates into the range of an axis; return them and the mask of those left outside."""
-    data = np.asarray(native_of(x))
+def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any, Any]:
+    """Map coordinates into the range of an axis.
+
+    Return them, their slopes, which are 1 or -1, and the mask of those left outside.
+    """
+    inside, ahead = np.zeros(x.shape, bool), np.ones(x.shape)
     if mode == "constant":
-        return x, (data < 0) | (data > n - 1)
-    outside = np.zeros(data.shape, bool)
+        return x, ahead, (x < 0) | (x > n - 1)
     if mode == "mirror":
         period = 2 * (n - 1)
-        x = x - period * np.trunc(data / period)
-        x = np.where(np.asarray(native_of(x)) < 0, -x, x)
-        return np.where(np.asarray(native_of(x)) >= n, period - x, x), outside
+        x = x - period * np.trunc(x / period)
+        back = x < 0
+        x = np.abs(x)
+        turned = x >= n
+        return np.where(turned, period - x, x), np.where(back != turned, -1.0, 1.0), inside
     if mode == "reflect":
         period = 2 * n
-        x = x - period * np.floor((data + 0.5) / period)
-        return np.where(np.asarray(native_of(x)) > n - 0.5, period - 1 - x, x), outside
+        x = x - period * np.floor((x + 0.5) / period)
+        turned = x > n - 0.5
+        return np.where(turned, period - 1 - x, x), np.where(turned, -1.0, 1.0), inside
     if mode == "grid-wrap":
-        return x - n * np.floor(data / n), outside
+        return x - n * np.floor(x / n), ahead, inside
     if mode == "wrap":  # period from end to end; the ends themselves stay unchanged
-        turns = np.where(data < 0, -np.trunc(-data / (n - 1)) - 1, np.trunc(data / (n - 1)))
-        return x - (n - 1) * np.where((data >= 0) & (data <= n - 1), 0, turns), outside
-    return x, outside
+        turns = np.where(x < 0, -np.trunc(-x / (n - 1)) - 1, np.trunc(x / (n - 1)))
+        return x - (n - 1) * np.where((x >= 0) & (x <= n - 1), 0, turns), ahead, inside
+    return x, ahead, inside
 
 
 def _tap(at: Any, n: int, mode: str) -> tuple[Any, Any]:
@@ -389,92 +326,136 @@ def _tap(at: Any, n: int, mode: str) -> tuple[Any, Any]:
     return np.where(at > n - 1, 2 * (n - 1) - at, at), none
 
 
+def _weights(points: Any, form: tuple[Any, int, str], nu: tuple[int, ...]) -> Any:
+    """Return the sparse matrix from coefficients to the values of a spline at points.
+
+    `nu` has the order of the derivative along each axis. The last coefficient is the constant that
+    replaces coefficients and points beyond the ends.
+    """
+    sizes, order, mode = form
+    count, beyond = points[0].size, math.prod(sizes)
+    outside = blank = np.zeros((1, count), bool)
+    places, weights = np.zeros((1, count), int), np.ones((1, count))
+    for x, n, k in zip(np.reshape(points, (len(sizes), -1)), sizes, nu, strict=True):
+        folded, ahead, is_outside = _folded(x, n, mode)
+        outside = outside | is_outside
+        low = np.floor(folded if order % 2 else folded + 0.5).astype(int) - order // 2
+        taps = low + np.arange(order + 1)[:, None]
+        at, none = _tap(taps, n, mode)
+        own = _basis(folded - taps, order, k) * ahead**k
+        places = np.reshape(places[:, None] * n + at, (-1, count))
+        weights = np.reshape(weights[:, None] * own, (-1, count))
+        blank = np.reshape(blank[:, None] | none, (-1, count))
+    places = np.where(blank, beyond, places)
+    if np.any(outside):
+        places[:, outside[0]] = beyond
+        weights[:, outside[0]] = 0.0 if any(nu) else 1.0 / len(weights)
+    rows = np.broadcast_to(np.arange(count), places.shape)
+    made = (weights.reshape(-1), (rows.reshape(-1), places.reshape(-1)))
+    return scipy.sparse.csr_array(made, shape=(count, beyond + 1))
+
+
+def _at_points(c: Any, points: Any, form: Any, nu: Any) -> Any:
+    if isinstance(c, AnyWrapper) or isinstance(points, AnyWrapper):
+        return AT_POINTS.kind.answer(AT_POINTS, (c, points, form, nu), {})
+    return _weights(points, form, nu) @ c
+
+
+def _to_coefficients(v: Any, points: Any, form: Any, nu: Any) -> Any:
+    if isinstance(v, AnyWrapper) or isinstance(points, AnyWrapper):
+        return TO_COEFFICIENTS.kind.answer(TO_COEFFICIENTS, (v, points, form, nu), {})
+    return _weights(points, form, nu).T @ v
+
+
+def _next_orders(nu: Any) -> Any:
+    return [tuple(nu + step) for step in np.eye(len(nu), dtype=int)]
+
+
+def _slopes(c: Any, points: Any, form: Any, nu: Any) -> Any:
+    """Return the derivatives of the values of a spline by the coordinates of the points."""
+    return np.stack([_at_points(c, points, form, order) for order in _next_orders(nu)])
+
+
+def _of_points(one: Any, slopes: Any, points: Any) -> Any:
+    product = (np.conj(one) if one.dtype.kind == "c" else one) * slopes
+    return np.reshape(product, points.shape)
+
+
+def _along_points(t: Any, v: Any, points: Any, form: Any, nu: Any) -> Any:
+    moved = np.reshape(t, (len(nu), -1)) * v
+    pairs = zip(moved, _next_orders(nu), strict=True)
+    return _total(_to_coefficients(one, points, form, order) for one, order in pairs)
+
+
+AT_POINTS = Row(
+    "ndimage spline",
+    Adjoint(
+        {
+            "c": lambda g, points, form, nu: _to_coefficients(g, points, form, nu),
+            "points": lambda g, c, points, form, nu: _of_points(
+                g, _slopes(c, points, form, nu), points
+            ),
+        },
+        {
+            "points": lambda t, c, points, form, nu: np.sum(
+                _slopes(c, points, form, nu) * np.reshape(t, (len(nu), -1)), axis=0
+            ),
+        },
+    ),
+    arrays="c points",
+    original=_at_points,
+)
+TO_COEFFICIENTS = Row(
+    "ndimage spline, transposed",
+    Adjoint(
+        {
+            "v": lambda g, points, form, nu: _at_points(g, points, form, nu),
+            "points": lambda g, v, points, form, nu: _of_points(
+                v, _slopes(g, points, form, nu), points
+            ),
+        },
+        {
+            "points": _along_points,
+        },
+    ),
+    arrays="v points",
+    original=_to_coefficients,
+)
 PADDING = 12
 
 
-def _mapped(
-    input: Any, coordinates: list[Any], order: Any, mode: Any, cval: Any, prefilter: Any
-) -> Any:
+def _mapped(input: Any, coordinates: list[Any], o: Any) -> Any:
     """Evaluate the spline through the elements of an array at the coordinates."""
-    mode = "reflect" if mode == "grid-mirror" else mode
-    pad = 0
-    if prefilter and order > 1:
+    mode, pad = "reflect" if o.mode == "grid-mirror" else o.mode, 0
+    if o.prefilter and o.order > 1:
         if mode in ("nearest", "grid-constant"):
             pad = PADDING
             for axis in range(input.ndim):
-                input = extended(input, pad, pad, mode, cval, axis)
-        input = _spline_filter(input, order, mode)
-    flat = np.reshape(input, (-1,))
-    points, shape = [x + pad for x in coordinates], np.shape(coordinates[0])
-    taps, outside = _taps(points, input.shape, order, mode)
-    if not holds_variable(points):
-        return np.reshape(_by_matrix(flat, taps, outside, cval), shape)
-    total: Any = 0.0
-    for index, weight, blank in taps:
-        value = flat[index]
-        if np.any(blank):
-            value = np.where(blank, cval, value)
-        total = total + value * weight
-    return np.where(outside, cval, total) if np.any(outside) else total
-
-
-def _taps(points: list[Any], sizes: Any, order: int, mode: str) -> tuple[Any, Any]:
-    """Return taps (indices, weights, masks of blanks) and a mask of the points outside."""
-    outside: Any = False
-    of_axis: list[list[tuple[Any, Any, Any]]] = []
-    for x, n in zip(points, sizes, strict=True):
-        folded, is_outside = _folded(x, n, mode)
-        outside = outside | is_outside
-        data = np.asarray(native_of(folded))
-        low = np.floor(data if order % 2 else data + 0.5).astype(int) - order // 2
-        of_axis.append([])
-        for k in range(order + 1):
-            place, none = _tap(low + k, n, mode)
-            of_axis[-1].append((place, _basis(folded - (low + k), order), none))
-    taps: list[tuple[Any, Any, Any]] = []
-    for chosen in itertools.product(*of_axis):
-        places = [np.broadcast_to(place, np.shape(outside)) for place, _, _ in chosen]
-        weight = functools.reduce(lambda a, b: a * b, [weight for _, weight, _ in chosen])
-        blank = functools.reduce(lambda a, b: a | b, [none for _, _, none in chosen])
-        taps.append((np.ravel_multi_index(places, sizes), weight, blank))
-    return taps, outside
-
-
-def _by_matrix(flat: Any, taps: Any, outside: Any, cval: Any) -> Any:
-    """Interpolate at constant points: multiply the elements by a sparse matrix."""
-    count = np.size(outside)
-    weights = np.stack([np.where(blank | outside, 0.0, weight) for _, weight, blank in taps])
-    blank = sum(np.where(blank, weight, 0.0) for _, weight, blank in taps)
-    rows = np.broadcast_to(np.arange(count), (len(taps), count))
-    columns = np.stack([np.reshape(index, (-1,)) for index, _, _ in taps])
-    made = (np.reshape(weights, (-1,)), (np.reshape(rows, (-1,)), np.reshape(columns, (-1,))))
-    matrix = scipy.sparse.csr_array(made, shape=(count, flat.shape[0]))
-    of_blank = np.reshape(np.where(outside, 1.0, blank), (-1,))
-    total = product(matrix, flat)
-    return total + of_blank * cval if np.any(of_blank) else total
+                input = extended(input, pad, pad, mode, o.cval, axis)
+        input = _spline_filter(input, o.order, mode)
+    c = np.concatenate([np.reshape(input, (-1,)), np.reshape(o.cval, (1,))])
+    points = np.stack(coordinates) + pad
+    made = _at_points(c, points, (input.shape, o.order, mode), (0,) * input.ndim)
+    return np.reshape(made, points.shape[1:])
 
 
 def _grid(shape: Any) -> list[Any]:
     return [axis.astype(float) for axis in np.indices(shape)]
 
 
-def _map_coordinates(
-    input: Any, coordinates: Any, order: Any, mode: Any, cval: Any, prefilter: Any
-) -> Any:
-    return _mapped(input, [coordinates[i] for i in range(input.ndim)], order, mode, cval, prefilter)
+def _map_coordinates(input: Any, coordinates: Any, o: Any) -> Any:
+    return _mapped(input, [coordinates[i] for i in range(input.ndim)], o)
 
 
-def _shift(input: Any, shift: Any, order: Any, mode: Any, cval: Any, prefilter: Any) -> Any:
+def _shift(input: Any, shift: Any, o: Any) -> Any:
     shifts = _each(shift, input.ndim)
     moved = [x - s for x, s in zip(_grid(input.shape), shifts, strict=True)]
-    return _mapped(input, moved, order, mode, cval, prefilter)
+    return _mapped(input, moved, o)
 
 
-def _zoom(
-    input: Any, order: Any, mode: Any, cval: Any, prefilter: Any, grid_mode: Any, out: Any
-) -> Any:
+def _zoom(input: Any, grid_mode: Any, out: Any, o: Any) -> Any:
     shape = out.shape
-    if shape == input.shape and prefilter:
+    if shape == input.shape and o.prefilter:
         return input
     points: list[Any] = []
     for x, m, n in zip(_grid(shape), shape, input.shape, strict=True):
@@ -482,13 +463,10 @@ def _zoom(
             points.append((x + 0.5) * (n / m) - 0.5)
         else:
             points.append(x * ((n - 1) / (m - 1) if m > 1 else 1.0))
-    return _mapped(input, points, order, mode, cval, prefilter)
+    return _mapped(input, points, o)
 
 
-def _affine(
-    input: Any, matrix: Any, offset: Any, output_shape: Any, order: Any, mode: Any, cval: Any,
-    prefilter: Any,
-) -> Any:  # fmt: skip
+def _affine(input: Any, matrix: Any, offset: Any, output_shape: Any, o: Any) -> Any:
     n = input.ndim
     if matrix.ndim == 2 and matrix.shape[1] == n + 1:
         matrix, offset = matrix[:n, :n], matrix[:n, n]
@@ -502,31 +480,28 @@ def _affine(
         else:
             # in SciPy's order, so that ties are rounded alike
             points.append(sum((matrix[i, j] * grid[j] for j in range(len(shape))), offsets[i]))
-    return _mapped(input, points, order, mode, cval, prefilter)
+    return _mapped(input, points, o)
 
 
-def _rotate(
-    input: Any, angle: Any, axes: Any, order: Any, mode: Any, cval: Any, prefilter: Any, out: Any
-) -> Any:
-    first, second = sorted(axis % input.ndim for axis in axes)
+def _rotate(input: Any, angle: Any, axes: Any, out: Any, o: Any) -> Any:
+    pair = tuple(sorted(axis % input.ndim for axis in axes))
     c, s = np.cos(angle * (np.pi / 180)), np.sin(angle * (np.pi / 180))
     rows = [[c, s], [-s, c]]
     grid = _grid(out.shape)
     points = list(grid)
-    pair = (first, second)
     for i, axis in enumerate(pair):
         centre = (input.shape[axis] - 1) / 2
         points[axis] = centre + sum(
             rows[i][j] * (grid[other] - (out.shape[other] - 1) / 2) for j, other in enumerate(pair)
         )
     if input.ndim == 2:
-        return _mapped(input, points, order, mode, cval, prefilter)
+        return _mapped(input, points, o)
     # each plane by itself
     moved = np.moveaxis(input, pair, (-2, -1))
     planes = np.reshape(moved, (-1, *moved.shape[-2:]))
     key = tuple(slice(None) if axis in pair else 0 for axis in range(input.ndim))
     in_plane = [points[axis][key] for axis in pair]
-    mapped = [_mapped(plane, in_plane, order, mode, cval, prefilter) for plane in planes]
+    mapped = [_mapped(plane, in_plane, o) for plane in planes]
     made = np.reshape(np.stack(mapped), (*moved.shape[:-2], *in_plane[0].shape))
     return np.moveaxis(made, (-2, -1), pair)
 
@@ -566,31 +541,29 @@ def _centre(input: Any, labels: Any, index: Any) -> Any:
     return parts if np.ndim(index) else parts[0]
 
 
-def _fourier(factor: Any) -> Any:
-    def formula(input: Any, n: Any, axis: Any, **words: Any) -> Any:
-        (value,) = words.values()
-        if n == 0:
+def _fourier(name: str, word: str, factor: Any) -> Row:
+    """Return the row of a filter of a Fourier transform: it multiplies along each axis."""
+
+    def formula_(input: Any, o: Any) -> Any:
+        if o.n == 0:
             raise NoRuleError("a transform of no elements has no derivative. Fix: n=-1, or n > 0.")
-        values = _each(value, input.ndim)
+        values = _each(getattr(o, word), input.ndim)
         for k, length in enumerate(input.shape):
-            is_real = axis % input.ndim == k and n > 0
-            full = n if is_real else length
+            is_real = o.axis % input.ndim == k and o.n > 0
+            full = o.n if is_real else length
             steps = np.arange(length) if is_real else np.round(np.fft.fftfreq(length) * length)
             shape = [1] * input.ndim
             shape[k] = length
-            input = input * np.reshape(factor(steps, full, values[k]), shape)
+            input = input * np.reshape(factor(np.pi * steps / full * values[k]), shape)
         return input
 
-    return formula
+    path, options = f"ndimage.fourier_{name}", f"{word} n axis"
+    return formula(path, formula_, f"input {word}", options, neutral="output")
 
 
-_gaussian_factor = _fourier(lambda k, n, s: np.exp(-2 * (np.pi * k / n * s) ** 2))
-_shift_factor = _fourier(lambda k, n, s: np.exp(np.asarray(-2j) * np.pi * k / n * s))
-
-
-def _uniform_factor(k: Any, n: int, s: Any) -> Any:
-    x = np.pi * k / n * s
-    return np.where(k == 0, 1.0, np.sin(x) / np.where(k == 0, 1.0, x))
+def _sinc(x: Any) -> Any:
+    zero = np.asarray(native_of(x)) == 0
+    return np.where(zero, 1.0, np.sin(x) / np.where(zero, 1.0, x))
 
 
 GREY: dict[str, Any] = {
@@ -605,71 +578,57 @@ GREY: dict[str, Any] = {
 }
 
 
+def _rows(
+    names: str, function: Any, arrays: str = "input cval", options: str = "mode cval origin axes"
+) -> list[Row]:
+    return [
+        formula(f"ndimage.{name}", function, arrays, options, neutral="output reshape")
+        for name in names.split()
+    ]
+
+
+ONE_AXIS = "mode cval origin"
+MEMBERS = "size footprint mode cval origin axes"
+SPLINE = "order mode cval prefilter"
+GAUSSIAN = "mode cval axes kwargs"
 FILTERS = [
-    formula("ndimage.correlate1d", _correlate1d, "input weights cval", neutral="output"),
-    formula("ndimage.convolve1d", _convolve1d, "input weights cval", neutral="output"),
-    formula("ndimage.gaussian_filter1d", _gaussian1d, "input sigma cval", neutral="output"),
-    formula("ndimage.gaussian_filter", _gaussian, "input sigma cval", neutral="output"),
-    formula("ndimage.gaussian_laplace", _gaussian_laplace, "input sigma cval", neutral="output"),
-    formula(
-        "ndimage.gaussian_gradient_magnitude",
-        _gaussian_gradient,
-        "input sigma cval",
-        neutral="output",
-    ),
-    formula("ndimage.laplace", _laplace, "input cval", neutral="output"),
-    formula("ndimage.sobel", _slope([1.0, 2.0, 1.0]), "input cval", neutral="output"),
-    formula("ndimage.prewitt", _slope([1.0, 1.0, 1.0]), "input cval", neutral="output"),
-    formula("ndimage.uniform_filter1d", _uniform1d, "input cval", neutral="output"),
-    formula("ndimage.uniform_filter", _uniform, "input cval", neutral="output"),
-    formula("ndimage.correlate", _correlate, "input weights cval", neutral="output"),
-    formula("ndimage.convolve", _convolve, "input weights cval", neutral="output"),
+    *_rows("correlate1d", _correlate1d, "input weights cval", ONE_AXIS),
+    *_rows("convolve1d", _convolve1d, "input weights cval", ONE_AXIS),
+    *_rows("gaussian_filter1d", _gaussian1d, "input sigma cval", "mode cval truncate radius"),
+    *_rows("gaussian_filter", _gaussian, "input sigma cval", "mode cval truncate radius axes"),
+    *_rows("gaussian_laplace", _gaussian_laplace, "input sigma cval", GAUSSIAN),
+    *_rows("gaussian_gradient_magnitude", _gaussian_gradient, "input sigma cval", GAUSSIAN),
+    *_rows("laplace", _laplace, options="mode cval axes"),
+    *_rows("sobel", _slope([1.0, 2.0, 1.0]), options="mode cval"),
+    *_rows("prewitt", _slope([1.0, 1.0, 1.0]), options="mode cval"),
+    *_rows("uniform_filter1d", _uniform1d, options=ONE_AXIS),
+    *_rows("uniform_filter", _uniform),
+    *_rows("correlate", _correlate, "input weights cval"),
+    *_rows("convolve", _convolve, "input weights cval"),
+    *_rows("maximum_filter", _extreme(np.max), options=MEMBERS),
+    *_rows("minimum_filter", _extreme(np.min), options=MEMBERS),
+    *_rows("maximum_filter1d", _extreme1d(np.max), options=ONE_AXIS),
+    *_rows("minimum_filter1d", _extreme1d(np.min), options=ONE_AXIS),
+    *_rows("median_filter", _median, options=MEMBERS),
+    *_rows("rank_filter", _rank, options=MEMBERS),
+    *_rows("percentile_filter", _percentile, options=MEMBERS),
     *(
-        formula(f"ndimage.{name}_filter", _extreme(take), "input cval", neutral="output")
-        for name, take in (("maximum", np.max), ("minimum", np.min))
-    ),
-    *(
-        formula(f"ndimage.{name}_filter1d", _extreme1d(take), "input cval", neutral="output")
-        for name, take in (("maximum", np.max), ("minimum", np.min))
-    ),
-    formula("ndimage.median_filter", _median, "input cval", neutral="output"),
-    formula("ndimage.rank_filter", _rank, "input cval", neutral="output"),
-    formula("ndimage.percentile_filter", _percentile, "input cval", neutral="output"),
-    *(
-        formula(f"ndimage.{name}", _grey(combine), "input structure cval", neutral="output")
+        row
         for name, combine in GREY.items()
+        for row in _rows(name, _grey(combine), "input structure cval", MEMBERS)
     ),
-    *(
-        formula(f"ndimage.fourier_{name}", function, f"input {word}", neutral="output")
-        for name, word, function in (
-            (
-                "gaussian",
-                "sigma",
-                lambda input, sigma, n, axis: _gaussian_factor(input, n, axis, sigma=sigma),
-            ),
-            (
-                "shift",
-                "shift",
-                lambda input, shift, n, axis: _shift_factor(input, n, axis, shift=shift),
-            ),
-            (
-                "uniform",
-                "size",
-                lambda input, size, n, axis: _fourier(_uniform_factor)(input, n, axis, size=size),
-            ),
-        )
-    ),
+    _fourier("gaussian", "sigma", lambda x: np.exp(-2 * x**2)),
+    _fourier("shift", "shift", lambda x: np.exp(np.asarray(-2j) * x)),
+    _fourier("uniform", "size", _sinc),
 ]
 INTERPOLATION = [
     Row("ndimage.spline_filter1d", AxisLinear("input"), arrays="input"),
     formula("ndimage.spline_filter", _spline_filter, "input", neutral="output"),
-    formula(
-        "ndimage.map_coordinates", _map_coordinates, "input coordinates cval", neutral="output"
-    ),
-    formula("ndimage.shift", _shift, "input shift cval", neutral="output"),
-    formula("ndimage.zoom", _zoom, "input zoom cval", neutral="output"),
-    formula("ndimage.affine_transform", _affine, "input matrix offset cval", neutral="output"),
-    formula("ndimage.rotate", _rotate, "input angle cval", neutral="output reshape"),
+    *_rows("map_coordinates", _map_coordinates, "input coordinates cval", SPLINE),
+    *_rows("shift", _shift, "input shift cval", SPLINE),
+    *_rows("zoom", _zoom, "input zoom cval", SPLINE),
+    *_rows("affine_transform", _affine, "input matrix offset cval", SPLINE),
+    *_rows("rotate", _rotate, "input angle cval", SPLINE),
 ]
 
 MEASUREMENTS = [

@@ -61,7 +61,7 @@ def _rooted(
         return np.sum(residual(x) ** 2) / 2
 
     is_square = np.size(plain(residual(found))) == np.size(found)
-    root = solution(reshaped, found) if is_square else _stationary(grad(cost), found, None)
+    root = solution(reshaped, found) if is_square else _stationary(grad(cost), found, None, name)
     if isinstance(result, dict) and is_recorded(root) and not result.get("converged", True):
         refuse_failure(name, False, result["flag"])
     is_inside = rest and isinstance(result[1], dict) and "root" in result[1]
@@ -99,9 +99,9 @@ def _is_empty(bounds: Any) -> bool:
     return isinstance(bounds, (tuple, list)) and not bounds
 
 
-def _stationary(slope: Any, x: Any, bounds: Any) -> Any:
+def _stationary(slope: Any, x: Any, bounds: Any, name: str = "") -> Any:
     """Return the point where the gradient vanishes in all elements that are not at a bound."""
-    return solution(_where_free(slope, x, bounds), x)
+    return solution(_where_free(slope, x, bounds), x, name)
 
 
 def _where_free(slope: Any, x: Any, bounds: Any) -> Any:
@@ -316,7 +316,7 @@ def _rho(loss: Any) -> Any:
 
 
 def _least_squares(
-    result: Any, fun: Any, args: Any, kwargs: Any, bounds: Any, loss: Any, f_scale: Any
+    result: Any, fun: Any, name: Any, args: Any, kwargs: Any, bounds: Any, loss: Any, f_scale: Any
 ) -> Any:
     rho, words = _rho(loss), kwargs or {}
 
@@ -326,7 +326,7 @@ def _least_squares(
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
 
-    x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x))
+    x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x), name)
     return {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
 
 
@@ -338,11 +338,11 @@ def _pairs_of(bounds: Any, x: Any) -> Any:
     return list(zip(low, high, strict=True))
 
 
-def _leastsq(result: Any, fun: Any, args: Any) -> Any:
+def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
     def cost(x: Any) -> Any:
         return np.sum(as_array(fun(x, *args)) ** 2) / 2
 
-    return {(0,): _stationary(grad(cost), result[0], None)}
+    return {(0,): _stationary(grad(cost), result[0], None, name)}
 
 
 def _curve_fit(

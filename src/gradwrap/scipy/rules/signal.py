@@ -166,7 +166,6 @@ FILTER = Row(
         {
             "b": lambda t, a, x: _delayed(t, _filtered(ONE, a, x)),
             "a": lambda t, a, out: -_delayed(t, _filtered(ONE, a, out)),
-            "x": lambda t, b, a: _filtered(b, a, t),
         },
     ),
     arrays="b a x",

@@ -23,6 +23,7 @@ from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, product
+from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
@@ -405,19 +406,30 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
         made = native(plain(given), *plain(args[1:]), **plain(kwargs))
         return TrackedMatrix(made, given[places], places)
     data, *rest = given
-    made = native((plain(data), *plain(rest)), *plain(args[1:]), **plain(kwargs))
+    data, rest = as_array(data), [_as_indices(one) for one in plain(rest)]
+    made = native((plain(data), *rest), *plain(args[1:]), **plain(kwargs))
     if len(rest) == 1 and made.format in ("coo", "csr", "csc"):
-        rows, columns = (np.asarray(one) for one in plain(rest[0]))
-    elif len(rest) == 2 and made.format in ("csr", "csc"):
-        indices, starts = (np.asarray(one) for one in plain(rest))
+        return TrackedMatrix(made, data, rest[0])
+    if len(rest) == 2 and made.format in ("csr", "csc"):
+        indices, starts = (np.asarray(one) for one in rest)
         outer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        rows, columns = (outer, indices) if made.format == "csr" else (indices, outer)
-    else:
-        raise NoRuleError(
-            f"scipy.sparse.{native.__name__} of tracked elements is made of (data, (row, column)), "
-            "or of (data, indices, indptr). Fix: scipy.sparse.coo_array."
+        return TrackedMatrix(
+            made, data, (outer, indices) if made.format == "csr" else (indices, outer)
         )
-    return TrackedMatrix(made, as_array(data), (rows, columns))
+    # each element has a place of its own: read it from a matrix of the elements' numbers
+    numbers = np.reshape(np.arange(1, data.size + 1), data.shape)
+    options = {key: value for key, value in plain(kwargs).items() if key != "dtype"}
+    numbered: Any = scipy.sparse.coo_array(native((numbers, *rest), *plain(args[1:]), **options))
+    kept = np.flatnonzero(numbered.data)
+    taken = np.reshape(data, (-1,))[numbered.data[kept] - 1]
+    return TrackedMatrix(made, taken, (numbered.row[kept], numbered.col[kept]))
+
+
+def _as_indices(value: Any) -> Any:
+    """Convert whole numbers in floating-point arrays to integers, as SciPy does."""
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_as_indices(one) for one in value])
+    return value.astype(int) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
 
 def _ours(made: Any) -> Any:
@@ -601,6 +613,63 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
 
 
+def _dense(A: Any) -> Any:
+    """Return a matrix of elements that may be tracked as a dense array."""
+    return A.toarray() if hasattr(A, "toarray") else as_array(A)
+
+
+def _nearest(values: Any, wanted: Any) -> Any:
+    """Return the index of the nearest value to each of SciPy's."""
+    return np.argmin(np.abs(np.asarray(plain(values))[:, None] - np.asarray(wanted)), axis=0)
+
+
+def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any:
+    name = "sparse.linalg.eigsh"
+    matrices = [None if one is None else _plain_matrix(one) for one in (A, M)]
+    result = scipys(name)(matrices[0], k, matrices[1], *plain(args), **plain(options))
+    w, v = dispatcher("linalg.eigh")(_dense(A), None if M is None else _dense(M))
+    if not isinstance(result, tuple):
+        return attached(name, result, {(): w[_nearest(w, result)]})
+    at = _nearest(w, result[0])
+    return attached(name, result, {(0,): w[at], (1,): like_columns(v[:, at], result[1])})
+
+
+def _svds(A: Any, *args: Any, **options: Any) -> Any:
+    name = "sparse.linalg.svds"
+    result = scipys(name)(_plain_matrix(A), *plain(args), **plain(options))
+    u, s, vh = dispatcher("linalg.svd")(_dense(A), full_matrices=False)
+    at = _nearest(s, result[1] if isinstance(result, tuple) else result)
+    if not isinstance(result, tuple):
+        return attached(name, result, {(): s[at]})
+    if result[0] is None or result[2] is None:
+        raise NoRuleError(
+            "scipy.sparse.linalg.svds has no derivative with one kind of vectors. "
+            "Fix: return_singular_vectors=True."
+        )
+    turn = like_columns(np.ones((1, len(at))) * 1.0, np.sum(
+        np.conj(np.asarray(plain(u[:, at]))) * result[0], axis=0, keepdims=True
+    ))  # fmt: skip
+    parts = {(0,): u[:, at] * turn, (1,): s[at], (2,): vh[at] * np.conj(turn.T)}
+    return attached(name, result, parts)
+
+
+def _least_squares(name: str) -> Any:
+    """Return the rule of an iterative solver of least squares, by the pseudoinverse."""
+
+    def composed(A: Any, b: Any, damp: Any = 0.0, *args: Any, **options: Any) -> Any:
+        result = scipys(name)(
+            _plain_matrix(A), plain(as_array(b)), plain(damp), *plain(args), **plain(options)
+        )
+        matrix, b = _dense(A), as_array(b)
+        if np.any(plain(as_array(damp))):
+            n = matrix.shape[1]
+            matrix = np.concatenate([matrix, damp * np.eye(n)])
+            b = np.concatenate([b, np.zeros(n)])
+        return attached(name, result, {(0,): np.linalg.pinv(matrix) @ b})
+
+    return composed
+
+
 class _OfMatrices(Composed):
     """A composed function that takes matrices of tracked elements."""
 
@@ -646,6 +715,12 @@ MOVING = [
 OTHERS = [
     Row("sparse.kron", _OfMatrices(_kron)),
     *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
+    Row("sparse.linalg.eigsh", _OfMatrices(_eigsh), symmetric="A", note="by the dense matrix"),
+    Row("sparse.linalg.svds", _OfMatrices(_svds), note="by the dense matrix"),
+    *(
+        Row(f"sparse.linalg.{name}", _OfMatrices(_least_squares(f"sparse.linalg.{name}")))
+        for name in ("lsqr", "lsmr")
+    ),
     Row("sparse.linalg.splu", _OfMatrices(_splu, always=True)),
     Row("sparse.linalg.factorized", _OfMatrices(_factorized, always=True)),
     Row("sparse.linalg.norm", _OfMatrices(_norm)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -51,31 +52,18 @@ def _same_length(x: Any, y: Any) -> Any:
     return tuple(extended(one, 0, n - one.shape[-1], "constant") for one in (x, y))
 
 
-def _csd(
-    x: Any,
-    y: Any,
-    fs: Any,
-    window: Any,
-    nperseg: Any,
-    noverlap: Any,
-    nfft: Any,
-    detrend: Any,
-    return_onesided: Any,
-    scaling: Any,
-    axis: Any,
-    average: Any,
-    averages: bool = True,
-) -> Any:
-    x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
+def _power(x: Any, y: Any, o: Any, **changed: Any) -> tuple[Any, Any]:
+    """Return the frequencies, and the cross spectrum of each window, in its last two axes."""
+    o = SimpleNamespace(**(vars(o) | changed))
     x, y = _same_length(x, y)
-    onesided = return_onesided and "c" not in (x.dtype.kind, y.dtype.kind)
-    win, length = _window(window, nperseg, x.shape[-1])
-    step = length - (length // 2 if noverlap is None else int(noverlap))
-    nfft = length if nfft is None else int(nfft)
+    onesided = o.return_onesided and "c" not in (x.dtype.kind, y.dtype.kind)
+    win, length = _window(o.window, o.nperseg, x.shape[-1])
+    step = length - (length // 2 if o.noverlap is None else int(o.noverlap))
+    nfft = length if o.nfft is None else int(o.nfft)
     one, other = (
-        _transformed(part, win, step, nfft, detrend, onesided=onesided) for part in (x, y)
+        _transformed(part, win, step, nfft, o.detrend, onesided=onesided) for part in (x, y)
     )
-    scale = 1 / (fs * np.sum(win**2)) if scaling == "density" else 1 / np.sum(win) ** 2
+    scale = 1 / (o.fs * np.sum(win**2)) if o.scaling == "density" else 1 / np.sum(win) ** 2
     power = np.conj(one) * other * scale
     if onesided:
         double = np.full(power.shape[-1], 2.0)
@@ -83,71 +71,42 @@ def _csd(
         if nfft % 2 == 0:
             double[-1] = 1.0
         power = power * double
-    if averages:
-        if average == "median":
-            count = power.shape[-2]
-            bias = 1 + np.sum(1 / np.arange(3.0, count + 1, 2) - 1 / np.arange(2.0, count, 2))
-            real, imag = (np.median(part, axis=-2) for part in (np.real(power), np.imag(power)))
-            power = (real + np.asarray(1j) * imag) / bias
-        else:
-            power = np.mean(power, axis=-2)
-        power = np.moveaxis(power, -1, axis)
-    return _frequencies(fs, nfft, onesided=onesided), power
+    return _frequencies(o.fs, nfft, onesided=onesided), power
 
 
-def _csd_of(
-    x: Any, y: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
-    return_onesided: Any, scaling: Any, axis: Any, average: Any,
-) -> Any:  # fmt: skip
-    return _csd(
-        x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
-    )
+def _csd(x: Any, y: Any, o: Any, **changed: Any) -> tuple[Any, Any]:
+    x, y = np.moveaxis(x, o.axis, -1), np.moveaxis(y, o.axis, -1)
+    f, power = _power(x, y, o, **changed)
+    if getattr(o, "average", "mean") == "median":
+        count = power.shape[-2]
+        bias = 1 + np.sum(1 / np.arange(3.0, count + 1, 2) - 1 / np.arange(2.0, count, 2))
+        real, imag = (np.median(part, axis=-2) for part in (np.real(power), np.imag(power)))
+        power = (real + np.asarray(1j) * imag) / bias
+    else:
+        power = np.mean(power, axis=-2)
+    return f, np.moveaxis(power, -1, o.axis)
 
 
-def _welch(**words: Any) -> Any:
-    f, power = _csd(y=words["x"], **words)
+def _welch(x: Any, o: Any, **changed: Any) -> Any:
+    f, power = _csd(x, x, o, **changed)
     return f, np.real(power)
 
 
-def _welch_of(
-    x: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
-    return_onesided: Any, scaling: Any, axis: Any, average: Any,
-) -> Any:  # fmt: skip
-    return _welch(
-        x=x, fs=fs, window=window, nperseg=nperseg, noverlap=noverlap, nfft=nfft, detrend=detrend,
-        return_onesided=return_onesided, scaling=scaling, axis=axis, average=average,
-    )  # fmt: skip
-
-
-def _periodogram(
-    x: Any, fs: Any, window: Any, nfft: Any, detrend: Any, return_onesided: Any, scaling: Any,
-    axis: Any,
-) -> Any:  # fmt: skip
-    x = np.moveaxis(x, axis, -1)
-    length = x.shape[-1]
+def _periodogram(x: Any, o: Any) -> Any:
+    length, nfft = x.shape[o.axis], o.nfft
     if nfft is not None and nfft < length:
-        x, length, nfft = x[..., :nfft], nfft, None
-    win = "boxcar" if window is None else window
+        x = np.moveaxis(np.moveaxis(x, o.axis, -1)[..., :nfft], -1, o.axis)
+        length, nfft = nfft, None
+    win = "boxcar" if o.window is None else o.window
     win = signal.get_window(win, length) if isinstance(win, (str, tuple)) else win
-    f, power = _welch(
-        x=x, fs=fs, window=win, nperseg=length, noverlap=0, nfft=nfft, detrend=detrend,
-        return_onesided=return_onesided, scaling=scaling, axis=-1, average="mean",
-    )  # fmt: skip
-    return f, np.moveaxis(power, -1, axis)
+    return _welch(x, o, window=win, nperseg=length, noverlap=0, nfft=nfft)
 
 
-def _coherence(
-    x: Any, y: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
-    axis: Any,
-) -> Any:  # fmt: skip
-    words: dict[str, Any] = {
-        "fs": fs, "window": window, "nperseg": nperseg, "noverlap": noverlap, "nfft": nfft,
-        "detrend": detrend, "axis": axis, "return_onesided": True, "scaling": "density",
-        "average": "mean",
-    }  # fmt: skip
-    f, of_x = _welch(x=x, **words)
-    _, of_y = _welch(x=y, **words)
-    _, cross = _csd(x=x, y=y, **words)
+def _coherence(x: Any, y: Any, o: Any) -> Any:
+    words = {"return_onesided": True, "scaling": "density"}
+    f, of_x = _welch(x, o, **words)
+    _, of_y = _welch(y, o, **words)
+    _, cross = _csd(x, y, o, **words)
     return f, (np.real(cross) ** 2 + np.imag(cross) ** 2) / of_x / of_y
 
 
@@ -155,76 +114,64 @@ def _times(n: int, length: int, step: int, fs: Any, offset: Any = 0) -> Any:
     return (np.arange(length / 2, n - length / 2 + 1, step) - offset) / fs
 
 
-def _spectrogram(
-    x: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
-    return_onesided: Any, scaling: Any, axis: Any, mode: Any,
-) -> Any:  # fmt: skip
-    x = np.moveaxis(x, axis, -1)
+def _spectrogram(x: Any, mode: Any, o: Any) -> Any:
+    x = np.moveaxis(x, o.axis, -1)
     n = x.shape[-1]
-    win, length = _window(window, nperseg, n)
-    overlap = length // 8 if noverlap is None else int(noverlap)
+    win, length = _window(o.window, o.nperseg, n)
+    overlap = length // 8 if o.noverlap is None else int(o.noverlap)
     if mode == "psd":
-        f, made = _csd(
-            x, x, fs, win, length, overlap, nfft, detrend, return_onesided, scaling, -1, "", False
-        )
+        f, made = _power(x, x, o, window=win, nperseg=length, noverlap=overlap)
         made = np.real(made)
     else:
-        f, made = _stft_of(x, fs, win, length - overlap, nfft, detrend, return_onesided, scaling)
+        f, made = _stft_of(x, win, length - overlap, o)
         if mode == "magnitude":
             made = np.abs(made)
         elif mode != "complex":
             made = np.angle(made)
             made = np.unwrap(made, axis=-2) if mode == "phase" else made
-    t = _times(n, length, length - overlap, fs)
-    made = np.moveaxis(np.swapaxes(made, -1, -2), -2, axis - 1 if axis < 0 else axis)
-    return f, t, made
+    return f, _times(n, length, length - overlap, o.fs), _times_last(made, o.axis)
 
 
-def _stft_of(
-    x: Any, fs: Any, win: Any, step: int, nfft: Any, detrend: Any, return_onesided: Any,
-    scaling: Any,
-) -> Any:  # fmt: skip
-    onesided = return_onesided and x.dtype.kind != "c"
-    nfft = len(win) if nfft is None else int(nfft)
-    made = _transformed(x, win, step, nfft, detrend, onesided=onesided)
-    is_density = scaling in ("psd", "density")
-    scale = 1 / (fs * np.sum(win**2)) if is_density else 1 / np.sum(win) ** 2
-    return _frequencies(fs, nfft, onesided=onesided), made * np.sqrt(scale)
+def _times_last(made: Any, axis: int) -> Any:
+    return np.moveaxis(np.swapaxes(made, -1, -2), -2, axis - 1 if axis < 0 else axis)
 
 
-def _stft(
-    x: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any,
-    return_onesided: Any, boundary: Any, padded: Any, axis: Any, scaling: Any,
-) -> Any:  # fmt: skip
-    x = np.moveaxis(x, axis, -1) if x.ndim > 1 else x
-    win, length = _window(window, nperseg, x.shape[-1])
-    step = length - (length // 2 if noverlap is None else int(noverlap))
+def _stft_of(x: Any, win: Any, step: int, o: Any) -> Any:
+    onesided = o.return_onesided and x.dtype.kind != "c"
+    nfft = len(win) if o.nfft is None else int(o.nfft)
+    made = _transformed(x, win, step, nfft, o.detrend, onesided=onesided)
+    is_density = o.scaling in ("psd", "density")
+    scale = 1 / (o.fs * np.sum(win**2)) if is_density else 1 / np.sum(win) ** 2
+    return _frequencies(o.fs, nfft, onesided=onesided), made * np.sqrt(scale)
+
+
+def _stft(x: Any, o: Any) -> Any:
+    x = np.moveaxis(x, o.axis, -1) if x.ndim > 1 else x
+    win, length = _window(o.window, o.nperseg, x.shape[-1])
+    step = length - (length // 2 if o.noverlap is None else int(o.noverlap))
     half = length // 2
-    if boundary == "odd":
+    if o.boundary == "odd":
         x = odd(x, half)
-    elif boundary is not None:
+    elif o.boundary is not None:
         words = {"zeros": "constant", "even": "mirror", "constant": "nearest"}
-        x = extended(x, half, half, words[boundary])
-    if padded:
+        x = extended(x, half, half, words[o.boundary])
+    if o.padded:
         x = extended(x, 0, (-(x.shape[-1] - length) % step) % length, "constant")
-    f, made = _stft_of(x, fs, win, step, nfft, detrend, return_onesided, scaling)
-    t = _times(x.shape[-1], length, step, fs, 0 if boundary is None else length / 2)
-    return f, t, np.moveaxis(np.swapaxes(made, -1, -2), -2, axis - 1 if axis < 0 else axis)
+    f, made = _stft_of(x, win, step, o)
+    t = _times(x.shape[-1], length, step, o.fs, 0 if o.boundary is None else length / 2)
+    return f, t, _times_last(made, o.axis)
 
 
-def _istft(
-    Zxx: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any, nfft: Any, input_onesided: Any,
-    boundary: Any, time_axis: Any, freq_axis: Any, scaling: Any,
-) -> Any:  # fmt: skip
-    z = np.moveaxis(Zxx, (freq_axis, time_axis), (-1, -2))
-    usual = 2 * (z.shape[-1] - 1) if input_onesided else z.shape[-1]
-    length = usual if nperseg is None else int(nperseg)
-    if nfft is None:
-        nfft = length if input_onesided and length == usual + 1 else usual
-    step = length - (length // 2 if noverlap is None else int(noverlap))
-    win = signal.get_window(window, length) if isinstance(window, (str, tuple)) else window
-    frames = (np.fft.irfft if input_onesided else np.fft.ifft)(z, nfft)[..., :length]
-    scale = np.sum(win) if scaling == "spectrum" else np.sqrt(fs * np.sum(win**2))
+def _istft(Zxx: Any, o: Any) -> Any:
+    z = np.moveaxis(Zxx, (o.freq_axis, o.time_axis), (-1, -2))
+    usual = 2 * (z.shape[-1] - 1) if o.input_onesided else z.shape[-1]
+    length = usual if o.nperseg is None else int(o.nperseg)
+    odd_length = o.input_onesided and length == usual + 1
+    nfft = o.nfft if o.nfft is not None else length if odd_length else usual
+    step = length - (length // 2 if o.noverlap is None else int(o.noverlap))
+    win, _ = _window(o.window, length, length)
+    frames = (np.fft.irfft if o.input_onesided else np.fft.ifft)(z, nfft)[..., :length]
+    scale = np.sum(win) if o.scaling == "spectrum" else np.sqrt(o.fs * np.sum(win**2))
     frames = frames * win * scale
     count = z.shape[-2]
     total = length + (count - 1) * step
@@ -233,12 +180,12 @@ def _istft(
     for k in range(count):
         made = made + extended(frames[..., k, :], k * step, total - k * step - length, "constant")
         norm[k * step : k * step + length] += win**2
-    if boundary:
+    if o.boundary:
         kept = slice(length // 2, total - length // 2)
         made, norm = made[..., kept], norm[kept]
     made = made / np.where(norm > 1e-10, norm, 1.0)
-    t = np.arange(made.shape[0]) / fs
-    if made.ndim > 1 and time_axis not in (-1, Zxx.ndim - 1):
+    t = np.arange(made.shape[0]) / o.fs
+    if made.ndim > 1 and o.time_axis not in (-1, Zxx.ndim - 1):
         raise NoRuleError(
             "scipy.signal.istft with a time axis that is not the last has no derivative. "
             "Fix: np.moveaxis."
@@ -354,14 +301,21 @@ def prominences(x: Any, peaks: Any, out: Any) -> Any:
     return x[np.asarray(peaks)] - bases, None, None
 
 
+WINDOWS = "fs window nperseg noverlap nfft detrend axis"
+SCALES = "return_onesided scaling"
 SPECTRA = [
-    formula("signal.welch", _welch_of, "x fs"),
-    formula("signal.csd", _csd_of, "x y fs"),
-    formula("signal.periodogram", _periodogram, "x fs"),
-    formula("signal.coherence", _coherence, "x y fs"),
-    formula("signal.spectrogram", _spectrogram, "x fs"),
-    formula("signal.stft", _stft, "x fs"),
-    formula("signal.istft", _istft, "Zxx fs"),
+    formula("signal.welch", _welch, "x fs", f"{WINDOWS} {SCALES} average"),
+    formula("signal.csd", _csd, "x y fs", f"{WINDOWS} {SCALES} average"),
+    formula("signal.periodogram", _periodogram, "x fs", f"fs window nfft detrend axis {SCALES}"),
+    formula("signal.coherence", _coherence, "x y fs", WINDOWS),
+    formula("signal.spectrogram", _spectrogram, "x fs", f"{WINDOWS} {SCALES}"),
+    formula("signal.stft", _stft, "x fs", f"{WINDOWS} {SCALES} boundary padded"),
+    formula(
+        "signal.istft",
+        _istft,
+        "Zxx fs",
+        "fs window nperseg noverlap nfft input_onesided boundary time_axis freq_axis scaling",
+    ),
     formula("signal.lombscargle", _lombscargle, "x y freqs weights"),
     formula("signal.czt", _czt, "x w a"),
     formula("signal.zoom_fft", _zoom_fft, "x fn fs"),

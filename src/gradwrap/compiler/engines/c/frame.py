@@ -19,7 +19,7 @@ from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, given, used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from gradwrap.compiler.ir.program import Value
@@ -185,7 +185,7 @@ class Frame(ABC):
         self.lines.append("    " * self.depth + text)
 
     @contextmanager
-    def block(self, head: str = "") -> Iterator[None]:
+    def block(self, head: str = "") -> Generator[None]:
         """Write a block around the lines that are written meanwhile."""
         self.line(f"{head} {{" if head else "{")
         self.depth += 1

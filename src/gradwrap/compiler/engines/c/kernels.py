@@ -84,12 +84,6 @@ CACHED = 600_000
 class Kernel(Frame):
     """Writes a stretch of a program as a C function."""
 
-    values: Sequence[Value]
-    lines: list[str]
-    depth: int
-    count: int
-    in_turns: bool
-
     def __init__(
         self,
         name: str,

@@ -45,8 +45,6 @@ INDENT = "    "
 class Writer(SourceText):
     """Writes a program as source."""
 
-    values: Any
-
     def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
         super().__init__(program)
         self.program = program
