@@ -22,6 +22,9 @@ collect_ignore = [
     "docs/xarray.md",
     # likewise tests/existing/test_pandas.py
     "docs/pandas.md",
+    # likewise tests/bridges/test_pages.py
+    "docs/bridges.md",
+    "docs/fitters.md",
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names

@@ -174,6 +174,17 @@ def test_a_constant_result_and_an_unused_argument() -> None:
     assert gy.tolist() == [0.0] * 3
 
 
+def test_a_result_of_integers_alone_has_no_gradient() -> None:
+    (x,) = tensors((B[0],))
+    out = layer(np.argmax)(x)
+    assert out.item() == np.argmax(B[0])
+    assert not out.requires_grad
+    assert (
+        layer(lambda x: (np.argsort(x), np.argmax(x)))(x)[0].tolist() == np.argsort(B[0]).tolist()
+    )
+    assert torch.func.jvp(layer(np.argmax), (x.detach(),), (x.detach(),))[1].item() == 0
+
+
 def test_memory_is_shared_where_nothing_else_refers_to_it() -> None:
     addresses: list[int] = []
 

@@ -201,7 +201,8 @@ def public(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["", "autograd", "compiler", "extend", "optimize", "random", "testing"]
+    "module",
+    ["", "autograd", "compiler", "extend", "jax", "optimize", "random", "testing", "torch"],
 )
 def test_every_public_name_has_an_entry_with_an_example(module: str) -> None:
     entries = documented()

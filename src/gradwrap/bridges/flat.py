@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.core.library.backend import is_array, is_floating
 from gradwrap.core.values import tree
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.batch import vmap
@@ -220,16 +221,17 @@ class Own:
 
         def outputs(*wanted: Any) -> Any:
             floating, others[:] = parts(*wanted)
-            return floating
+            return floating[0] if len(floating) == 1 else floating  # one needs no tree
 
         primals = chosen(arrays, needed)
         recording = Recording(outputs, range(len(primals)), primals, {}, lasting=True)
-        tracked = list(recording.out)
+        found: Any = recording.out
+        tracked: Arrays = list(found) if isinstance(found, TUPLE) else [found]
 
         def pull(cotangents: Arrays) -> Arrays:
             return recording.pull(tracked, cotangents, keep=True)
 
-        values = recording.handed_out(tracked)
+        values = [recording.handed_out(one) for one in tracked]
         if len(values) < len(others):
             floating = [*map(is_floating, others)]
             values = filled(recording.unwrapped(others), floating, values)

@@ -94,15 +94,22 @@ class NumpyArrays:
         return [self._tensor(a, is_own, name) for a, is_own in zip(arrays, own, strict=True)]
 
     def _array(self, tensor: Any, name: str) -> Any:
+        try:
+            array = tensor.detach().numpy()
+        except (RuntimeError, TypeError):
+            array = self._checked(tensor, name)
+        array.flags.writeable = False
+        return array
+
+    def _checked(self, tensor: Any, name: str) -> Any:
+        """Return the array of a tensor that torch does not convert as it is; refuse others."""
         check_tensor(tensor, name)
         if tensor.device.type != "cpu":
             self._refuse_device(tensor.device, name)
         if tensor.dtype not in DTYPES:
             fix = f"pass x.float(), and cast the result: y.to({tensor.dtype}); or let the function "
             refuse_dtype(tensor, f"{name} was given", fix + "compute with tensors: arrays='torch'")
-        array = resolved(tensor).numpy()
-        array.flags.writeable = False
-        return array
+        return resolved(tensor).numpy()
 
     def _refuse_device(self, device: Any, name: str) -> NoReturn:
         cupy = "'cupy', for a function of CuPy's, or " if device.type == "cuda" else ""

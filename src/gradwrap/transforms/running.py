@@ -46,12 +46,24 @@ FORMAT = (
     "precision=2) makes a text of an array."
 )
 
+TORCH = "make the function of PyTorch's one operation, gradwrap.torch.operation(f)."
+
+JAX = "make the function of JAX's one operation, gradwrap.jax.operation(f)."
+
 FIXES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("__array_ufunc__",), SUBCLASS),
     (("unsupported operand", "'list'"), LIST),
     (("unsupported format string",), FORMAT),
+    (("must be Tensor, not",), TORCH),
+    (("is not a valid JAX type",), JAX),
 )
 """Parts of the messages of Python and NumPy, and what to write then."""
+
+BRIDGES: tuple[tuple[str, str], ...] = (
+    ("Can't call numpy() on Tensor that requires grad", "gradwrap.torch.layer"),
+    ("__array__() was called on traced array", "gradwrap.jax.callback"),
+)
+"""Parts of the messages of other libraries that keep their own graphs, and the bridges to them."""
 
 WRAPPERS = ("Variable", "Dual", "Batched")
 """The names by which Python's messages call tracked values."""
@@ -101,7 +113,13 @@ def _overlooked(error: BaseException | None) -> GradwrapError | None:
 
 
 def _note_tracked(error: Exception) -> None:
-    """Add to an installed package's ValueError that it ran on tracked values."""
+    """Add to another library's error its bridge, to a package's that it ran on tracked values."""
+    for part, bridge in BRIDGES:
+        if part in str(error):
+            error.add_note(
+                "gradwrap's functions of NumPy do not continue the graph that this value is in. "
+                f"Fix: give the function that needs both to {bridge}(f)."
+            )
     caller = caller_of(error)
     if type(error) is ValueError and caller is not None and caller.package:
         error.add_note(

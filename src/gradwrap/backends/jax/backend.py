@@ -24,6 +24,7 @@ class JaxBackend(Backend):
     Tracers are arrays too, so gradients are compiled by `jax.jit` like any other function.
     """
 
+    bridge = "gradwrap.jax.operation"
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "jax.scipy.special"})
 
     def __init__(self, xp: Any, kind: type) -> None:

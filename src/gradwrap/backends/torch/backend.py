@@ -44,6 +44,8 @@ class TorchBackend(Backend):
     with NumPy's arrays, that it does not refer to.
     """
 
+    bridge = "gradwrap.torch.operation"
+
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("torch", xp, frozenset({torch.Tensor}))
 
@@ -60,8 +62,9 @@ class TorchBackend(Backend):
         if torch.is_grad_enabled():
             raise TrackedValueError(
                 "a tensor with requires_grad: it belongs to PyTorch's own graph, which would end "
-                "here, so that its backward() would miss this part. Fix: pass tensor.detach() if "
-                "gradwrap's gradient is the one that is wanted, or call this inside of "
+                "here, so that its backward() would miss this part. Fix: call "
+                "gradwrap.torch.layer(f), which is a part of that graph; or pass tensor.detach() "
+                "if gradwrap's gradient is the one that is wanted, or call this inside of "
                 "`with torch.no_grad():`."
             )
         return array.detach()

@@ -261,16 +261,17 @@ def as_data(bound: BoundOp, array: Any) -> Any:
 def _check_one_library(bound: BoundOp, data: Sequence[Any]) -> None:
     if len(data) == 1 or {type(item) for item in data} <= bound.backend.plain_types:
         return
-    names: set[str] = set()
+    bridges: dict[str, str] = {}
     for item in data:
         backend = find_backend(type_of(item))
         if backend is not None and getattr(item, "ndim", 0) is not None:
-            names.add(backend.name)
-    if len(names) > 1:
+            bridges[backend.name] = backend.bridge
+    if len(bridges) > 1:
+        bridge = "".join(f"; or call a function of it by {b}(f)" for b in bridges.values() if b)
         raise MixedLibrariesError(
-            f"{bound.name} got arrays of {' and '.join(sorted(names))}. "
+            f"{bound.name} got arrays of {' and '.join(sorted(bridges))}. "
             "Fix: convert them to one library before the call, "
-            "for example with xp.asarray(numpy_array)."
+            f"for example with xp.asarray(numpy_array){bridge}."
         )
 
 

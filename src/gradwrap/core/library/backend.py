@@ -79,6 +79,9 @@ class Backend:
     promotes: frozenset[str] = frozenset()
     """The libraries whose arrays become arrays of this one in operations on both."""
 
+    bridge: str = ""
+    """The function that makes one of this library an operation on the arrays of others."""
+
     elsewhere: Mapping[str, str] = MappingProxyType({})
     """The modules of extensions of the standard that its namespace does not have below it."""
 
