@@ -829,3 +829,10 @@ def test_out_obeys_a_rule_of_casting() -> None:
     assert gw.vjp(fn(lambda x: f(x, "same_kind")), V)[0].dtype == np.float32
     with pytest.raises(TypeError, match="according to the rule 'safe'"):
         gw.vjp(fn(lambda x: f(x, "safe")), V)
+
+
+def test_the_sign_of_complex_infinities_is_numpys() -> None:
+    x = np.array([np.inf, -np.inf, 1j * np.inf, 3.0 + 4.0j, 0.0, np.nan])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(gw.vjp(np.sign, x)[0], np.sign(x))
+        np.testing.assert_array_equal(gw.jvp(np.sign, (x,), (x,))[0], np.sign(x))

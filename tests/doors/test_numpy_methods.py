@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
 from against_numpy import assert_same, check
 from gradwrap.core.values.tree import map_leaves
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import OutArgumentError, TrackedValueError
 from lambdas import rows
 
 if TYPE_CHECKING:
@@ -230,3 +231,23 @@ def test_methods_on_another_library() -> None:
     total = (x.reshape(4, 3).T.sum() * x.mean() + x.max() + x.clip(0.7, 1.5).std()).item()
     expected = A.sum() * A.mean() + A.max() + A.clip(0.7, 1.5).std()
     assert total == pytest.approx(expected)
+
+
+def test_choose_writes_to_out_if_nothing_is_tracked() -> None:
+    out = np.full(4, 9.0)
+
+    def f(x: Any) -> Any:
+        which = np.less(A[0], gnp.full(4, 1.0)) * 1
+        found = which.choose((A[0], gnp.zeros(4)), out=out)
+        assert found is out
+        return x
+
+    gw.vjp(f, A)
+    np.testing.assert_array_equal(out, np.where(A[0] < 1.0, 0.0, A[0]))
+
+    def tracked(x: Any) -> Any:
+        which: Any = gw.wrap(np.array([0, 1]))
+        return np.sum(which.choose((x[0], x[1]), out=out[:2]))
+
+    with pytest.raises(OutArgumentError, match=r"np.choose\(..., out=an ndarray\)"):
+        gw.grad(tracked)(A[:2, :2])

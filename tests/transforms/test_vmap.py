@@ -522,3 +522,23 @@ def test_what_is_the_same_for_all_examples_is_read_only_where_its_elements_share
 
     with pytest.raises(gw.errors.InPlaceError, match=r"read-only.*Fix: write to a \.copy\(\)"):
         gw.vmap(program, in_axes=(0, None))(np.ones((3, 2)), np.array([2.0, 5.0]))
+
+
+def test_what_the_function_writes_to_unmapped_arguments_does_not_last() -> None:
+    """The examples of a loop, and the batch before it, each start from the argument as it was."""
+
+    def f(x: Any, y: Any) -> Any:
+        total: Any = 0.0
+        for i in range(3):
+            total = total + np.sum(x)
+            x[i] *= 0.8
+        return total if y > 0 else -total
+
+    def all_of(x: Any) -> Any:
+        return np.sum(gw.vmap(f, in_axes=(None, 0), fallback="loop")(x, np.array([1.0, 2.0])))
+
+    x = np.array([0.3, -0.7, 1.1])
+    value, gradient = gw.value_and_grad(all_of)(x)
+    np.testing.assert_allclose(value, 2 * f(x.copy(), 1.0))
+    np.testing.assert_allclose(gradient, [5.2, 5.6, 6.0])
+    np.testing.assert_allclose(gw.jvp(all_of, (x,), (np.ones(3),))[1], 16.8)

@@ -186,7 +186,7 @@ class _Entering:
         entered: list[Any] = []
         for index, (leaf, one) in enumerate(zip(leaves, axes, strict=True)):
             if one is None or (not treedef.is_lone and passes_through(leaf)):
-                entered.append(wrapped_untracked(leaf))
+                entered.append(wrapped_untracked(snapshot(leaf)))  # `fun` may write to it
                 continue
             path = functools.partial(_path, self.fun, place, value, index)
             first = _checked_in_axis(leaf, one, path)

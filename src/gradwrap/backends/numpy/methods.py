@@ -108,7 +108,8 @@ def _partition(
 
 
 def _choose(x: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    return IMPLEMENTATIONS[np.choose](x._namespace, x, choices, out, mode)
+    function: Any = np.choose
+    return function(x, choices, out=out, mode=mode)
 
 
 def _of_data(name: str) -> Method:

@@ -18,11 +18,13 @@ COMPAT = "array_api_compat.numpy"
 
 _NAMES = """
     argsort astype ceil clip count_nonzero cumulative_prod cumulative_sum fft finfo floor iinfo
-    linalg nonzero sign sort std take_along_axis tensordot trunc unique_all unique_counts
+    linalg nonzero sort std take_along_axis tensordot trunc unique_all unique_counts
     unique_inverse unique_values var
 """
 DIFFERING = frozenset(_NAMES.split())
 """The names that are other functions, or modules, there, and do what NumPy's do not."""
+OWN = frozenset({"sign"})
+"""The names whose functions are NumPy's own although those there differ: at complex infinities."""
 
 
 def namespace() -> ModuleType:
@@ -33,7 +35,7 @@ def namespace() -> ModuleType:
 
     def find(name: str) -> Any:
         found = None
-        if name not in DIFFERING and COMPAT not in sys.modules:
+        if name in OWN or (name not in DIFFERING and COMPAT not in sys.modules):
             found = getattr(np, name, None)
         if found is None:
             found = getattr(import_module(COMPAT), name)

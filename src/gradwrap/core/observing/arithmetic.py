@@ -86,7 +86,6 @@ def warn(text: str, frame: FrameType) -> None:
         at.f_lineno,
         module=str(at.f_globals.get("__name__", "")),
         registry=at.f_globals.setdefault("__warningregistry__", {}),
-        module_globals=at.f_globals,
     )
 
 
