@@ -10,6 +10,7 @@ import pytest
 from scipy import special
 
 import gradwrap as gw
+from gradwrap.core.calls import source
 from gradwrap.core.library.namespace import rebind
 from gradwrap.core.table.registry import find_op
 from gradwrap.errors import (
@@ -721,3 +722,21 @@ def test_an_object_array_is_refused() -> None:
     gw.defvjp(boxed, lambda xp, g: g)
     with pytest.raises(NonDifferentiableInputError, match=r"an array of dtype object"):
         gw.grad(lambda x: boxed(x)[0])(1.0)
+
+
+def test_primitives_that_a_function_makes_in_each_call_share_their_code() -> None:
+    def fresh(x: Any) -> Any:
+        square = gw.primitive(fn(lambda y: np.sum(y**2)))
+        gw.defvjp(square, lambda xp, g, y: 2 * g * y)
+        return square(x) + square(2 * x)
+
+    def pushed(x: Any) -> Any:
+        return gw.jvp(fresh, (x,), (x,))
+
+    x = np.array([1.0, 2.0])
+    for derivative in (gw.grad(fresh), gw.hessian(fresh), pushed):
+        derivative(x)
+        before = source.compiled.cache_info().misses
+        derivative(x)
+        assert source.compiled.cache_info().misses == before
+    np.testing.assert_array_equal(gw.grad(fresh)(x), 10 * x)

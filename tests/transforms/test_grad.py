@@ -379,3 +379,25 @@ def test_control_flow_is_ordinary_python() -> None:
     assert gw.grad(fun)(3.0) == (2 * 3) * (2 * 9) * (2 * 81)
     assert gw.grad(lambda x: x**2 if x > 0 else -x)(3.0) == 6.0
     assert gw.grad(lambda x: x**2 if x > 0 else -x)(-3.0) == -1.0
+
+
+def test_integers_beside_argnums_stay_the_librarys_own() -> None:
+    table = {10: 1.0, 12: 3.0}  # as other packages, it takes plain integers for keys
+    kinds: list[type] = []
+
+    def f(x: Any, places: Any, named: Any, *, chosen: Any) -> Any:
+        kinds.extend(map(type, (places, named["flags"], chosen)))
+        return (
+            np.sum(x * [table[int(place)] for place in places]) * named["scale"][0] + x[chosen][0]
+        )
+
+    places, named = np.array([10, 12]), {"flags": np.array([True]), "scale": np.array([2.0])}
+    x, chosen = np.ones(2), np.array([1])
+    found = gw.grad(f)(x, places, named, chosen=chosen)
+    np.testing.assert_array_equal(found, [2.0, 7.0])
+    np.testing.assert_array_equal(
+        gw.vjp(fn(lambda x: f(x, places, named, chosen=chosen)), x)[1](1.0)[0], found
+    )
+    _, pushed = gw.jvp(lambda x, places: f(x, places, named, chosen=chosen), (x, places), (x, None))
+    assert pushed == 9.0
+    assert set(kinds) == {np.ndarray}

@@ -16,19 +16,19 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
     """Return g times the gradient of the norm, 0 at norm 0; for inf, ties share it evenly."""
     whole = kept(xp, out, x.ndim, axis, keepdims)
     slope = kept(xp, g, x.ndim, axis, keepdims)
-    size = xp.abs(x)
+    nothing = whole == 0
+    if ord == 2:  # at norm 0 the weights are 0 for derivatives of all orders
+        return slope * (x / xp.where(nothing, float("inf"), whole))
     if ord == 0:
         return xp.zeros_like(x)
+    size = xp.abs(x)
     if ord in (1, float("inf"), float("-inf")):
         if ord != 1:
             chosen = size == whole
             count = xp.sum(xp.astype(chosen, size.dtype), axis=axis, keepdims=True)
             slope = xp.where(chosen, slope / count, 0.0)
         return slope * direction(xp, x, size)
-    nothing = whole == 0
     safe = xp.where(nothing, 1.0, whole)
-    if ord == 2:
-        return slope * xp.where(nothing, 0.0 * x, x / safe)
     positive = xp.where(size == 0, 1.0, size)
     power = xp.where(size == 0, 0.0 * size, (positive / safe) ** (ord - 1.0))
     return slope * xp.where(nothing, 0.0 * x, power * direction(xp, x, size))

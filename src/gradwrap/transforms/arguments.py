@@ -19,7 +19,7 @@ from gradwrap.core.levels.wrapper import (
     strip,
     stripped,
 )
-from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array
+from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array, is_floating
 from gradwrap.core.library.labelled import labelled, labels_of, relabel, with_labels, without_labels
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
@@ -188,6 +188,15 @@ def as_original(gradient: Any, original: Any) -> Any:
 def wrapped_untracked(tree: Any, hold: Hold = lambda _, array: array) -> Any:
     """Wrap the arrays of a tree without tracking; other leaves are unchanged."""
     return map_leaves(lambda leaf: _wrap_leaf(leaf, hold), tree)
+
+
+def given_to(tree: Any, hold: Hold = lambda _, array: array) -> Any:
+    """Wrap the floating-point arrays of an argument that is not differentiated.
+
+    The function may write tracked values to these. Arrays of integers and bools stay the library's
+    own, as those that the function makes itself: other packages take them for an index.
+    """
+    return map_leaves(lambda leaf: _wrap_leaf(leaf, hold) if is_floating(leaf) else leaf, tree)
 
 
 def _wrap_leaf(leaf: Any, hold: Hold) -> Any:

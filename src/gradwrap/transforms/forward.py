@@ -20,10 +20,10 @@ from gradwrap.transforms.arguments import (
     as_original,
     default_scalar,
     differentiable,
+    given_to,
     passes_through,
     unwrapped,
     without_inner,
-    wrapped_untracked,
 )
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.running import run
@@ -115,7 +115,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
     given, structure = flatten(tangent)
     if structure != treedef:
         if tangent is None:
-            return wrapped_untracked(primal)
+            return given_to(primal)
         raise TangentError(
             f"the tangent of {name} has the structure {structure}, the primal has {treedef}. "
             "Fix: pass the structure of the primal."
@@ -123,7 +123,7 @@ def _with_tangent(primal: Any, tangent: Any, level: int, name: str) -> Any:
     return unflatten(
         treedef,
         [
-            wrapped_untracked(leaf)
+            given_to(leaf)
             if one is None or (not treedef.is_lone and passes_through(leaf))
             else _dual(leaf, one, level, path)
             for (path, leaf), one in zip(pairs, given, strict=True)

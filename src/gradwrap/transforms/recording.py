@@ -31,7 +31,7 @@ from gradwrap.errors import (
     NotAnArrayError,
 )
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import Tracked, unwrapped, without_inner, wrapped_untracked
+from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
 from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ class Recording:
                 places[place] = Tracked(value, self.level, name, self._hold)
             self.tracked.append(places[place])
         entered = [
-            places[i].value if i in places else wrapped_untracked(arg, self._hold)
+            places[i].value if i in places else given_to(arg, self._hold)
             for i, arg in enumerate(args)
         ]
         named = {
-            key: places[key].value if key in places else wrapped_untracked(value, self._hold)
+            key: places[key].value if key in places else given_to(value, self._hold)
             for key, value in kwargs.items()
         }
         before = noted.get()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.source import compiled
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import type_of
 
@@ -103,8 +104,9 @@ def _argument_handlers(rule: Rule) -> tuple[Callable[..., Any], Callable[..., An
     names = ", ".join(rule.parameters)
     arrays = "*" + rule.arrays[0] + "," if rule.variadic else "".join(f"{a}, " for a in rule.arrays)
     statics = "".join(f"{s}, " for s in rule.statics)
-    split = eval(f"lambda {rule.signature_text}: (({arrays}), ({statics}))", rule.scope)  # noqa: S307  the table's
+    text = f"lambda {rule.signature_text}: (({arrays}), ({statics}))"
+    split = eval(compiled(text, "<split>", "eval"), rule.scope)  # noqa: S307  the table's
     split.__qualname__ = rule.name  # for Python's own messages about a call that does not fit
     call = ", ".join(passed(rule, rule.parameters))
-    forward = eval(f"lambda native_, {names}: native_({call})")  # noqa: S307  the table's
+    forward = eval(compiled(f"lambda native_, {names}: native_({call})", "<forward>", "eval"))  # noqa: S307  the table's
     return split, forward
