@@ -36,15 +36,15 @@ def main() -> None:
         if options.write:
             enter("cost", text)
         return
-    rows = [
-        (package.name, package.subject, [tried(case) for case in package.cases()])
-        for package in SAMPLES[options.sample]
-        if not options.names or package.name in options.names
-    ]
-    for name, _, results in rows:
+    rows: list[tuple[str, str, list[Tried]]] = []
+    for package in SAMPLES[options.sample]:
+        if options.names and package.name not in options.names:
+            continue
+        results = [tried(case) for case in package.cases()]
+        rows.append((package.name, package.subject, results))
         for one in results:
             if one.verdict != RIGHT:
-                print(f"{name}: {one.label}: {one.verdict}: {one.reason}")
+                print(f"{package.name}: {one.label}: {one.verdict}: {one.reason}", flush=True)
     text = table(rows)
     print(text)
     if options.write:

@@ -51,6 +51,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* is compiled for the 5th time")
 @pytest.mark.parametrize("name", CASES)
 def test_eight_signatures_in_turn_are_as_quick_as_one(name: str) -> None:
     function, arguments = CASES[name]

@@ -476,6 +476,43 @@ def test_a_function_that_changes_its_surroundings_goes_on_doing_so() -> None:
     assert before < length == len(history) - 1
 
 
+@pytest.mark.parametrize("maxsize", [None, 1, 8])
+def test_functions_that_read_cached_ones_stay_compiled(maxsize: int | None) -> None:
+    state = {"rate": 2.0}
+
+    @functools.lru_cache(maxsize=maxsize)
+    def rate(n: int) -> float:
+        return state["rate"] * n
+
+    def f(x: Any) -> Any:
+        return x * rate(3)
+
+    compiled = gw.compile(f)
+
+    def agree(times: int = 2) -> None:
+        for _ in range(times):
+            np.testing.assert_array_equal(compiled(X), f(X))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agree()
+        state["rate"] = 5.0
+        agree()  # the cache holds the old value
+        rate.cache_clear()
+        agree()
+        state["rate"] = 7.0
+        rate(4)
+        agree()
+        rate.cache_clear()
+        assert (rate(4), rate(3)) == (28.0, 21.0)
+        state["rate"] = 9.0
+        agree()
+        rate.cache_clear()
+        agree()
+    assert "runs eagerly" not in compiled.explain()
+    np.testing.assert_array_equal(compiled(X), X * 27.0)
+
+
 def test_an_array_in_no_variable_is_named() -> None:
     @functools.lru_cache
     def weights(n: int) -> Any:

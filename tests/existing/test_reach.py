@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError, TrackedValueError
+from gradwrap.errors import (
+    AdaptationError,
+    NoRuleError,
+    TrackedTextWarning,
+    TrackedValueError,
+)
 from lambdas import fn
 from packages import written
 
@@ -285,3 +291,44 @@ def test_namespaces_of_array_api_compat(tmp_path: Path) -> None:
         """,
     )
     check(package.run)
+
+
+def test_the_first_cause_is_named_where_text_is_evaluated(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x): return eval(f"2 * {x[0]!r}", {"np": np})
+        """,
+    )
+    with (
+        pytest.warns(TrackedTextWarning),
+        pytest.raises(AdaptationError, match=r"^Text was made of a tracked value in package_\d+, "),
+    ):
+        gw.grad(gw.adapting(package.run))(X)
+
+
+def test_a_call_that_fails_does_not_slow_down_the_next(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import sys
+        seen = []
+        TABLE = np.ones(3)
+        def run(x, wrong=False):
+            seen.append(sys.getprofile())
+            if wrong:
+                out = TABLE * 2.0
+                out[0] = x[0]
+                raise KeyError("wrong")
+            return np.sum(np.asarray(x) ** 2)
+        """,
+    )
+    adapted = gw.adapting(package.run)
+    gw.grad(adapted)(X)
+    with pytest.raises(TrackedValueError):
+        gw.grad(adapted)(X, wrong=True)
+    code, count = package.run.__code__, len(package.seen)
+    assert np.allclose(gw.grad(adapted)(X), 2 * X)
+    assert len(package.seen) == count + 1
+    assert package.seen[-1] is sys.getprofile()
+    assert package.run.__code__ is code

@@ -19,6 +19,7 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
+from gradwrap.core.array.adapted import made_text
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -123,13 +124,18 @@ class _Runs:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = hold([*self.own, *self.found])
+        state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
             before = noted.get()
+            made_text.set(None)
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
+        except BaseException:
+            self.watch, self.storing = state  # a call that fails does not slow down the next
+            raise
         finally:
             compiled_as.reset(outside)
             release(held)
@@ -217,9 +223,16 @@ class _Runs:
         ]
         if not leaves or is_recorded(leaves):
             return
+        text = made_text.get()
+        cause = (
+            ""
+            if text is None
+            else f"Text was made of a tracked value in {text[0]}, line {text[1]}: what is read "
+            "back from it has no gradient. "
+        )
         raise AdaptationError(
-            f"no output of {self.name} depends on a tracked argument, so a derivative would be "
-            f"zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
+            f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
+            f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
             "takes a tracked value for something else (isinstance, try and except), or leave "
             "gradwrap.adapting out if the output is meant to be constant."
         )
@@ -239,13 +252,22 @@ class _Runs:
             ours.__cause__ = error
         elif self._fails_alike(error, args, kwargs):
             return error
+        elif (text := made_text.get()) is not None:
+            ours = AdaptationError(
+                f"text was made of a tracked value in {text[0]}, line {text[1]}: what is read back "
+                f"from it has no gradient. Then {type(error).__name__} was raised: "
+                f"{str(error).rstrip('.')}. Fix: make the function that does both one operation "
+                "with f = gradwrap.primitive(f), and give it its derivative with "
+                "gradwrap.defvjp(f, ...), or take it by differences with gradwrap.numerical(f)."
+            )
+            ours.__cause__ = error
         else:
             ours = AdaptationError(
                 f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
                 f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
                 "function that "
                 "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
-                "with gradwrap.defvjp(f, ...)."
+                "with gradwrap.defvjp(f, ...), or by differences with gradwrap.numerical(f)."
             )
             ours.__cause__ = error
         if self.ran:

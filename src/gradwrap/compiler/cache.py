@@ -138,6 +138,9 @@ def store(key: str, suffix: str, content: bytes) -> pathlib.Path:
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)
         raise
+    for other in folder.glob(f"{key}-*{suffix}"):
+        if other != path:
+            other.unlink(missing_ok=True)
     _sync(folder)
     _evict(folder, most, path)
     return path

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.compiler.calls.compare import made, mismatch
+from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
-from gradwrap.compiler.ir.program import Constant, Program
+from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
@@ -20,13 +25,15 @@ from gradwrap.core.values.tree import TreeDef, flatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradwrap.compiler.calls.signatures import Call, Signature
-    from gradwrap.compiler.engines.libraries import Compilable
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
+REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
+NUMEROUS = 5
+"""The programs that differ in Python numbers alone from which on there is a warning."""
 
 
 class Target:
@@ -52,12 +59,16 @@ class Entry:
     """The state of one signature of a function."""
 
     def __init__(
-        self, key: Signature, target: Target, names: tuple[str, ...], library: Compilable
+        self, key: Signature, target: Target, call: Call, parameters: Sequence[str]
     ) -> None:
         self.key = key
         self.target = target
-        self.names = names
-        self.library = library
+        names = call.leaf_names(parameters)
+        self.names = tuple(compress(names, call.given))
+        """The names of the inputs."""
+        self.numbers = [(names[n], call.leaves[n]) for n, _ in key.numbers()]
+        """The Python numbers that are constants of the program, by name."""
+        self.library = call.library
         self.reason: str = ""
         """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []
@@ -76,16 +87,18 @@ class Entry:
         """The number of successive calls in which the function changed its surroundings itself."""
         self.is_new: bool = True
         """Whether no call has returned yet."""
+        self._orders: list[list[tuple[int, ...]]] = []
+        """For each trace, the memory order of each result of the function."""
+        self._other_orders: set[int] = set()
+        """The results that the program lays out otherwise."""
+        self.kept_as: str | None = None
+        """The key of the program in the cache, if it is kept."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
     def changed(self) -> str:
         """Return the name of a variable around the function that has changed, or ""."""
         return "" if self.surroundings is None else self.surroundings.changed()
-
-    def outlived(self) -> str:
-        """Return the name of a variable used by a cached function that has changed, or ""."""
-        return "" if self.surroundings is None else self.surroundings.outlived()
 
     def quick_call(self) -> Quick:
         """Return the quick call of the program, written at the first use."""
@@ -111,6 +124,25 @@ class Entry:
         name = getattr(self.target.function, "__name__", "the function")
         self._waiting.append(f"{name} runs eagerly on such arguments: {reason}.")
 
+    def note_numbers(self) -> None:
+        """Warn that each new value of a Python number is compiled anew."""
+        numbers = ", ".join(f"{name} = {value!r}" for name, value in self.numbers)
+        name = getattr(self.target.function, "__name__", "the function")
+        self._waiting.append(
+            f"{name} is compiled for the {NUMEROUS}th time, since Python numbers are constants of "
+            f"its programs: {numbers}. Each new value takes as long as a first call. Fix: pass "
+            "numbers that vary as arrays, np.asarray(x)"
+        )
+
+    @property
+    def is_eager(self) -> bool:
+        """Tell if calls run eagerly."""
+        return bool(self.reason)
+
+    def forget_warnings(self) -> None:
+        """Issue no warnings: the function is compiled in another way."""
+        self._waiting.clear()
+
     def warn(self) -> None:
         """Issue the warnings of this call; one that is an error leaves the entry as it is."""
         while self._waiting:
@@ -119,7 +151,7 @@ class Entry:
     def _restart(self) -> None:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
-        self.traces, self.constants, self.precisions = [], [], []
+        self.traces, self.constants, self.precisions, self._orders = [], [], [], []
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -137,6 +169,9 @@ class Entry:
             found, problem = self._attempted(call)
             problem = problem or _defect(self.differing(leaves, tree, found))
         changed = "" if problem else surroundings.changed()
+        if not problem:
+            self._lay_out(leaves, found)
+            surroundings.watch_caches()
         self.own_changes = self.own_changes + 1 if changed else 0
         if self.own_changes > 1:
             problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
@@ -144,6 +179,80 @@ class Entry:
         if problem:
             self.give_up(problem)
         return wanted
+
+    def recalled(self, call: Call) -> tuple[bool, Any]:
+        """Use the program that an earlier process has kept, after one run of the function.
+
+        Returns
+        -------
+        Whether there is a program that gives the same results, and the function's result.
+        """
+        assert self.surroundings is not None
+        self.kept_as = key_of(self.key, self.surroundings, self.target.engine)
+        found = self.kept_as and self._found(self.kept_as)
+        if not found:
+            return False, None
+        wanted = self.target.function(*call.args, **call.kwargs)
+        leaves, self.tree = flatten(wanted)
+        chosen = self.library.chosen(self.target.engine, self.target.make)
+        given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
+        executable, _ = made(chosen, found.program, call.inputs, given, found.precisions)
+        results = [b.result for b in found.program.blocks() if b.result is not None]
+        if executable is None or any(one.tree != self.tree for one in results):
+            self._restart()
+            return False, None
+        self.program, self.precisions = found.program, found.precisions
+        self._waiting += executable.told
+        self.executable = self._with_floats(executable, found.floats)
+        self._lay_out(leaves, self.executable.call(*call.inputs))
+        self.is_new = False
+        return True, wanted
+
+    def _found(self, key: str) -> Kept | None:
+        assert self.surroundings is not None
+        try:
+            return find(key, self.surroundings, self._waiting)
+        except OSError as error:
+            self._waiting.append(f"programs of earlier processes cannot be used: {error}. {REMEDY}")
+            self.kept_as = None
+            return None
+
+    def keep(self) -> None:
+        """Keep the program for later processes."""
+        if self.kept_as and self.program is not None and self.surroundings is not None:
+            kept = Kept(self.program, self.precisions, self.traces[0].floats)
+            try:
+                store(self.kept_as, kept, self.surroundings)
+            except OSError as error:
+                self._waiting.append(
+                    f"a program cannot be kept for later processes: {error}. {REMEDY}"
+                )
+
+    def _with_floats(self, executable: Executable, floats: tuple[int, ...]) -> Executable:
+        return executable._replace(call=_changed(executable.call, dict.fromkeys(floats, float)))
+
+    def _lay_out(self, wanted: Sequence[Any], found: Sequence[Any]) -> None:
+        """Let the program return arrays in the memory orders of the function's results."""
+        assert self.executable is not None
+        assert self.program is not None
+        in_c_order = self.executable.in_c_order
+        orders = [_axes(one) for one in wanted]
+        self._other_orders |= {
+            place
+            for place, (order, one) in enumerate(zip(orders, found, strict=True))
+            if _axes(one) not in (order, tuple(range(len(order))) if in_c_order else order)
+            and not any(
+                shared[place] or any(-1 - place in other for other in shared)
+                for shared in self.program.shares
+            )
+        }
+        self._orders.append(orders)
+        changes = {
+            place: partial(_in_order, axes=self._orders[0][place])
+            for place in self._other_orders
+            if len({seen[place] for seen in self._orders}) == 1
+        }
+        self.executable = self.executable._replace(call=_changed(self.executable.call, changes))
 
     def _attempted(self, call: Call) -> tuple[tuple[Any, ...], str]:
         """Trace and run the program. Return its results, or () and the reason."""
@@ -182,12 +291,15 @@ class Entry:
             )
         if self.tree is not None and self.tree != one.tree:
             raise Unhandled("its result has another structure in another branch")
+        if self.tree is not None and self.traces and self.traces[0].floats != one.floats:
+            raise Unhandled("its result has other types in another branch")
         self.tree = one.tree
-        self.traces.append(one)
+        self.traces.append(one.without_arrays())
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, self.executable, self.notes = self._built(call.inputs)
+        self.program, executable, self.notes = self._built(call.inputs, one.results)
+        self.executable = self._with_floats(executable, one.floats)
 
     def _trace(self, call: Call, first: Traced | None) -> Traced:
         return trace(
@@ -232,10 +344,11 @@ class Entry:
 
     # Building -------------------------------------------------------------------------------------
 
-    def _built(self, given: Sequence[Any]) -> tuple[Program, Executable, list[str]]:
+    def _built(
+        self, given: Sequence[Any], wanted: Sequence[Any]
+    ) -> tuple[Program, Executable, list[str]]:
         """Build the program of all traces, rolled if the results agree, and its executable."""
         target = self.target
-        wanted = self.traces[-1].results
         notes: list[str] = []
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
@@ -269,6 +382,35 @@ class Entry:
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
         return prepared(program, roll=roll, most=most, arguments=inputs)
+
+
+def _changed(
+    call: Callable[..., Any], changes: Mapping[int, Callable[[Any], Any]]
+) -> Callable[..., Any]:
+    """Return a call that changes some of its results, by their places."""
+    if not changes:
+        return call
+
+    def changed(*inputs: Any) -> tuple[Any, ...]:
+        found = [*call(*inputs)]
+        for place, change in changes.items():
+            found[place] = change(found[place])
+        return tuple(found)
+
+    return changed
+
+
+def _axes(array: Any) -> tuple[int, ...]:
+    """Return the axes of an array by their strides, the largest first."""
+    if not isinstance(array, NDARRAY) or array.size < 2:
+        return ()
+    strides = array.strides
+    return tuple(sorted(range(array.ndim), key=lambda axis: (-abs(strides[axis]), axis)))
+
+
+def _in_order(array: Any, axes: tuple[int, ...]) -> Any:
+    """Return an array with these axes, the largest stride first."""
+    return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
 
 
 def _defect(problem: str) -> str:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 import numpy as np
 
 from gradwrap.compiler.calls.compare import ulps
-from gradwrap.compiler.calls.entry import MOST_BRANCHES, Entry, Target
-from gradwrap.compiler.calls.quick import ELSEWHERE, Quick
+from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
+from gradwrap.compiler.calls.pickled import derived, remade
+from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
@@ -39,16 +40,27 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_PROGRAMS = 64
+FEW = 3
+"""The number of quick calls up to which they are tried in turn."""
 
 
 class Compiled(Generic[P, R]):
     """A function that runs as compiled programs, one for each signature of its arguments."""
 
-    def __init__(self, function: Callable[P, R], engine: str, static: Iterable[int | str]) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        engine: str,
+        static: Iterable[int | str],
+        *,
+        cache: bool = False,
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._target = Target(function, engine, engine_named(engine))
         self._static = frozenset(static)
+        self._keeps = cache
+        """Whether programs are kept for later processes."""
         self._parameters = _parameter_names(function)
         self._entries: dict[Signature, Entry] = {}
         self._quick: tuple[Quick, ...] = ()
@@ -62,6 +74,8 @@ class Compiled(Generic[P, R]):
         """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
         """Whether the function tests two values for identity."""
+        self._takes_floats = engine != "jax"  # which may be set to single precision
+        """Whether Python floats among the arguments are inputs of the programs."""
         self._tells_flags = False
         """Whether the function tests if arrays are writeable."""
 
@@ -93,8 +107,8 @@ class Compiled(Generic[P, R]):
         name: str = getattr(self, "__qualname__", "")
         for part in name.split("."):
             found = getattr(found, part, None)
-        own = (self._function, self._target.engine, self._static)
-        return name if found is self else (Compiled, own)
+        own = (derived(self._function), self._target.engine, self._static, self._keeps)
+        return name if found is self else (_remade, own)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -191,6 +205,11 @@ class Compiled(Generic[P, R]):
     def _explained(self, entry: Entry) -> str:
         described = ", ".join(f"{path}: {what}" for path, what in entry.key.shown(entry.names))
         lines = [f"arguments: {described or 'none'}"]
+        lines += [
+            f"constant: {name} = {value!r}; each new value of this Python {type(value).__name__} "
+            "makes another program"
+            for name, value in entry.numbers
+        ]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
         own = entry.library.name
@@ -261,14 +280,15 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        floats = self._takes_floats
         if not self._static:
-            return Call(args, kwargs)
+            return Call(args, kwargs, takes_floats=floats)
         fixed = [value for name, value in kwargs.items() if name in self._static]
         for number, value in enumerate(args):
             name = self._parameters[number] if number < len(self._parameters) else ""
             if not self._static.isdisjoint((number, number - len(args), name)):
                 fixed.append(value)
-        return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]})
+        return Call(args, kwargs, {id(leaf) for leaf in flatten(fixed)[0]}, takes_floats=floats)
 
     def _key(self, call: Call) -> Signature:
         return call.signature(tells_same=self._tells_same, tells_flags=self._tells_flags)
@@ -294,19 +314,15 @@ class Compiled(Generic[P, R]):
         surroundings = Surroundings(self._function, call.others, is_array, call.library.replaces)
         self._tells_same |= surroundings.tells_same
         self._tells_flags |= surroundings.tells_flags
+        if call.has_floats and (self._tells_same or surroundings.tells_types):
+            return self._with_constant_floats(call)
         key = self._key(call)
         before = self._entries.get(key)
-        entry = Entry(key, self._target, call.input_names(self._parameters), call.library)
+        entry = Entry(key, self._target, call, self._parameters)
         changed = before.changed() if before is not None else ""
         if before is not None and changed:
             entry.rebound, entry.own_changes = before.rebound + 1, before.own_changes
-        outlived = before.outlived() if before is not None else ""
-        if outlived:
-            entry.give_up(
-                f"{outlived} has changed, which functools.lru_cache or cache may hold values of. "
-                "Fix: pass it as an argument of the function that is cached"
-            )
-        elif entry.rebound > MOST_BRANCHES:
+        if entry.rebound > MOST_BRANCHES:
             entry.give_up(
                 f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
@@ -324,7 +340,16 @@ class Compiled(Generic[P, R]):
             self._forget(before)
             self._entries.pop(key, None)
             self._entries[key] = entry
+            if before is None and entry.numbers:
+                alike = key.family()
+                if sum(one.family() == alike for one in self._entries) == NUMEROUS:
+                    entry.note_numbers()
         return self._traced(entry, call)
+
+    def _with_constant_floats(self, call: Call) -> Any:
+        """Compile with Python floats as constants from now on, since it looks into one."""
+        self._takes_floats = False
+        return self._slowly(call.args, call.kwargs)
 
     def _missed(self, entry: Entry, call: Call) -> Any:
         """Trace a new branch, and add it to the program."""
@@ -341,11 +366,23 @@ class Compiled(Generic[P, R]):
             entry.is_new = False
             wanted = self._function(*call.args, **call.kwargs)
         else:
-            wanted = entry.traced(call)
+            is_kept, wanted = self._recalled(entry, call)
+            if not is_kept:
+                wanted = entry.traced(call)
+                entry.keep()
+            if entry.is_eager and call.has_floats:
+                entry.forget_warnings()
+                return self._with_constant_floats(call)
         if entry.executable is not None:
             self._use(entry)
         entry.warn()
         return wanted
+
+    def _recalled(self, entry: Entry, call: Call) -> tuple[bool, Any]:
+        """Use a program of an earlier process, if calls may and there is one."""
+        if not self._keeps or entry.traces or call.library.name != "numpy":
+            return False, None
+        return entry.recalled(call)
 
     def _use(self, entry: Entry) -> None:
         """Put an entry's quick call first."""
@@ -360,7 +397,9 @@ class Compiled(Generic[P, R]):
     def _chain(self, quick: tuple[Quick, ...]) -> None:
         """Set the quick calls that calls try in turn."""
         self._quick = quick
-        self._flat = tuple(one.call for one in quick if one.is_flat)
+        flat = [one for one in quick if one.is_flat]
+        several = [by_shape(flat)] if len(flat) > FEW else []
+        self._flat = (*several, *(one.call for one in flat))
         self._nested = tuple(one.call for one in quick if not one.is_flat)
 
     def _forget(self, entry: Entry | None) -> None:
@@ -371,6 +410,12 @@ class Compiled(Generic[P, R]):
         entry.quick = None
         if self._latest is entry:
             self._latest = None
+
+
+def _remade(
+    function: Any, engine: str, static: frozenset[int | str], cache: bool
+) -> Compiled[..., Any]:
+    return Compiled(remade(function), engine, static, cache=cache)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -385,14 +430,25 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
 
 @overload
 def compile(
-    f: Callable[P, R], *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    f: Callable[P, R],
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
-    *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
-    f: Any = None, *, engine: str = "numpy", static: int | str | Iterable[int | str] = ()
+    f: Any = None,
+    *,
+    engine: str = "numpy",
+    static: int | str | Iterable[int | str] = (),
+    cache: bool = False,
 ) -> Any:
     """Compile a function of arrays to a program of NumPy or CuPy calls.
 
@@ -409,6 +465,8 @@ def compile(
     static
         Positions or names of arguments whose arrays are part of the signature instead of inputs of
         the program.
+    cache
+        Keep programs on disk, and use those of earlier processes after one comparison with `f`.
 
     Returns
     -------
@@ -435,8 +493,8 @@ def compile(
     ...
     """
     if f is None:
-        return functools.partial(compile, engine=engine, static=static)
+        return functools.partial(compile, engine=engine, static=static, cache=cache)
     if not callable(f):
         raise TypeError(f"gradwrap.compile takes a function; it got {f!r}. Fix: gw.compile(f)(x)")
     places = (static,) if isinstance(static, (int, str)) else tuple(static)
-    return Compiled(f, engine, places)
+    return Compiled(f, engine, places, cache=cache)

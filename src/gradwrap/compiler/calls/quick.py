@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.calls.signatures import BY_VALUE, Identity, leaf_key, may_write, repeated
+from gradwrap.compiler.calls.signatures import (
+    BY_VALUE,
+    FLOAT,
+    Identity,
+    leaf_key,
+    may_write,
+    repeated,
+)
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
@@ -39,6 +46,8 @@ class Quick(NamedTuple):
     are containers among them, it takes their leaves, their structure and its `orders` instead."""
     is_flat: bool
     """Whether the arguments contain no containers."""
+    shape: tuple[int, ...] | None
+    """The shape of the first positional argument, if it is an array."""
 
 
 def quick_call(
@@ -51,6 +60,7 @@ def quick_call(
     """Generate the quick call of a signature."""
     scope: dict[str, Any] = {
         "ndarray": np.ndarray,
+        "float64": np.float64,
         "ELSEWHERE": ELSEWHERE,
         "call": executable.call,
         "unflatten": functools.partial(unflatten, tree),
@@ -72,9 +82,9 @@ def quick_call(
             continue
         _, kind, shape, dtype, strides, place = known
         scope |= {f"T{number}": kind, f"S{number}": shape, f"D{number}": dtype}
-        given.append(name)
+        given.append(f"float64({name})" if kind is FLOAT else name)
         tests.append(f"type({name}) is {'ndarray' if kind is np.ndarray else f'T{number}'}")
-        if not issubclass(kind, NUMBER):
+        if not issubclass(kind, (NUMBER, FLOAT)):
             arrays.append(f"id({name})")
             tests += library.place_test(name, place)
             tests += [f"{name}.shape == S{number}", f"{name}.dtype is D{number}"]
@@ -117,7 +127,22 @@ def quick_call(
         "    return ELSEWHERE",
     ]
     exec(_code("\n".join(lines)), scope)  # noqa: S102  written here
-    return Quick(scope["quick"], is_flat)
+    first: Any = key.leaves[0] if is_flat and args else ("",)
+    return Quick(scope["quick"], is_flat, first[2] if first[0] == "array" else None)
+
+
+def by_shape(quick: Iterable[Quick]) -> Callable[..., Any]:
+    """Return a quick call that tries the first of those with the shape of the first argument."""
+    known: dict[Any, Any] = {}
+    for one in quick:
+        known.setdefault(one.shape, one.call)
+    known.pop(None, None)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        found = known.get(getattr(args[0], "shape", None)) if args else None
+        return ELSEWHERE if found is None else found(args, kwargs)
+
+    return call
 
 
 def _leaf_test(number: int, known: Any, scope: dict[str, Any]) -> str:

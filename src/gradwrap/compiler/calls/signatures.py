@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
 NUMBER: type[Any] = np.generic
+NUMBER_OF: Any = np.float64
+FLOAT: type[Any] = float
+FLOAT64 = np.dtype(np.float64)
 BY_VALUE: frozenset[type[Any]] = frozenset({bool, int, str, bytes, type(None)})
 """Types whose objects are interchangeable if they are equal."""
 PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
@@ -42,11 +45,21 @@ class Signature(NamedTuple):
     writeable: tuple[bool, ...]
     """For each input, whether it is writeable; () if the function does not ask."""
 
+    def numbers(self) -> list[tuple[int, Any]]:
+        """Return the leaves that are Python numbers and constants, with their places."""
+        return [(n, key) for n, key in enumerate(self.leaves) if key[0] in (int, FLOAT, complex)]
+
+    def family(self) -> Signature:
+        """Return what this signature shares with those that have other Python numbers."""
+        kinds = dict(self.numbers())
+        leaves = tuple((key[0],) if n in kinds else key for n, key in enumerate(self.leaves))
+        return self._replace(leaves=leaves)
+
     def shown(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return the name and the description of each leaf; `names` are the inputs' names."""
         waiting = iter(names)
         return [
-            (next(waiting, "?"), f"{key[3]}{key[2]}")
+            (next(waiting, "?"), "float" if key[1] is FLOAT else f"{key[3]}{key[2]}")
             if key[0] == "array"
             else ("constant", repr(key[-1]))
             for key in self.leaves
@@ -74,10 +87,18 @@ class Identity:
 class Call:
     """The arguments of a call, divided into inputs of the program and other leaves."""
 
-    __slots__ = ("args", "given", "inputs", "kwargs", "leaves", "library", "treedef")
+    __slots__ = (
+        *("args", "given", "has_floats", "inputs", "kwargs", "leaves", "library"),
+        "treedef",
+    )
 
     def __init__(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], fixed: Container[int] = ()
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        fixed: Container[int] = (),
+        *,
+        takes_floats: bool = False,
     ) -> None:
         leaves, treedef = flatten_exactly((args, kwargs))
         self.args: tuple[Any, ...] = args
@@ -87,9 +108,16 @@ class Call:
         self.library: Compilable = library_of(leaves)
         """The library of its arrays."""
         is_input = self.library.is_input
-        self.given: list[bool] = [is_input(leaf) and id(leaf) not in fixed for leaf in leaves]
+        takes_floats &= self.library.name == "numpy"
+        self.given: list[bool] = [
+            (is_input(leaf) or (takes_floats and type_of(leaf) is FLOAT)) and id(leaf) not in fixed
+            for leaf in leaves
+        ]
         """For each leaf, whether it is an input; `fixed` holds the identities of static ones."""
-        self.inputs: list[Any] = [x for x, is_given in self._leaves() if is_given]
+        given = [x for x, is_given in self._leaves() if is_given]
+        self.inputs: list[Any] = [NUMBER_OF(x) if type_of(x) is FLOAT else x for x in given]
+        self.has_floats: bool = any(type_of(x) is FLOAT for x in given)
+        """Whether Python floats are among the inputs, as numbers of NumPy."""
 
     def _leaves(self) -> Iterator[tuple[Any, bool]]:
         return zip(self.leaves, self.given, strict=True)
@@ -120,8 +148,8 @@ class Call:
             may_write(self.inputs) if tells_flags else (),
         )
 
-    def input_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
-        """Return a name for each input: its path, starting at a parameter."""
+    def leaf_names(self, parameters: Sequence[str]) -> tuple[str, ...]:
+        """Return a name for each leaf: its path, starting at a parameter."""
         paths: list[str] = []
         for number, value in enumerate(self.args):
             name = parameters[number] if number < len(parameters) else f"a{number}"
@@ -130,8 +158,7 @@ class Call:
             paths += (path for path, _ in flatten_with_paths(value, name)[0])
         return tuple(
             "_".join("".join(c if c.isalnum() or c == "_" else " " for c in path).split())
-            for path, is_given in zip(paths, self.given, strict=True)
-            if is_given
+            for path in paths
         )
 
 
@@ -189,6 +216,8 @@ def kinds(treedef: TreeDef) -> list[type[Any]]:
 def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
     """Return the key of a leaf in the signature; `place` is the function of its library."""
     if is_given:
+        if type_of(leaf) is FLOAT:
+            return ("array", FLOAT, (), FLOAT64, None, None)
         strides = None
         if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
             strides = leaf.strides

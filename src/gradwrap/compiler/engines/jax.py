@@ -68,7 +68,7 @@ def jax_engine(program: Program) -> Executable:
     def text() -> str:
         return "\n".join(["# replayed by jax.numpy", *map(_line, program.root.body), ""])
 
-    return Executable(call, text, ("engine: jax.jit",), exact=False)
+    return Executable(call, text, ("engine: jax.jit",), exact=False, in_c_order=True)
 
 
 def _native(out: Any, value: Value) -> Any:

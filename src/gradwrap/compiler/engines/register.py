@@ -40,6 +40,8 @@ class Executable(NamedTuple):
 
     None stands for the program as NumPy calls.
     """
+    in_c_order: bool = False
+    """Whether arrays of the result may be in C's order where those of the function are not."""
     told: tuple[str, ...] = ()
     """The warnings for the user."""
 

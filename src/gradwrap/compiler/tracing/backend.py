@@ -16,6 +16,7 @@ from gradwrap.backends.numpy.backend import NumPyBackend
 from gradwrap.backends.numpy.buffers import lies_outside
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.compiler.ir.program import NDARRAY, array, scatter_add
+from gradwrap.compiler.tracing.floats import FloatTracer
 from gradwrap.compiler.tracing.namespace import (
     NAMESPACE,
     OTHERWISE,
@@ -26,7 +27,7 @@ from gradwrap.compiler.tracing.namespace import (
     repeated,
     stacked,
 )
-from gradwrap.compiler.tracing.tape import Library
+from gradwrap.compiler.tracing.tape import Library, Weak
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.library.registration import serve
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
@@ -82,6 +83,9 @@ class TraceBackend(NumPyBackend):
         index = tape.constant(array).index
         return tape.library.tracer(tape.constants[index], index, tape)
 
+    def to_hold(self, array: Any) -> Any:
+        return array.strong if isinstance(array, Weak) else array
+
     def owns_buffer(self, array: Any) -> bool:
         return False
 
@@ -106,7 +110,7 @@ class TraceBackend(NumPyBackend):
     def batch_first(self, array: Any, axis: int) -> Any:
         if not axis and lies_outside(_real(array)):
             return array
-        return np.ascontiguousarray(np.moveaxis(array, axis, 0))
+        return self.laid_out(np.moveaxis(array, axis, 0), None)
 
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
@@ -154,7 +158,7 @@ def _real(value: Any) -> Any:
 def _made() -> TraceBackend:
     """Create the backend of tracers; plain NumPy arrays count among its arrays."""
     backend = TraceBackend(NAMESPACE, ArrayTracer)
-    types = frozenset({Tracer, ArrayTracer}) | NumPyBackend(np, NDARRAY).array_types
+    types = frozenset({Tracer, ArrayTracer, FloatTracer}) | NumPyBackend(np, NDARRAY).array_types
     backend.array_types = backend.native_types = types
     backend.plain_types = backend.plain_types | types
     return backend
@@ -169,5 +173,5 @@ class NumPyLibrary(Library):
     tracers: tuple[type[Any], type[Any]] = (ArrayTracer, Tracer)
 
 
-serve(NumPyLibrary.backend, (Tracer, ArrayTracer))
+serve(NumPyLibrary.backend, (Tracer, ArrayTracer, FloatTracer))
 NUMPY: Library = NumPyLibrary()

@@ -11,7 +11,7 @@ from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy.backend import SMALL
 from gradwrap.compiler.ir.program import array, full, zeros
-from gradwrap.compiler.tracing.tape import NUMBER, Tape, Unhandled
+from gradwrap.compiler.tracing.tape import NUMBER, Tape, Unhandled, Weak
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.values.dynamic import LIST, TUPLE
@@ -89,6 +89,8 @@ def _constant(function: Any) -> Any:
 def as_tracer(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any = None) -> Any:
     """Return a tracer of a value; an array from the surroundings becomes a constant."""
     tape = _tape()
+    if isinstance(value, Weak):
+        value = value.strong
     if isinstance(value, Tracer):
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)

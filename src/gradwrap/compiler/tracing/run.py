@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from functools import partial
-from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,8 +12,9 @@ import numpy as np
 from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
+from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
-from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, in_line
+from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, Weak, in_line
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
@@ -59,8 +59,14 @@ class Traced(NamedTuple):
     """The leaves of the result, as values of this run."""
     quiet: frozenset[str]
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
+    floats: tuple[int, ...]
+    """The leaves of the result that the function returns as Python floats."""
     tape: Tape | None
     """The tape, with the results of operations, until the second run has used them."""
+
+    def without_arrays(self) -> Traced:
+        """Return the record without arrays, which may be those of the caller."""
+        return self._replace(constants={}, originals={}, results=(), tape=None)
 
 
 def is_transform(function: Any) -> bool:
@@ -129,19 +135,24 @@ def trace(
         tape.errors = modes()
     backend = library.backend
     wraps = not is_transform(function)
-    tracers: list[Tracer] = []
+    tracers: list[tuple[Tracer, int, Any]] = []
+    inputs: list[int] = []
     entered: Any = []
     known: dict[int, Any] = {}
     for leaf, is_given in zip(leaves, given, strict=True):
         if not is_given:
             entered.append(leaf)
             continue
+        if type(leaf) is float:
+            entered.append(float_input(leaf, tape))
+            inputs.append(entered[-1].index)
+            continue
         tracer = tape.new(leaf)
-        tracers.append(tracer)
+        inputs.append(tracer.index)
+        tracers.append((tracer, tracer.index, leaf))
         made = make_wrapper(variable_class(backend), tracer) if wraps else tracer
         is_once = isinstance(leaf, NUMBER) or surroundings is None or not surroundings.tells_same
         entered.append(made if is_once else known.setdefault(id(leaf), made))
-    inputs = tuple(tracer.index for tracer in tracers)
     if surroundings is not None and surroundings.replaces:
         function, entered = surroundings.with_arrays(entered, tape.entered)
     args, kwargs = unflatten(treedef, entered)
@@ -157,7 +168,7 @@ def trace(
             raise
     if tape.refused:
         raise Unhandled(tape.refused)
-    for tracer, index, leaf in zip(tracers, inputs, compress(leaves, given), strict=True):
+    for tracer, index, leaf in tracers:
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
     if any(tracer.index != index for tracer, index in tape.around):
@@ -171,7 +182,7 @@ def trace(
         tape.instrs,
         tape.guards,
         tape.values,
-        inputs,
+        tuple(inputs),
         tape.constants,
         tape.originals(),
         tape.readers,
@@ -179,6 +190,7 @@ def trace(
         tree,
         tuple(real for _, real in found),
         frozenset(tape.quiet),
+        tuple(place for place, leaf in enumerate(handed) if isinstance(leaf, Weak)),
         tape,
     )
 

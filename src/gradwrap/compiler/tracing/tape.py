@@ -107,6 +107,17 @@ class Recorded:
         """Whether it is a view of another value, or another is a view of it."""
 
 
+class Weak(Recorded):
+    """A Python float among the arguments: its operators and functions come before all others."""
+
+    __slots__ = ()
+
+    @property
+    def strong(self) -> Any:
+        """Return the tracer of the `np.float64` that it is in the program."""
+        raise NotImplementedError
+
+
 class Tape:
     """The program being recorded."""
 

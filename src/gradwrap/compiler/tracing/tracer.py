@@ -24,7 +24,7 @@ from gradwrap.compiler.ir.program import (
     mapped,
     setitem,
 )
-from gradwrap.compiler.tracing.tape import Recorded, Unhandled
+from gradwrap.compiler.tracing.tape import Recorded, Unhandled, Weak
 from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE
@@ -77,7 +77,7 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
     fn, name = (operator.pow, POW.name) if is_power else (ufunc, ufunc.__name__)
 
     def operate(self: Any, other: Any) -> Any:
-        if isinstance(other, AnyWrapper):
+        if isinstance(other, (AnyWrapper, Weak)):
             return NotImplemented
         tape = self.tape
         if tape.refused:
@@ -105,7 +105,9 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
     return operate
 
 
-def _refusing(what: str, fix: str) -> Any:
+def refusing(what: str, fix: str) -> Any:
+    """Make a method that refuses to be called in a trace."""
+
     def refuse(self: Any, *_args: Any, **_kwargs: Any) -> Any:
         raise self.tape.refuse(f"it calls {what}{self.tape.place()}. Fix: {fix}")
 
@@ -159,7 +161,7 @@ class Tracer(Recorded):
         return self.tape.library.namespace
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, AnyWrapper) for x in inputs):
+        if any(isinstance(x, (AnyWrapper, Weak)) for x in inputs):
             return NotImplemented
         tape = self.tape
         out = kwargs.pop("out", None)
@@ -176,7 +178,7 @@ class Tracer(Recorded):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         tape = self.tape
-        if any(issubclass(kind, AnyWrapper) for kind in types):
+        if any(issubclass(kind, (AnyWrapper, Weak)) for kind in types):
             return NotImplemented
         if function in (np.shares_memory, np.may_share_memory):
             raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
@@ -225,16 +227,16 @@ class Tracer(Recorded):
     def __deepcopy__(self, memo: Any) -> Any:
         return self.tape.record(copy, "copy", (self,))
 
-    __float__: Any = _refusing("float(x) on an array", KEEP)
-    __complex__: Any = _refusing("complex(x) on an array", KEEP)
-    __array__: Any = _refusing("a function that needs a plain array", PLAIN)
-    __repr__: Any = _refusing("print, repr or str on an array", "print the results of the function")
+    __float__: Any = refusing("float(x) on an array", KEEP)
+    __complex__: Any = refusing("complex(x) on an array", KEEP)
+    __array__: Any = refusing("a function that needs a plain array", PLAIN)
+    __repr__: Any = refusing("print, repr or str on an array", "print the results of the function")
     __str__: Any = __repr__
     __format__: Any = __repr__
-    __reduce_ex__: Any = _refusing("pickle on an array", KEEP)
-    item: Any = _refusing("x.item()", KEEP)
-    tolist: Any = _refusing("x.tolist()", KEEP)
-    tobytes: Any = _refusing("x.tobytes()", KEEP)
+    __reduce_ex__: Any = refusing("pickle on an array", KEEP)
+    item: Any = refusing("x.item()", KEEP)
+    tolist: Any = refusing("x.tolist()", KEEP)
+    tobytes: Any = refusing("x.tobytes()", KEEP)
 
     def copy(self, order: str = "C") -> Any:
         """Return a new array."""
@@ -310,7 +312,7 @@ _BINARY: tuple[tuple[Any, Any], ...] = (
     (operator.lshift, np.left_shift),
     (operator.rshift, np.right_shift),
 )
-_COMPARED: tuple[tuple[Any, Any], ...] = (
+COMPARED: tuple[tuple[Any, Any], ...] = (
     (operator.eq, np.equal),
     (operator.ne, np.not_equal),
     (operator.lt, np.less),
@@ -324,7 +326,7 @@ _UNARY: tuple[tuple[Any, Any], ...] = (
     (operator.abs, np.absolute),
     (operator.invert, np.invert),
 )
-for _perform, _ufunc in (*_BINARY, *_COMPARED):
+for _perform, _ufunc in (*_BINARY, *COMPARED):
     setattr(Tracer, f"__{_perform.__name__.rstrip('_')}__", _operator(_ufunc, _perform))
 for _perform, _ufunc in _BINARY:
     _swapped = _operator(_ufunc, _perform, swapped=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import is_recorded
@@ -19,6 +20,8 @@ from gradwrap.errors import TrackedTextWarning
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
+made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
+"""The module and the line that last made text of a tracked value."""
 _warned: set[tuple[str, int]] = set()
 
 
@@ -53,7 +56,10 @@ def nested(variable: Any) -> Any:
 def warn_of_text(variable: Any, frame: FrameType) -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
     line = (frame.f_code.co_filename, frame.f_lineno)
-    if line in _warned or not is_recorded(variable):
+    if not is_recorded(variable):
+        return
+    made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
+    if line in _warned:
         return
     _warned.add(line)
     warnings.warn_explicit(

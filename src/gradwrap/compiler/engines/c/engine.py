@@ -382,7 +382,9 @@ def c_engine(program: Program) -> Executable:
         return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
 
     exact = not source and made.exact
-    return Executable(made.call, text, (*notes, *made.notes), exact, told=tuple(told))
+    return Executable(
+        made.call, text, (*notes, *made.notes), exact, in_c_order=bool(source), told=tuple(told)
+    )
 
 
 def _commented(source: str) -> str:

@@ -55,6 +55,8 @@ INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
 """Base classes of libraries that read no attributes."""
 TESTS = frozenset({"isinstance", "issubclass", "type", "ndarray", "singledispatch"})
 """Names in code that can tell an array from its tracer."""
+TYPES = frozenset({"type", "singledispatch", "hasattr", "getattr", "dir", "inspect"})
+"""Names in code that can tell a Python float from its tracer, although it shows its class."""
 COMPUTED = frozenset(
     {"getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "getmembers"}
     | {"asdict", "astuple", "deepcopy"}
@@ -174,6 +176,11 @@ class Surroundings:
         return not self._names.isdisjoint(("errstate", "seterr"))
 
     @property
+    def tells_types(self) -> bool:
+        """Tell if code can tell a Python float from its tracer."""
+        return not self._names.isdisjoint(TYPES)
+
+    @property
     def tells_flags(self) -> bool:
         """Tell if code tests whether arrays are writeable."""
         return not self._names.isdisjoint(FLAGS)
@@ -201,6 +208,15 @@ class Surroundings:
 
         return restore
 
+    def objects(self) -> list[tuple[Any, list[int]]]:
+        """Return all objects in the order of the search, each with the places of its parts."""
+        places = {key: place for place, key in enumerate(self._nodes)}
+        return [(node.value, [places[one] for one in node.parts]) for node in self._nodes.values()]
+
+    def array_objects(self) -> list[Any]:
+        """Return all arrays found, in the order of the search."""
+        return [self._nodes[key].value for key in self.arrays]
+
     def compare_contents(self) -> None:
         """Compare all arrays by content from now on, and replace none."""
         self._add_contents(self._replaced)
@@ -218,16 +234,12 @@ class Surroundings:
         """Return the name of an object that has changed, or ""."""
         return next((place.name for place in self.places if not place.holds()), "")
 
-    def outlived(self) -> str:
-        """Return the name of an object used by a cached function that has changed, or "".
-
-        A cache may still hold old results, and may be emptied at any time.
-        """
-        caches = [key for key, node in self._nodes.items() if type_of(node.value) is CACHED]
-        behind = self._reached(caches, lambda key: self._nodes[key].parts) if caches else ()
-        return next(
-            (place.name for place in self.places if place.owner in behind and not place.holds()), ""
-        )
+    def watch_caches(self) -> None:
+        """Watch the results that functions under `functools.lru_cache` hold now."""
+        self.places = [place for place in self.places if type_of(place) is not watch.Cached]
+        for node in self._nodes.values():
+            if type_of(node.value) is CACHED:
+                self._watch(watch.Cached(node.name, node.value))
 
     # Search ---------------------------------------------------------------------------------------
 
@@ -252,19 +264,18 @@ class Surroundings:
         if parent is not None:
             parent.parts.append(id(value))
 
-    def _watch(self, node: _Node, place: Place) -> None:
-        """Watch a place that belongs to an object."""
-        place.owner = id(node.value)
+    def _watch(self, place: Place) -> None:
+        """Watch a place."""
         if id(place.holder) not in self._unwatched:
             self.places.append(place)
 
     def _follow(self, node: _Node, place: Place) -> None:
         """Watch a place, and visit the object in it."""
-        self._watch(node, place)
+        self._watch(place)
         self._visit(place.value, place.name, node)
 
     def _add_state(self, node: _Node, state: Callable[[Any], Any]) -> None:
-        self._watch(node, watch.State(node.name, node.value, state))
+        self._watch(watch.State(node.name, node.value, state))
 
     def _lacks(self, name: str, scope: Any, names: AbstractSet[str]) -> None:
         """Record names that were looked up in a dictionary but are missing."""
@@ -306,7 +317,7 @@ class Surroundings:
                 self._names.update(words)
                 self._attributes.update(words)
             if type_of(value) is PARTIAL:
-                self._watch(node, watch.Entries(node.name, _keywords_of(value)))
+                self._watch(watch.Entries(node.name, _keywords_of(value)))
             for part in _parts(value):
                 self._visit(part, node.name, node)
             is_whole = isinstance(value, ModuleType) or self._is_array(value)
@@ -329,7 +340,7 @@ class Surroundings:
                     self._follow(node, place)
         if is_library:
             return
-        self._watch(node, watch.Attribute(function.__name__, function, "__code__"))
+        self._watch(watch.Attribute(function.__name__, function, "__code__"))
         scope = function.__globals__
         around: dict[str, Any] = getattr(function, "__builtins__", {})
         named = names_of(function.__code__)
@@ -345,7 +356,7 @@ class Surroundings:
             variables = variables.union(scope)
             if "" not in known:
                 known.add("")
-                self._watch(node, watch.Keys(function.__module__ or "", scope))
+                self._watch(watch.Keys(function.__module__ or "", scope))
         self._modules(node, scope, named.imports, named.names if named.names & MODULES else ())
         for name in sorted(variables):
             found = scope if name in scope else around
@@ -379,7 +390,7 @@ class Surroundings:
         node.can_be_copied = type_of(value) in (list, tuple, dict)
         if not isinstance(value, IMMUTABLE):
             make = watch.Entries if isinstance(value, MAPPINGS) else watch.Contents
-            self._watch(node, make(node.name, value))
+            self._watch(make(node.name, value))
         for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
 
@@ -400,7 +411,7 @@ class Surroundings:
         if kind.__module__ == "_thread":
             if not node.seen and hasattr(value, "__dict__"):
                 node.seen.add("__dict__")
-                self._watch(node, watch.Own(node.name, value))
+                self._watch(watch.Own(node.name, value))
                 for part in _attributes_of(value).values():
                     self._visit(part, node.name, node)
             return
@@ -423,19 +434,19 @@ class Surroundings:
         if isinstance(value, ModuleType):
             self._lacks(node.name, vars(value), self._attributes - vars(value).keys())
         elif isinstance(value, type):
-            self._watch(node, watch.Keys(node.name, vars(value)))
-            self._watch(node, watch.Attribute(node.name, value, "__mro__"))
+            self._watch(watch.Keys(node.name, vars(value)))
+            self._watch(watch.Attribute(node.name, value, "__mro__"))
         elif isinstance(value, FunctionType):
             known_as = (node.name, value.__name__)
             is_asked = not (self._described.isdisjoint(known_as) and self._names.isdisjoint(WORDED))
             if (is_asked or value.__dict__) and not self._is_library(value):
-                self._watch(node, watch.Keys(node.name, value.__dict__))
+                self._watch(watch.Keys(node.name, value.__dict__))
         elif not self._is_library(type_of(value)) or type_of(value).__module__ in DATA:
             if not self._is_library(type_of(value)):
-                self._watch(node, watch.Kind(node.name, value))
+                self._watch(watch.Kind(node.name, value))
             own = getattr(value, "__dict__", None)
             if isinstance(own, dict) and not isinstance(value, CONTAINERS):
-                self._watch(node, watch.Keys(node.name, own))
+                self._watch(watch.Keys(node.name, own))
 
     def _is_read_elsewhere(self, kind: type[Any]) -> bool:
         """Tell if library code reads the attributes of an object, by names of its own."""

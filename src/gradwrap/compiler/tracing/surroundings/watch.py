@@ -6,6 +6,7 @@ wherever an object could appear.
 
 from __future__ import annotations
 
+import gc
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,13 @@ MISSING: Any = object()
 class Place:
     """A place, and the object it held."""
 
-    __slots__ = ("holder", "key", "name", "owner", "value")
+    __slots__ = ("holder", "key", "name", "value")
 
     def __init__(self, name: str, holder: Any, key: Any = None) -> None:
         self.name: str = name
         """Its name in messages."""
         self.holder: Any = holder
         self.key: Any = key
-        self.owner: int = 0
-        """The identity of the object that it belongs to."""
         self.value: Any = self.now()
 
     def now(self) -> Any:
@@ -157,6 +156,27 @@ class Entries(Contents):
 
     def now(self) -> Any:
         return [*self.holder, *self.holder.values()]
+
+
+class Cached(Place):
+    """The results that a function under `functools.lru_cache` holds; it may come to hold more.
+
+    A cache of limited size uses the memory of old results again, so it may compute none anew.
+    """
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        holder: Any = self.holder
+        own = holder.__dict__
+        parts = (one for one in gc.get_referents(holder) if type_of(one) is dict)
+        held: dict[Any, Any] = next((one for one in parts if one is not own), {})
+        is_limited = holder.cache_parameters()["maxsize"] is not None
+        return [*held.values()], holder.cache_info().misses if is_limited else 0
+
+    def holds(self) -> bool:
+        (kept, misses), (now, later) = self.value, self.now()
+        return misses == later and {*map(id, kept)} <= {*map(id, now)}
 
 
 class Own(Contents):
