@@ -347,6 +347,7 @@ def test_a_compiler_that(
     assert not any(path.name.startswith("new-") for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_compiler_that_hangs_is_ended_with_its_children(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,6 +366,7 @@ def test_a_compiler_that_hangs_is_ended_with_its_children(
         pytest.fail("the compiler's child is still there")
 
 
+@pytest.mark.slow
 def test_a_compiler_that_hangs_when_asked_for_its_version_is_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -471,6 +473,7 @@ def succeeded(process: subprocess.Popen[str]) -> None:
     assert process.returncode == 0, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "pattern"), [(2000, "File too large"), (6000, "failed with status")]
 )
@@ -497,6 +500,7 @@ MOUNTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOUNTED)
 def test_a_disk_that_is(name: str, folder: Path) -> None:
     if not can_mount():
@@ -510,6 +514,7 @@ def test_a_disk_that_is(name: str, folder: Path) -> None:
     succeeded(executed(PROGRAM + program, "unshare", "-rm", "sh", "-c", commands, "sh"))
 
 
+@pytest.mark.slow
 def test_a_library_in_a_directory_that_became_read_only_is_used(folder: Path) -> None:
     if not can_mount():
         pytest.skip("this process may not mount file systems")
@@ -518,6 +523,7 @@ def test_a_library_in_a_directory_that_became_read_only_is_used(folder: Path) ->
     succeeded(executed(PROGRAM + "run('')", "unshare", "-rm", "sh", "-c", commands, "sh"))
 
 
+@pytest.mark.slow
 def test_two_processes_and_eight_threads_build_one_kernel(folder: Path) -> None:
     threads = textwrap.dedent(
         """

@@ -187,6 +187,7 @@ for name in ("square", "chain"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 @pytest.mark.parametrize("kind", [".pyc", ".zip", "frozen"])
 def test_functions_without_source_compile_and_are_saved(

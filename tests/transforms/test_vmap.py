@@ -542,3 +542,21 @@ def test_what_the_function_writes_to_unmapped_arguments_does_not_last() -> None:
     np.testing.assert_allclose(value, 2 * f(x.copy(), 1.0))
     np.testing.assert_allclose(gradient, [5.2, 5.6, 6.0])
     np.testing.assert_allclose(gw.jvp(all_of, (x,), (np.ones(3),))[1], 16.8)
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "percentile", "nanpercentile"])
+def test_overwrite_input_overwrites_no_batch(name: str) -> None:
+    function: Any = getattr(np, name)
+    rank: Any = () if "median" in name else (30,)
+
+    def f(x: Any) -> Any:
+        return function(x, *rank, overwrite_input=True)
+
+    batch = np.array([[0.3, -0.7, 1.1], [0.35, -0.6, 1.0]])
+    before = batch.copy()
+    gradients = gw.vmap(gw.grad(f), fallback="loop")(batch)
+    values = gw.vmap(f, fallback="loop")(batch)
+    np.testing.assert_array_equal(batch, before)
+    np.testing.assert_allclose(values, [function(row.copy(), *rank) for row in before])
+    wanted = gw.grad(fn(lambda x: np.sum(function(x, *rank, axis=1))))(before)
+    np.testing.assert_allclose(gradients, wanted)

@@ -30,10 +30,6 @@ class Class(Kind):
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self.make = make
 
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the class itself checks its arguments."""
-        return True
-
     def stand_in(self, row: Row) -> Any:
         """Return the subclass."""
         return self.make(row.original)

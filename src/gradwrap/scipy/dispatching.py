@@ -197,10 +197,6 @@ class Constant(Kind):
     def __init__(self, why: str) -> None:
         self.why = why
 
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the function is SciPy's own."""
-        return True
-
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call SciPy's function on the data."""
         if row.arrays:  # the result may still depend on the other arguments
@@ -223,10 +219,6 @@ class Refused(Kind):
 
     def __init__(self, why: str) -> None:
         self.why = why
-
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the function is SciPy's own."""
-        return True
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Raise an error for a tracked argument; call SciPy's function on plain arguments."""

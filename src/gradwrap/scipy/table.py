@@ -46,8 +46,11 @@ class Kind:
         return None
 
     def takes(self, parameter: str) -> bool:
-        """Tell if the formulas know a parameter; giving an unknown one raises an error."""
-        raise NotImplementedError
+        """Tell if the formulas know a parameter; giving an unknown one raises an error.
+
+        A kind without formulas takes every parameter: SciPy's function checks them.
+        """
+        return True
 
 
 NEUTRAL = ("check_finite", "lapack_driver", "lwork", "workers")

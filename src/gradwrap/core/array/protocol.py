@@ -159,6 +159,8 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwargs: Any) -> Any:
     """Call a function on one example after the other, if it refused a batch; else raise."""
+    if "overwrite_input" in kwargs:  # an example is a view of the batch, which may be the user's
+        kwargs = {**kwargs, "overwrite_input": False}
     if is_innermost_batch((args, kwargs)):
         return looped(function, f"np.{name}", *args, **kwargs)
     if isinstance(error, BatchedValueError) and any(True for _ in batched_parts((args, kwargs))):

@@ -63,10 +63,6 @@ class Distribution(Kind):
     name = "distribution"
     tracks_all = True
 
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the methods check them."""
-        return True
-
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Freeze the distribution."""
         return self.stand_in(row)(*args, **kwargs)
@@ -100,10 +96,6 @@ class DistributionClass(Kind):
 
     name = "class of distributions"
     tracks_all = True
-
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the methods check them."""
-        return True
 
     def stand_in(self, row: Row) -> Any:
         """Return the derived class."""

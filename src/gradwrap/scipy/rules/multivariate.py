@@ -204,10 +204,6 @@ class Multivariate(Kind):
     name = "distribution"
     tracks_all = True
 
-    def takes(self, parameter: str) -> bool:
-        """Take every parameter: the methods check them."""
-        return True
-
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Freeze the distribution."""
         return self.stand_in(row)(*args, **kwargs)
