@@ -317,3 +317,11 @@ def test_shapes_are_no_reason_for_the_warning() -> None:
         warnings.simplefilter("error")
         for x in shapes:
             same(compiled(x, 2), f(x, 2))
+
+
+def test_a_function_that_is_compiled_with_another_kind_of_numbers_runs_once_for_a_call() -> None:
+    drawn, plain = np.random.default_rng(1), np.random.default_rng(1)
+    function = gw.compile(lambda a: drawn.normal() * a)
+    with pytest.warns(CompileWarning, match="runs eagerly"):
+        found = [function(2.0) for _ in range(3)]
+    assert found == [plain.normal() * 2.0 for _ in range(3)]

@@ -134,11 +134,12 @@ def _stored(x: Any, mask: Any) -> Any:
 def test_a_mask_selects_if_its_labels_are_those_of_the_argument(name: str) -> None:
     f = PICKED[name]
     turned = MASK[::-1]
-    for mode in (
+    modes: list[One] = [
         lambda mask: gw.grad(lambda x: np.sum(f(x, mask)))(S).to_numpy(),
         lambda mask: gw.jvp(lambda x: np.sum(f(x, mask)), (S,), (A,))[1],
         lambda mask: gw.hvp(lambda x: np.sum(f(x, mask) ** 2), S, A),
-    ):
+    ]
+    for mode in modes:
         np.testing.assert_allclose(mode(MASK), mode(MASK.to_numpy()))
         with pytest.raises(TrackedValueError, match=r"other labels than an argument.*reindex"):
             mode(turned)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.drawing.collecting import collect
 from gradwrap.drawing.graph import OPERATION, Arrow, Box, Graph
 from gradwrap.drawing.layout import SIDE_BY_SIDE, columns, laid_out
 from gradwrap.drawing.svg import to_svg
@@ -422,14 +423,14 @@ def test_a_chain_is_a_straight_line_and_a_network_has_few_crossings() -> None:
     x = leaf(2)
     for _ in range(30):
         x = np.sin(x)
-    layout = laid_out(gw.draw(x)._graph)
+    layout = laid_out(collect(x, None))
     assert len({round(spot.middle, 3) for spot in layout.spots.values()}) == 1
 
     # two columns that are recorded in turns
     a, b = leaf(2), leaf(2)
     for _ in range(10):
         b, a = np.cos(b), np.sin(a)
-    spots = laid_out(gw.draw([a, b])._graph).spots
+    spots = laid_out(collect([a, b], None)).spots
     columns = {round(spot.middle, 3) for box, spot in spots.items() if "sin" in box.name}
     assert len(columns) == 1
 

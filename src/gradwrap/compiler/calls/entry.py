@@ -160,7 +160,7 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        wanted = self.target.function(*call.args, **call.kwargs)  # an error leaves the entry new
+        wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
         if problem and surroundings.replaces:
@@ -192,7 +192,7 @@ class Entry:
         found = self.kept_as and self._found(self.kept_as)
         if not found:
             return False, None
-        wanted = self.target.function(*call.args, **call.kwargs)
+        wanted = call.run(self.target.function)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]

@@ -246,19 +246,22 @@ class Compiled(Generic[P, R]):
         call = self._call(args, kwargs)
         if any(isinstance(leaf, (AnyWrapper, Tracer)) for leaf in call.leaves):
             return self._function(*args, **kwargs)  # it becomes part of the outer trace
+        return self._called(call)
+
+    def _called(self, call: Call) -> Any:
         key = self._key(call)
         entry = self._entries.get(key)
         if entry is None or entry.is_new or entry.changed():
             return self._alone(key, call, lambda: self._first(call))
         executable, tree = entry.executable, entry.tree
         if executable is None or tree is None:
-            return self._function(*args, **kwargs)
+            return call.run(self._function)
         try:
             found = executable.call(*call.inputs)
         except Missed:
             return self._alone(key, call, lambda: self._missed(entry, call))
         except Exception:  # noqa: BLE001  the function raises it too, or handles it
-            return self._function(*args, **kwargs)
+            return call.run(self._function)
         if key not in self._busy:
             self._use(entry)
         if is_checking():
@@ -349,7 +352,9 @@ class Compiled(Generic[P, R]):
     def _with_constant_floats(self, call: Call) -> Any:
         """Compile with Python floats as constants from now on, since it looks into one."""
         self._takes_floats = False
-        return self._slowly(call.args, call.kwargs)
+        again = self._call(call.args, call.kwargs)
+        again.result = call.result
+        return self._called(again)
 
     def _missed(self, entry: Entry, call: Call) -> Any:
         """Trace a new branch, and add it to the program."""
@@ -364,7 +369,7 @@ class Compiled(Generic[P, R]):
     def _traced(self, entry: Entry, call: Call) -> Any:
         if entry.reason:
             entry.is_new = False
-            wanted = self._function(*call.args, **call.kwargs)
+            wanted = call.run(self._function)
         else:
             is_kept, wanted = self._recalled(entry, call)
             if not is_kept:

@@ -21,7 +21,7 @@ from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, flatten_with_paths, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 NUMBER: type[Any] = np.generic
 NUMBER_OF: Any = np.float64
@@ -88,7 +88,7 @@ class Call:
     """The arguments of a call, divided into inputs of the program and other leaves."""
 
     __slots__ = (
-        *("args", "given", "has_floats", "inputs", "kwargs", "leaves", "library"),
+        *("args", "given", "has_floats", "inputs", "kwargs", "leaves", "library", "result"),
         "treedef",
     )
 
@@ -118,6 +118,14 @@ class Call:
         self.inputs: list[Any] = [NUMBER_OF(x) if type_of(x) is FLOAT else x for x in given]
         self.has_floats: bool = any(type_of(x) is FLOAT for x in given)
         """Whether Python floats are among the inputs, as numbers of NumPy."""
+        self.result: tuple[Any, ...] = ()
+        """The function's own result, once it has run."""
+
+    def run(self, function: Callable[..., Any]) -> Any:
+        """Run the function itself, once for this call, and return its result."""
+        if not self.result:
+            self.result = (function(*self.args, **self.kwargs),)
+        return self.result[0]
 
     def _leaves(self) -> Iterator[tuple[Any, bool]]:
         return zip(self.leaves, self.given, strict=True)

@@ -169,10 +169,12 @@ class Cached(Place):
     def now(self) -> Any:
         holder: Any = self.holder
         own = holder.__dict__
-        parts = (one for one in gc.get_referents(holder) if type_of(one) is dict)
-        held: dict[Any, Any] = next((one for one in parts if one is not own), {})
+        parts: list[dict[Any, Any]] = [
+            one for one in gc.get_referents(holder) if type_of(one) is dict and one is not own
+        ]
+        held: list[Any] = [*parts[0].values()] if parts else []
         is_limited = holder.cache_parameters()["maxsize"] is not None
-        return [*held.values()], holder.cache_info().misses if is_limited else 0
+        return held, holder.cache_info().misses if is_limited else 0
 
     def holds(self) -> bool:
         (kept, misses), (now, later) = self.value, self.now()
