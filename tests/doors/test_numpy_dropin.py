@@ -10,7 +10,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy
 from filling import check_filling
-from gradwrap.errors import InPlaceError, NoRuleError, OutArgumentError, TrackedValueError
+from gradwrap.errors import InPlaceError, OutArgumentError, TrackedValueError
 from lambdas import fn, is_a
 
 if TYPE_CHECKING:
@@ -100,11 +100,12 @@ def test_several_new_arrays_and_those_that_cannot_be_tracked() -> None:
 
 
 def test_everything_else_is_numpys_own() -> None:
-    for name in ("random", "ndarray", "float64", "testing", "polynomial", "errstate", "finfo"):
+    for name in ("ndarray", "float64", "testing", "polynomial", "errstate", "finfo"):
         assert getattr(gnp, name) is getattr(np, name)
     for name in ("sin", "sum"):  # which take lists of tracked values, and are the same otherwise
         assert getattr(gnp, name) == getattr(np, name)
     assert gnp.linalg.LinAlgError is np.linalg.LinAlgError
+    assert gnp.random is gw.random  # NumPy's generators, with derivatives
     assert gnp.pi == np.pi
     assert {"zeros", "sin", "linalg", "pi", "array"} <= set(dir(gnp))
     assert gnp.zeros.__name__ == "zeros"
@@ -313,8 +314,15 @@ def test_vectorize_with_several_outputs_and_excluded_arguments() -> None:
 
     np.testing.assert_array_equal(f(X), gw.vjp(f, X)[0])
     gw.testing.check_grads(f, [X])
-    with pytest.raises(NoRuleError, match=r"signature= has no rule. Fix: np\.stack"):
-        gnp.vectorize(np.sum, signature="(n)->()")(gw.wrap(X, requires_grad=True))
+
+
+def test_vectorize_with_a_signature() -> None:
+    total = gnp.vectorize(np.sum, signature="(n)->()")
+    np.testing.assert_array_equal(
+        gw.grad(lambda x: total(x) * x[0])(X), np.eye(3)[0] * np.sum(X) + X[0]
+    )
+    product = gnp.vectorize(fn(lambda a, b: a * b), signature="(n),(n)->(n)")
+    np.testing.assert_array_equal(gw.jacobian(product)(X, 2.0 * X), np.diag(2.0 * X))
 
 
 def test_fromiter_keeps_the_graph() -> None:

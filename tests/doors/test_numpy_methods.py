@@ -182,7 +182,13 @@ def test_an_integer_array_can_index_and_count() -> None:
 
 def test_view_of_another_dtype_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Fix: x\.astype"):
-        gw.wrap(A).view(np.int64)
+        gw.wrap(A, requires_grad=True).view(np.int64)
+    with pytest.raises(TypeError, match=r"Fix: x\.astype"):
+        gw.grad(lambda x: np.sum(x.view(np.int64)))(A)
+
+
+def test_view_of_another_dtype_of_a_constant_is_numpys() -> None:
+    np.testing.assert_array_equal(gw.wrap(A).view(np.int64), A.view(np.int64))
 
 
 def test_astype_of_the_same_dtype_without_copy_is_the_array_itself() -> None:

@@ -181,7 +181,9 @@ def _arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, **options: Any
     plain: Any = make(*bounds, **options)
     if plain.dtype.kind not in "fc":
         return plain
-    return start + step * xp.asarray(np.arange(plain.size, dtype=plain.dtype))
+    return xp.astype(
+        start + step * xp.asarray(np.arange(plain.size, dtype=plain.dtype)), plain.dtype
+    )
 
 
 OWN: dict[str, Callable[..., Any]] = {"arange": _arange, "full": _full}

@@ -428,13 +428,19 @@ def scalar_close(a: Any, b: Any) -> bool:
     return bool(abs(a - b) < TOLERANCE or abs(a - b) / abs(a + b) < TOLERANCE)
 
 
+def _require(holds: bool, message: str) -> None:
+    """Raise HIPS autograd's error, an `AssertionError`, also under `python -O`."""
+    if not holds:
+        raise AssertionError(message)
+
+
 def check_equivalent(x: Any, y: Any) -> None:
     """Raise an error if two values differ in space, or along a random direction."""
     space = vspace(x)
-    assert space == vspace(y), f"VSpace mismatch:\nx: {space}\ny: {vspace(y)}"
+    _require(space == vspace(y), f"VSpace mismatch:\nx: {space}\ny: {vspace(y)}")
     v = space.randn()
     close = scalar_close(space.inner_prod(x, v), space.inner_prod(y, v))
-    assert close, f"Value mismatch:\nx: {x}\ny: {y}"
+    _require(close, f"Value mismatch:\nx: {x}\ny: {y}")
 
 
 def _numerical_jvp(f: Function, x: Any, v: Any) -> Any:
@@ -456,12 +462,13 @@ def check_vjp(f: Function, x: Any) -> None:
     inputs, outputs = vspace(x), vspace(y)
     x_v, y_v = inputs.randn(), outputs.randn()
     pulled = inputs.covector(vjp(outputs.covector(y_v)))
-    assert vspace(pulled) == inputs
+    _require(vspace(pulled) == inputs, f"VSpace mismatch:\nx: {inputs}\nvjp: {vspace(pulled)}")
     exact = inputs.inner_prod(x_v, pulled)
     numerical = outputs.inner_prod(y_v, _numerical_jvp(f, x, x_v))
-    assert scalar_close(numerical, exact), (
+    _require(
+        scalar_close(numerical, exact),
         f"Derivative (VJP) check of {name_of(f)} failed with arg {x}:\n"
-        f"analytic: {exact}\nnumeric:  {numerical}"
+        f"analytic: {exact}\nnumeric:  {numerical}",
     )
 
 

@@ -195,8 +195,11 @@ for _perform in (*RAISING, operator.add, operator.sub, operator.mul, operator.po
     setattr(FloatTracer, f"__r{_perform.__name__}__", _operator(_perform, swapped=True))
 for _perform in (operator.neg, operator.abs):
     setattr(FloatTracer, f"__{_perform.__name__}__", _unary(_perform))
-for _name in ("round", "trunc", "floor", "ceil", "divmod", "rdivmod", "hash", "str", "repr"):
-    setattr(FloatTracer, f"__{_name}__", refusing(f"{_name} of a Python float", LITERAL))
+for _name in (
+    *("__round__", "__trunc__", "__floor__", "__ceil__", "__divmod__", "__rdivmod__"),
+    *("__hash__", "__str__", "__repr__"),
+):
+    setattr(FloatTracer, _name, refusing(f"{_name.strip('_')} of a Python float", LITERAL))
 
 
 def _of_arrays(name: str) -> Any:
@@ -211,7 +214,8 @@ def _of_arrays(name: str) -> Any:
     return property(read)
 
 
-for _name in ("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags", "device"):
-    setattr(FloatTracer, _name, _of_arrays(_name))
-for _name in ("T", "mT", "real", "imag", "copy", "astype"):
-    setattr(FloatTracer, _name, _of_arrays(_name))
+for _name, _attribute in vars(np.ndarray).items():
+    if hasattr(Tracer, _name) and not _name.startswith("_") and not callable(_attribute):
+        setattr(FloatTracer, _name, _of_arrays(_name))
+for _method in (Tracer.copy, Tracer.astype):
+    setattr(FloatTracer, _method.__name__, _of_arrays(_method.__name__))
