@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-known_as = ["gradwrap"]
+known_as: list[str] = ["gradwrap"]
 """The last is the name of the backend for variables; the first has `gradwrap.numpy`."""
 
 

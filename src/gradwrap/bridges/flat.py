@@ -35,7 +35,7 @@ class Structure:
     __slots__ = ("fixed", "places", "treedef")
 
     def __init__(self, leaves: Sequence[Any], treedef: Any, places: Sequence[int]) -> None:
-        self.treedef = treedef
+        self.treedef: Any = treedef
         self.places: tuple[int, ...] = tuple(places)
         self.fixed: tuple[Any, ...] = tuple(leaves)
         if places:

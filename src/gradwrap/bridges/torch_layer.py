@@ -78,7 +78,7 @@ class Layer(UserFunction[..., Any]):
         if torch.is_grad_enabled():
             needed = tuple(tensor.requires_grad for tensor in tensors)
             call.needed = needed if any(needed) else EMPTY
-        outs = Graph.apply(call, *tensors)
+        outs = _Graph.apply(call, *tensors)
         (structure,) = call.found
         return tree.unflatten(structure.treedef, structure.filled(outs))
 
@@ -111,8 +111,8 @@ class Call:
     __slots__ = ("before", "flat", "floating", "found", "layer", "needed", "pull")
 
     def __init__(self, layer: Layer, flat: Flat) -> None:
-        self.layer = layer
-        self.flat = flat
+        self.layer: Layer = layer
+        self.flat: Flat = flat
         self.needed: tuple[bool, ...] = EMPTY
         """The inputs to record for; none is to be recorded where it is empty."""
         self.pull: Callable[[list[Any]], list[Any]] | None = None
@@ -164,16 +164,16 @@ class Call:
         call = Call(self.layer, Pulled(self.flat, needed, count))
         if needed == self.needed:
             call.before = self
-        return Graph.apply(call, *cotangents, *tensors)
+        return _Graph.apply(call, *cotangents, *tensors)
 
     def pushed(self, tensors: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the tangents of the floating outputs."""
         moved = tuple(tangent is not None for tangent in tangents)
         given = [tangent for tangent in tangents if tangent is not None]
-        return Graph.apply(Call(self.layer, Pushed(self.flat, moved)), *given, *tensors)
+        return _Graph.apply(Call(self.layer, Pushed(self.flat, moved)), *given, *tensors)
 
 
-class Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where torch is not installed
+class _Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where torch is not installed
     """The node of a call in torch's graph, and in the transforms of `torch.func`."""
 
     @classmethod
@@ -181,7 +181,7 @@ class Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where tor
         """Call the function; outside of `torch.func` without torch's look at its signature."""
         is_plain = not transforms_are_active() and not any(map(is_wrapped, tensors))
         above: Any = super
-        return above(torch.autograd.Function if is_plain else Graph, cls).apply(call, *tensors)
+        return above(torch.autograd.Function if is_plain else _Graph, cls).apply(call, *tensors)
 
     @staticmethod
     def forward(call: Call, *tensors: Any) -> tuple[Any, ...]:
@@ -227,12 +227,12 @@ class Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where tor
     ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
         """Perform the function on all examples at once."""
         whole = Call(call.layer, Batched(call.flat, in_dims[1:]))
-        outs = Graph.apply(whole, *tensors)
+        outs = _Graph.apply(whole, *tensors)
         call.found[:] = whole.found
         return outs, (0,) * len(outs)
 
 
-class LayerModule(torch.nn.Module):  # type: ignore[misc]  # untyped where torch is not installed
+class _LayerModule(torch.nn.Module):  # type: ignore[misc]  # untyped where torch is not installed
     """A layer with its first argument's arrays as parameters."""
 
     def __init__(self, fun: Callable[..., Any], parameters: Any, arrays: str) -> None:
@@ -254,6 +254,12 @@ class LayerModule(torch.nn.Module):  # type: ignore[misc]  # untyped where torch
         """Call the function with the parameters."""
         leaves = [getattr(self, x) if isinstance(x, _Name) else x for x in self._leaves]
         return self.layer(tree.unflatten(self._treedef, leaves), *args, **kwargs)
+
+    def _get_name(self) -> str:
+        return "LayerModule"
+
+
+LayerModule: Any = _LayerModule
 
 
 class _Name(str):

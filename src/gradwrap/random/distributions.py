@@ -44,7 +44,9 @@ class Distribution:
     def __init__(self, name: str, path: Path, noise: str = "") -> None:
         self.name = name
         self.path: Callable[..., Any] = path
-        self.noise, *self.given = noise.split() or [""]
+        method, *given = noise.split() or [""]
+        self.noise: str = method
+        self.given: list[str] = given
         parameters = list(inspect.signature(path).parameters.values())[1:]
         self.defaults: dict[str, Any] = {p.name: p.default for p in parameters}
 

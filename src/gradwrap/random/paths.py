@@ -62,7 +62,7 @@ def along(quantile: str) -> Callable[..., Any]:
     return _path(Rule(f"random.{quantile}", row.signature_text, formulas, **options))
 
 
-held = _path(
+held: Callable[..., Any] = _path(
     elementwise(
         "random.sample", "computed, sample, /", passes, None, native=_last, convention="the sample"
     )
@@ -89,7 +89,7 @@ def _von_mises_slope(xp: Any, kappa: Any, x: Any) -> Any:
     return (x - start) * integral
 
 
-von_mises = _path(
+von_mises: Callable[..., Any] = _path(
     elementwise(
         "random.vonmises",
         "kappa, sample, /",
@@ -118,7 +118,7 @@ def _wald_by_scale(xp: Any, mean: Any, scale: Any, x: Any) -> Any:
     return (x - mean * _wald_slope(xp, mean, scale, x)) / scale
 
 
-wald = _path(
+wald: Callable[..., Any] = _path(
     elementwise(
         "random.wald",
         "mean, scale, sample, /",

@@ -60,7 +60,7 @@ class Solved(Composed):
     ) -> None:
         super().__init__(parts, calls_back=calls_back)
         self.wanted: frozenset[str] = parameters_of(parts)
-        self.refused = refused.split()
+        self.refused: list[str] = refused.split()
         """Options with which the result has no derivative."""
         self.checks = checks
         """The function checks by itself that SciPy has succeeded."""

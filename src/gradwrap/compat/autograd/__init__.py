@@ -82,9 +82,9 @@ __all__ = [
 
 isinstance = _names.isinstance_
 type = _names.type_
-tuple = _names.container(TUPLE)
-list = _names.container(LIST)
-dict = _names.container(DICT)
+tuple: Any = _names.container(TUPLE)
+list: Any = _names.container(LIST)
+dict: Any = _names.container(DICT)
 
 
 def _numpy_module() -> ModuleType:

@@ -14,7 +14,7 @@ from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, is_recorded, native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, MutableSequence, Sequence
 
 ours: Any = drop_in
 linalg: Any = np.linalg
@@ -143,7 +143,7 @@ class Names(ModuleType):
 
     def __init__(self, name: str, source: Any, own: dict[str, Any]) -> None:
         super().__init__(name)
-        self.__path__ = []
+        self.__path__: MutableSequence[str] = []
         self._source = source
         self.__dict__.update(own)
 

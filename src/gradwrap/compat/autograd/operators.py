@@ -12,7 +12,7 @@ import numpy as np
 from gradwrap.compat.autograd.names import Box
 from gradwrap.compat.autograd.primitives import conjugate, defvjp_argnum, primitive
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost
-from gradwrap.core.values.tree import flatten, map_leaves, unflatten
+from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import passes_through
 from gradwrap.transforms.forward import jvp as forward
@@ -37,9 +37,12 @@ class VSpace:
     mappings: ClassVar[dict[type, Any]] = {}
 
     def __init__(self, value: Any) -> None:
-        leaves, self.treedef = flatten(value)
+        leaves, treedef = flatten(value)
+        self.treedef: TreeDef = treedef
         plain = [np.asarray(innermost(leaf)) for leaf in leaves]
-        self.metas = [(one.shape, one.dtype) for one in plain]
+        self.metas: list[tuple[tuple[int, ...], np.dtype[Any]]] = [
+            (one.shape, one.dtype) for one in plain
+        ]
 
     @classmethod
     def register(cls, value_type: type, vspace_maker: Any = None) -> None:
@@ -262,8 +265,8 @@ def unary_to_nary(unary_operator: Function) -> Function:
     return nary_operator
 
 
-make_vjp = unary_to_nary(unary_vjp)
-make_jvp = unary_to_nary(unary_jvp)
+make_vjp: Function = unary_to_nary(unary_vjp)
+make_jvp: Function = unary_to_nary(unary_jvp)
 make_vjp.__name__, make_jvp.__name__ = "make_vjp", "make_jvp"
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gradwrap.compiler.calls.signatures import Call, Signature
+    from gradwrap.compiler.engines.libraries import Compilable
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 MOST_BRANCHES = 16
@@ -64,11 +65,11 @@ class Entry:
         self.key = key
         self.target = target
         names = call.leaf_names(parameters)
-        self.names = tuple(compress(names, call.given))
+        self.names: tuple[str, ...] = tuple(compress(names, call.given))
         """The names of the inputs."""
-        self.numbers = [(names[n], call.leaves[n]) for n, _ in key.numbers()]
+        self.numbers: list[tuple[str, Any]] = [(names[n], call.leaves[n]) for n, _ in key.numbers()]
         """The Python numbers that are constants of the program, by name."""
-        self.library = call.library
+        self.library: Compilable = call.library
         self.reason: str = ""
         """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []

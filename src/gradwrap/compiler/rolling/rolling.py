@@ -144,11 +144,11 @@ class Roller(Rewriting):
 
     def roll(self, block: Block) -> None:
         """Rewrite a block."""
-        self.body = []
+        self.body: list[Instr | Loop] = []
         loops: list[Segment] = []
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
-            self.instrs = [normalised(instr, self.values) for instr in body]
+            self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
             loops = self._segments()
         if not loops:
             for step in block.body:
@@ -181,8 +181,8 @@ class Roller(Rewriting):
 
     def _prepare(self, block: Block) -> None:
         self.flat = [[*leaves_of(instr.args), *leaves_of(instr.kw)] for instr in self.instrs]
-        self.position = {instr.out: at for at, instr in enumerate(self.instrs)}
-        self.uses = {}
+        self.position: dict[int, int] = {instr.out: at for at, instr in enumerate(self.instrs)}
+        self.uses: dict[int, list[int]] = {}
         for at, instr in enumerate(self.instrs):
             for index in used(instr):
                 places = self.uses.setdefault(index, [])
@@ -262,7 +262,7 @@ class Roller(Rewriting):
         numbers = {
             key: self.kinds.setdefault(value, len(self.kinds)) for key, value in by_identity.items()
         }
-        self.kind_of = [numbers[id(value)] for value in self.values]
+        self.kind_of: list[int] = [numbers[id(value)] for value in self.values]
 
     def _signature(self, nest: Any, in_key: bool, numeric: bool) -> Any:
         kind: Any = type_of(nest)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradwrap.core.library.buffers import GENERATED
 
-compiled = functools.lru_cache(maxsize=4096)(compile)
+compiled: Any = functools.lru_cache(maxsize=4096)(compile)
 """Compile a text, once: primitives that a function makes in each call share their code."""
 
 

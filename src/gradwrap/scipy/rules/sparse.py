@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LINALG: Any = import_module("scipy.sparse.linalg")
-BASES = (scipy.sparse.sparray, scipy.sparse.spmatrix)
+BASES: tuple[Any, ...] = (scipy.sparse.sparray, scipy.sparse.spmatrix)
 FORMS = ("bsr", "coo", "csc", "csr", "dia")
 
 

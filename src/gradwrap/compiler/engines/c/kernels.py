@@ -104,7 +104,7 @@ class Kernel(Frame):
         self.notes: list[str] = []
         """Notes for `.explain()` on the loops found in the text."""
         super().__init__(name, steps, values, outputs, shelves or {}, shelved)
-        self.in_turns = self._repeats(steps)
+        self.in_turns: bool = self._repeats(steps)
         made = {index for step in steps for index in given(step)}
         wanted = {index for index in outputs if index in made} | {*shelved}
         if self.in_turns:
@@ -211,7 +211,7 @@ class Kernel(Frame):
         needed = {index: one for index, one in found.items() if name_of(one) in self.types}
         wanted = sorted(set(map(name_of, needed.values())))
         lines, texts = turns.written(wanted, lambda size: self.workspace.take(size, alone=True))
-        self.lines += lines
+        self.lines.extend(lines)
         self.notes = turns.notes
         for index, one in needed.items():
             text = texts[name_of(one)]
