@@ -27,6 +27,8 @@ collect_ignore = [
     "docs/fitters.md",
     # an extension of griffe, which reads docstrings for the site
     *(["docs/site_docstrings.py"] if find_spec("griffe") is None else []),
+    # a hook of the build, which reads the README for the package's metadata
+    *(["docs/package_readme.py"] if find_spec("hatchling") is None else []),
     # the double of CuPy derives from its classes, the drop-in has its names
     *(
         [
