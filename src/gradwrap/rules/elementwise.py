@@ -129,10 +129,12 @@ def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
 def share_of_sum(xp: Any, x1: Any, x2: Any, scale: float = 1.0) -> Any:
     """Return exp(scale x1) / (exp(scale x1) + exp(scale x2)).
 
-    It is computed by its logarithm, so its own derivative is precise where it is 1 to rounding.
+    The exponential is that of a negative number, so it never overflows, and the derivative is precise
+    where the result is 1 to rounding.
     """
     lead = x2 - x1 if scale == 1.0 else (x2 - x1) * scale
-    return xp.exp(-xp.logaddexp(xp.zeros_like(lead), lead))
+    small = xp.exp(xp.where(lead > 0.0, -lead, lead))
+    return xp.where(lead > 0.0, small, 1.0) / (1.0 + small)
 
 
 def _abs_tangent(xp: Any, t: Any, x: Any, out: Any) -> Any:
