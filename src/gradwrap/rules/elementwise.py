@@ -129,8 +129,8 @@ def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
 def share_of_sum(xp: Any, x1: Any, x2: Any, scale: float = 1.0) -> Any:
     """Return exp(scale x1) / (exp(scale x1) + exp(scale x2)).
 
-    The exponential is that of a negative number, so it never overflows, and the derivative is precise
-    where the result is 1 to rounding.
+    The exponential is that of a negative number, so it never overflows, and the derivative is
+    precise where the result is 1 to rounding.
     """
     lead = x2 - x1 if scale == 1.0 else (x2 - x1) * scale
     small = xp.exp(xp.where(lead > 0.0, -lead, lead))
