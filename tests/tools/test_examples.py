@@ -106,7 +106,7 @@ def test_everywhere_says_what_is_not_installed(
 def test_everywhere_says_that_cupy_finds_no_gpu(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without = types.SimpleNamespace(is_available=lambda: False)
+    without = types.SimpleNamespace(is_available=lambda: False, ndarray=types.SimpleNamespace)
     monkeypatch.setitem(sys.modules, "cupy", without)
     run("everywhere.py", names=("cupy",))
     assert "cupy                          finds no GPU" in capsys.readouterr().out
