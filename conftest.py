@@ -56,6 +56,10 @@ collect_ignore = [
 ]
 
 
+if find_spec("cupy") is not None:  # before anything imports it
+    import hosted_cupy  # noqa: F401
+
+
 def pytest_configure() -> None:
     """Collect tests without Python's collector, which would walk through all of them again."""
     gc.disable()

@@ -15,7 +15,9 @@ counting, that nothing waits for the device.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib.util
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from hosted_cupy.counts import Counts
 
-__all__ = ["device_params", "has_gpu", "hosted", "on_device"]
+__all__ = ["device_params", "has_gpu", "hosted", "on_device", "prepare"]
 
 
 def is_installed() -> bool:
@@ -38,6 +40,17 @@ def has_gpu() -> bool:
         return False
     cupy: Any = importlib.import_module("cupy")
     return bool(cupy.is_available())
+
+
+def prepare() -> None:
+    """Let CuPy, which is yet to be imported, find the double's runtime, if there is no GPU."""
+    from hosted_cupy import driver
+
+    if is_installed() and "cupy" not in sys.modules and driver.has_compiler():
+        try:
+            ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            driver.install()
 
 
 @contextlib.contextmanager
@@ -54,7 +67,7 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
         assert counts.launches == ["cupy_multiply", "cupy_sum"]
         assert not counts.synchronisations
     """
-    from hosted_cupy import devices, functions
+    from hosted_cupy import devices, driver, functions, programs
     from hosted_cupy.counts import COUNTS
     from hosted_cupy.memory import allocate, cupy
     from hosted_cupy.methods import METHODS
@@ -70,7 +83,10 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
         for name in ("Device", "Event", "Stream"):
             patch.setattr(cupy.cuda, name, getattr(devices, name))
         patch.setattr(cupy.cuda, "get_current_stream", devices.current_stream)
+        patch.setattr(cupy.cuda.compiler, "_compile_with_cache_cuda", programs.compile_program)
         patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: device_count)
+        driver.switch(1)
+        undo.callback(driver.switch, -1)
         accelerators = cupy._core.get_routine_accelerators()
         reducers = cupy._core.get_reduction_accelerators()
         cupy._core.set_routine_accelerators([])
@@ -106,3 +122,6 @@ def device_params() -> list[Any]:
 def on_device(where: str) -> contextlib.AbstractContextManager[Counts | None]:
     """Set the device of a test that runs on both; give the counts of the double, None on a GPU."""
     return contextlib.nullcontext() if where == "gpu" else hosted()
+
+
+prepare()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -20,20 +19,6 @@ from lambdas import is_a
 __all__ = ["allocate", "cupy", "lent", "returned", "view"]
 
 
-class HostPointer(cupy.cuda.MemoryPointer):  # type: ignore[misc]  # CuPy is not there for checkers
-    """A pointer to host memory, which does with the C library what CuPy asks the driver for."""
-
-    ptr: int
-
-    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
-        COUNTS.launches.append("memset")
-        ctypes.memset(self.ptr, value, size)
-
-    def copy_from_device_async(self, source: Any, size: int, stream: Any = None) -> None:
-        COUNTS.launches.append("memcpy")
-        ctypes.memmove(self.ptr, source.ptr, size)
-
-
 def allocate(size: int) -> Any:
     """Memory of the current device, which is counted while it is in use."""
     host = np.empty(max(size, 1), dtype=np.uint8)
@@ -42,7 +27,7 @@ def allocate(size: int) -> Any:
     memory = cupy.cuda.UnownedMemory(
         host.ctypes.data, host.nbytes, host, device_id=current_device().id
     )
-    return HostPointer(memory, 0)
+    return cupy.cuda.MemoryPointer(memory, 0)
 
 
 class _Exposed:
