@@ -66,7 +66,9 @@ def folder() -> Path:
     return found
 
 
-def built(source: str, options: Sequence[str] = ("-shared", "-Wl,-Bsymbolic"), ending: str = ".so") -> Path:
+def built(
+    source: str, options: Sequence[str] = ("-shared", "-Wl,-Bsymbolic"), ending: str = ".so"
+) -> Path:
     """Return the library of a source, which is compiled unless another process has done so."""
     command = (compiler(), *FLAGS, *options)
     name = hashlib.sha256("\n".join((*command, source)).encode()).hexdigest()[:40]
@@ -126,10 +128,11 @@ def _trampoline(name: str, signature: bytes) -> str:
     names = [f"a{i}" for i in range(len(types))]
     declared = ", ".join(f"{kind} {one}" for kind, one in zip(types, names, strict=True))
     own = names[:-1] if b"__pyx_skip_dispatch" in signature else names
+    passes_on = "0" if name in ENDING else "!device::is_on"
     return (
         f'extern "C" {result} (*replaced_{name})({declared}) = nullptr;\n'
         f'extern "C" {result} on_host_{name}({declared}) {{\n'
-        f"  if ({'0' if name in ENDING else '!device::is_on'}) return replaced_{name}({', '.join(names)});\n"
+        f"  if ({passes_on}) return replaced_{name}({', '.join(names)});\n"
         f"  return device::{name}({', '.join(own)});\n}}\n"
     )
 

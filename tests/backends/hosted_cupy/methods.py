@@ -8,7 +8,7 @@ import numpy as np
 
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.memory import cupy, lent, returned, view
-from lambdas import fn, is_a
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from hosted_cupy.counts import COUNTS
 from hosted_cupy.driver import INCLUDE, built, grid, start
 
-__all__ = ["KERNELS", "Kernel", "compile_program", "watch"]
+__all__ = ["KERNELS", "WATCHING", "Kernel", "compile_program"]
 
 ENTRY = re.compile(
     r"__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\("
@@ -80,8 +81,8 @@ def compile_program(
     **__: Any,
 ) -> Any:
     """Do what CuPy's function of these parameters does, which compiles for a GPU."""
-    from cupy.cuda import compiler, function
-
+    compiler: Any = importlib.import_module("cupy.cuda.compiler")
+    function: Any = importlib.import_module("cupy.cuda.function")
     names = tuple(ENTRY.findall(source)) if name_expressions is None else tuple(name_expressions)
     defines = tuple(one for one in options_ if one.startswith("-D"))
     text = DYNAMIC.sub(r"\1 *\2 = static_cast<\1 *>(dynamic_shared());", source)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
 #include <type_traits>
 
 #define __global__
@@ -157,6 +158,13 @@ inline float cyl_bessel_i1(float x) { return static_cast<float>(cyl_bessel_i1(do
 inline float cyl_bessel_i0f(float x) { return cyl_bessel_i0(x); }
 inline float cyl_bessel_i1f(float x) { return cyl_bessel_i1(x); }
 inline float erfcxf(float x) { return static_cast<float>(erfcx(double(x))); }
+inline float normcdff(float x) { return normcdf(x); }
+inline float normcdfinvf(float x) { return normcdfinv(x); }
+inline float erfinvf(float x) { return erfinv(x); }
+inline float erfcinvf(float x) { return erfcinv(x); }
+inline float sinpif(float x) { return sinpi(x); }
+inline float cospif(float x) { return cospi(x); }
+inline float rcbrtf(float x) { return rcbrt(x); }
 inline float erfcx(float x) { return static_cast<float>(erfcx(double(x))); }
 
 // Atomic operations: threads take turns, so that none interrupts another --------------------------
