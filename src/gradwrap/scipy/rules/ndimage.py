@@ -14,7 +14,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import AxisLinear, formula
-from gradwrap.scipy.rules.extending import extended, windows
+from gradwrap.scipy.rules.extending import extended, neighbours
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.table import Row, register
@@ -37,9 +37,7 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     length = len(weights)
-    before = length // 2 + origin
-    longer = extended(np.moveaxis(x, axis, -1), before, length - 1 - before, mode, cval)
-    return np.moveaxis(windows(longer, length) @ weights, -1, axis)
+    return neighbours(x, length, length // 2 + origin, mode, cval, axis) @ weights
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
@@ -160,9 +158,7 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     count = x.ndim
 
     def one(x: Any, axis: int, length: int, mode: Any, origin: Any) -> Any:
-        before = length // 2 + origin
-        longer = extended(x, before, length - 1 - before, mode, cval, axis)
-        return np.moveaxis(windows(np.moveaxis(longer, axis, -1), length), -2, axis)
+        return neighbours(x, length, length // 2 + origin, mode, cval, axis)
 
     made = _along(x, axes, (shape, mode, origin), one)
     return np.reshape(made, (*made.shape[:count], -1))
