@@ -253,11 +253,11 @@ class _Knots(NamedTuple):
 
     t: Any
     k: int
-    count: int
+    size: int
 
     def taps(self, points: Any, nus: Any) -> tuple[Any, list[Any]]:
         """Return the places of the coefficients of each point, and their weights."""
-        found = [basis(self.t, self.k, points[0], self.count, nu) for (nu,) in nus]
+        found = [basis(self.t, self.k, points[0], self.size, nu) for (nu,) in nus]
         return found[0][0] + np.arange(self.k + 1)[:, None], [weights for _, weights in found]
 
 

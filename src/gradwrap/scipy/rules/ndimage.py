@@ -332,7 +332,8 @@ class _Grid(NamedTuple):
     mode: str
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
+        """Return the number of coefficients."""
         return math.prod(self.sizes) + 1
 
     def taps(self, points: Any, nus: Any) -> tuple[Any, list[Any]]:
@@ -354,9 +355,9 @@ class _Grid(NamedTuple):
                 np.reshape(one[:, None] * own[k], (-1, count))
                 for one, k in zip(weights, each, strict=True)
             ]
-        places = np.where(blank, self.count - 1, places)
+        places = np.where(blank, self.size - 1, places)
         if np.any(outside):
-            places[:, outside[0]] = self.count - 1
+            places[:, outside[0]] = self.size - 1
             for one, nu in zip(weights, nus, strict=True):
                 one[:, outside[0]] = 0.0 if any(nu) else 1.0 / len(one)
         return places, weights

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 class Form(Protocol):
     """A spline without its coefficients."""
 
-    count: int
-    """The number of coefficients."""
+    @property
+    def size(self) -> int:
+        """The number of coefficients."""
+        ...
 
     def taps(self, points: Any, nus: Orders) -> tuple[Any, list[Any]]:
         """Return the places of the coefficients of each point, and their weights for each order."""
@@ -49,7 +51,7 @@ def to_coefficients(v: Any, points: Any, form: Form, nus: Orders) -> Any:
     if isinstance(v, AnyWrapper) or isinstance(points, AnyWrapper):
         return TO_COEFFICIENTS.kind.answer(TO_COEFFICIENTS, (v, points, form, nus), {})
     places, weights = form.taps(points, nus)
-    total = np.zeros((form.count, *v.shape[2:]), v.dtype)
+    total = np.zeros((form.size, *v.shape[2:]), v.dtype)
     terms = sum(_over(one, v[0]) * part for one, part in zip(weights, v, strict=True))
     np.add.at(total, places, terms)
     return total
