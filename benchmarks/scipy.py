@@ -1,8 +1,8 @@
 """``python -m benchmarks.scipy [words]``: gradients of SciPy's functions, at their test samples.
 
-For each row of the table: the processor time of SciPy's function on plain arrays, that of its gradient in all
-arguments, and the gradient as a multiple of the function and of the gradient of `sum(x * x)` in the
-same arguments, the cheapest that NumPy's functions have. The slowest come first.
+For each row of the table: the processor time of SciPy's function on plain arrays, that of its
+gradient in all arguments, and the gradient as a multiple of the function and of the gradient of
+`sum(x * x)` in the same arguments, the cheapest that NumPy's functions have. The slowest come first.
 """
 
 from __future__ import annotations
