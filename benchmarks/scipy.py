@@ -2,7 +2,7 @@
 
 For each row of the table: the processor time of SciPy's function on plain arrays, that of its
 gradient in all arguments, and the gradient as a multiple of the function and of the gradient of
-`sum(x * x)` in the same arguments, the cheapest that NumPy's functions have. The slowest come first.
+`sum(x * x)` in the same arguments, the cheapest that NumPy's functions have. The slowest first.
 """
 
 from __future__ import annotations
