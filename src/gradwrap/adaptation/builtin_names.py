@@ -166,10 +166,6 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
     return make
 
 
-def _generator(_: Any, bit_generator: Any) -> Any:
-    return random.Generator(bit_generator)
-
-
 def _random_state(_: Any, seed: Any = None) -> Any:
     return random.RandomState(seed)
 
@@ -182,7 +178,7 @@ CLASSES: list[tuple[Any, Any]] = [
         (complex, _complex),
         (np.float64, _scalar_type(np.float64)),
         (np.complex128, _scalar_type(np.complex128)),
-        (np.random.Generator, _generator),
+        (np.random.Generator, lambda _, bit_generator: random.Generator(bit_generator)),
         (np.random.RandomState, _random_state),
     )
 ]

@@ -58,45 +58,21 @@ def _hypot(*coordinates: Any) -> Any:
     return np.sqrt(_sum_of(np.multiply(x, x) for x in coordinates))
 
 
-def _dist(p: Any, q: Any) -> Any:
-    return _hypot(*(a - b for a, b in zip(p, q, strict=True)))
-
-
 def _prod(iterable: Any, *, start: Any = 1) -> Any:
     return functools.reduce(np.multiply, iterable, start)
 
 
-def _fma(x: Any, y: Any, z: Any) -> Any:
-    return x * y + z
-
-
-def _remainder(x: Any, y: Any) -> Any:
-    return x - y * round(native(x) / native(y))
-
-
-def _sumprod(p: Any, q: Any) -> Any:
-    return _sum_of(a * b for a, b in zip(p, q, strict=True))
-
-
-def _polar(x: Any) -> Any:
-    return np.abs(x), np.angle(x)
-
-
-def _rect(r: Any, phi: Any) -> Any:
-    return r * (np.cos(phi) + 1j * np.sin(phi))
-
-
 OWN: dict[str, Callable[..., Any]] = {
-    "dist": _dist,
-    "fma": _fma,
+    "dist": lambda p, q: _hypot(*(a - b for a, b in zip(p, q, strict=True))),
+    "fma": lambda x, y, z: x * y + z,
     "fsum": _sum_of,
     "hypot": _hypot,
     "log": _log,
-    "polar": _polar,
+    "polar": lambda x: (np.abs(x), np.angle(x)),
     "prod": _prod,
-    "rect": _rect,
-    "remainder": _remainder,
-    "sumprod": _sumprod,
+    "rect": lambda r, phi: r * (np.cos(phi) + 1j * np.sin(phi)),
+    "remainder": lambda x, y: x - y * round(native(x) / native(y)),
+    "sumprod": lambda p, q: _sum_of(a * b for a, b in zip(p, q, strict=True)),
 }
 
 

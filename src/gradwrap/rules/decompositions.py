@@ -354,10 +354,6 @@ def _weighted_vectors(xp: Any, w: Any, v: Any) -> tuple[Any, ...]:
     return w, _weighted(xp, v, v, v.shape[-1])
 
 
-def _eigh_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
-    return _weighted_vectors(xp, *xp.linalg.eigh(hermitian_part(xp, x)))
-
-
 def _eig_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
     w, v = xp.linalg.eig(x)
     return w, _weighted(xp, v, v, v.shape[-1])
@@ -438,7 +434,7 @@ RULES = [
         lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         samples=HERMITIAN,
-        probe=_eigh_invariants,
+        probe=lambda xp, x: _weighted_vectors(xp, *xp.linalg.eigh(hermitian_part(xp, x))),
         convention=f"{TRIANGLE}; {EQUAL}",
         numpy="linalg.eigh(a, UPLO='L') -> a when UPLO == 'L'",
     ),

@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def _is_number(kind: Any) -> bool:
-    return issubclass(kind, (np.number, np.bool_))
-
-
-SCALAR_TYPES: frozenset[type[Any]] = frozenset(filter(_is_number, np.sctypeDict.values()))
+SCALAR_TYPES: frozenset[type[Any]] = frozenset(
+    filter(lambda kind: issubclass(kind, (np.number, np.bool_)), np.sctypeDict.values())
+)
 NDARRAY: type[Any] = np.ndarray
 BUILTIN = "biufc"
 ADD_REDUCE: Any = np.add.reduce

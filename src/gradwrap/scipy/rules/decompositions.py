@@ -499,10 +499,6 @@ def _orth(A: Any, out: Any) -> Any:
     return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
 
 
-def _null_space(t: Any, out: Any, A: Any) -> Any:
-    return -np.linalg.pinv(A) @ (t["A"] @ out)
-
-
 def _diagsvd(s: Any, M: Any, N: Any) -> Any:
     matrix = np.diag(s)
     if len(s) == M:
@@ -566,7 +562,7 @@ DECOMPOSITIONS = [
     formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
-        Tangent(_null_space),
+        Tangent(lambda t, out, A: -np.linalg.pinv(A) @ (t["A"] @ out)),
         arrays="A",
         neutral="rcond",
         note="a basis of several vectors turns as little as it can",

@@ -60,10 +60,6 @@ def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     return matrix.mT if transposed else matrix
 
 
-def _solve_back(g: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    return of_columns(np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b)
-
-
 def _solve_of_a(back: Any, out: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     w, x = as_columns(back, out, like=b)
     moved = -(w @ adjoint(x))
@@ -249,10 +245,6 @@ def _pinv(t: Any, out: Any, a: Any) -> Any:
     return (moved,) if isinstance(out, tuple) else moved
 
 
-def _pinvh(t: Any, out: Any, a: Any) -> Any:
-    return _pinv({"a": hermitian(t["a"])}, out, hermitian(a))
-
-
 def _procrustes(A: Any, B: Any) -> Any:
     u, s, vh = np.linalg.svd((B.T @ np.conj(A)).T)
     return u @ vh, np.sum(s)
@@ -293,7 +285,9 @@ SYSTEMS = [
         Adjoint(
             {"a": _solve_of_a, "b": lambda back: back},
             {"a": _solve_along_a},
-            back=_solve_back,
+            back=lambda g, a, b, assume_a, lower, transposed: of_columns(
+                np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b
+            ),
         ),
         arrays="a b",
     ),
@@ -363,7 +357,7 @@ SYSTEMS = [
     ),
     Row(
         "linalg.pinvh",
-        Tangent(_pinvh),
+        Tangent(lambda t, out, a: _pinv({"a": hermitian(t["a"])}, out, hermitian(a))),
         arrays="a",
         neutral="atol rtol lower return_rank",
         symmetric="a",
