@@ -62,6 +62,14 @@ def _modified_over(xp: Any, x: Any) -> tuple[Any, ...]:
     return (xp.special.i0(x) - 1.0) / x, -xp.special.k0(x) / x
 
 
+def _bessel(xp: Any, x: Any) -> tuple[Any, ...]:
+    return xp.special.j0(x), xp.special.y0(x)
+
+
+def _modified(xp: Any, x: Any) -> tuple[Any, ...]:
+    return xp.special.i0(x), xp.special.k0(x)
+
+
 def _airy(xp: Any, x: Any) -> tuple[Any, ...]:
     right, left = xp.special.airy(x), xp.special.airy(-x)
     return right[0], right[2], left[0], left[2]
@@ -154,8 +162,8 @@ RULES = [
     several("fresnel", "x", 2, _fresnel),
     several("it2j0y0", "x", 2, _bessel_over, domain=POSITIVE),
     several("it2i0k0", "x", 2, _modified_over, domain=POSITIVE),
-    several("itj0y0", "x", 2, lambda xp, x: (xp.special.j0(x), xp.special.y0(x)), domain=POSITIVE),
-    several("iti0k0", "x", 2, lambda xp, x: (xp.special.i0(x), xp.special.k0(x)), domain=POSITIVE),
+    several("itj0y0", "x", 2, _bessel, domain=POSITIVE),
+    several("iti0k0", "x", 2, _modified, domain=POSITIVE),
     several(
         "itairy",
         "x",
