@@ -221,7 +221,7 @@ def test_no_plain_values_come_out(package: Any) -> None:
         gw.grad(gw.adapting(package.converted))(X)
 
     def pickled(x: Any) -> Any:
-        return pickle.loads(pickle.dumps(copy.copy(package.Signal(x))))[0]  # noqa: S301
+        return pickle.loads(pickle.dumps(copy.copy(package.Signal(x))))[0]  # noqa: S301  made here
 
     with pytest.raises((AdaptationError, TrackedValueError), match="pickle"):
         gw.grad(gw.adapting(pickled))(X)
