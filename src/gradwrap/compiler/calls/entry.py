@@ -15,12 +15,14 @@ from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
+from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
+from gradwrap.compiler.extrapolating.proof import at_unseen, in_full
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
-from gradwrap.compiler.ir.verify import ProgramError
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import Unhandled, shares
+from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
 from gradwrap.core.values.tree import TreeDef, flatten
 from gradwrap.errors import CompileWarning
 
@@ -92,6 +94,10 @@ class Entry:
         """For each trace, the memory order of each result of the function."""
         self._other_orders: set[int] = set()
         """The results that the program lays out otherwise."""
+        self._extrapolates: bool = True
+        """Whether the program of long loops may be extrapolated."""
+        self._found: Found | None = None
+        """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
         self._waiting: list[str] = []
@@ -153,6 +159,7 @@ class Entry:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions, self._orders = [], [], [], []
+        self._found = None
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -164,6 +171,11 @@ class Entry:
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
+        if problem and self._found is not None:
+            self._restart()
+            self._extrapolates = False
+            found, problem = self._attempted(call)
+            problem = problem or _defect(self.differing(leaves, tree, found))
         if problem and surroundings.replaces:
             surroundings.compare_contents()
             self._restart()
@@ -280,7 +292,21 @@ class Entry:
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
-        one = self._trace(call, None)
+        why = ""
+        try:
+            is_long = self._extrapolates and not self.traces and call.library.name == "numpy"
+            one = self._trace(call, None, FIRST if is_long else MOST)
+        except TooLong as error:
+            if not is_long:
+                raise
+            why = self._extrapolate(call)
+            if not why:
+                return
+            self._extrapolates = False
+            try:
+                one = self._trace(call, None)
+            except TooLong:
+                raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
         other = self._trace(call, one)
         one = one._replace(tape=None)
         differing = difference(one, other)
@@ -301,8 +327,39 @@ class Entry:
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, executable, self.notes = self._built(call.inputs, one.results)
         self.executable = self._with_floats(executable, one.floats)
+        if why:
+            self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
 
-    def _trace(self, call: Call, first: Traced | None) -> Traced:
+    def _extrapolate(self, call: Call) -> str:
+        """Make the program of long loops from traces of short ones; return why not, or ""."""
+        assert self.surroundings is not None
+        subject = Subject(
+            *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),
+            *(self.library, self.names, call.fixed),
+        )
+        own = partial(self.library.engine, plainly=True)
+        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        if found is None:
+            return why
+        if is_checking():
+            verify(found.program, "extrapolation", call.inputs)
+        notes = [found.shown]
+        try:
+            executable = self.library.chosen(self.target.engine, self.target.make)(found.program)
+        except Unsupported as error:
+            notes.append(f"engine {self.target.engine!r}: {error}")
+            executable = self.library.engine(found.program)
+        why = in_full(found, executable.call, mismatch)
+        if why:
+            return why
+        self._found, self.tree, self.program = found, found.traced.tree, found.program
+        self.traces, self.precisions = [found.traced.without_arrays()], found.precisions
+        self._waiting += executable.told
+        self.notes = notes
+        self.executable = self._with_floats(executable, found.traced.floats)
+        return ""
+
+    def _trace(self, call: Call, first: Traced | None, most: int = MOST) -> Traced:
         return trace(
             self.target.function,
             call.leaves,
@@ -311,6 +368,7 @@ class Entry:
             self.surroundings,
             call.library,
             first,
+            most,
         )
 
     def _named(

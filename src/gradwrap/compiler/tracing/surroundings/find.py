@@ -504,19 +504,38 @@ class Surroundings:
             self._add_state(self._nodes[key], watch.content)
 
     def with_arrays(
-        self, leaves: Sequence[Any], enter: Callable[[Any], Any]
+        self,
+        leaves: Sequence[Any],
+        enter: Callable[[Any], Any],
+        builtins: dict[str, Any] | None = None,
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """Return the function and the leaves of its arguments with arrays replaced by `enter`."""
+        """Return the function and the leaves of its arguments with arrays replaced by `enter`.
+
+        `builtins` replace Python's own in copies of the user's functions.
+        """
         parents: dict[int, list[int]] = {}
         for key, node in self._nodes.items():
             for part in node.parts:
                 parents.setdefault(part, []).append(key)
         wanted = self._reached(self._replaced, lambda key: parents.get(key, ()))
-        copies = Copies(wanted, self._replaced, enter)
+        if builtins is not None:
+            wanted |= self._reached(
+                [key for key, node in self._nodes.items() if self._is_users_function(node.value)],
+                lambda key: filter(self._can_be_copied, parents.get(key, ())),
+            )
+        copies = Copies(wanted, self._replaced, enter, builtins, self.is_users)
         function = copies.of(self.function)
         found = [copies.of(leaf) for leaf in leaves]
         copies.fill()
         return function, found
+
+
+    def _is_users_function(self, value: Any) -> bool:
+        return isinstance(value, FunctionType) and not self._is_library(value)
+
+    def _can_be_copied(self, key: int) -> bool:
+        node = self._nodes[key]
+        return node.can_be_copied and not isinstance(node.value, type)
 
 
 # Values -------------------------------------------------------------------------------------------
