@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -120,6 +120,35 @@ def value_and_grad(
         return ((value, recording.unwrapped(aux)) if has_aux else value), found
 
     return value_and_gradient
+
+
+class Differentiated(NamedTuple):
+    """The function whose gradient another one returns."""
+
+    fun: Callable[..., Any]
+    argnums: Argnums
+    gives_value: bool
+    """Whether the value comes before the gradient."""
+
+
+def differentiated(function: Any) -> Differentiated | None:
+    """Return what a result of `grad` or `value_and_grad` differentiates; None for other functions.
+
+    Functions with `has_aux` or `holomorphic` count as others.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_filename != __file__:
+        return None
+    name = code.co_name
+    if name not in ("gradient", "value_and_gradient"):
+        return None
+    given = {
+        key: cell.cell_contents
+        for key, cell in zip(code.co_freevars, function.__closure__, strict=True)
+    }
+    if given["has_aux"] or given["holomorphic"]:
+        return None
+    return Differentiated(given["fun"], given["argnums"], name != "gradient")
 
 
 def _differentiated(

@@ -16,14 +16,14 @@ from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
 from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
-from gradwrap.compiler.extrapolating.proof import at_unseen, in_full
+from gradwrap.compiler.extrapolating.proof import at_unseen, in_a_direction, in_full
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
-from gradwrap.core.values.tree import TreeDef, flatten
+from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
+PROOFS = {
+    "full": "compared with the function at two other lengths, and at full size on two arguments",
+    "direction": "compared with the function at two other lengths; at full size, with a difference "
+    "of its values in one direction. check() compares all of it",
+    "": "compared with the function at two other lengths, and at full size",
+}
+"""The notes on the comparisons of extrapolated programs."""
 NUMEROUS = 5
 """The programs that differ in Python numbers alone from which on there is a warning."""
 
@@ -96,7 +103,9 @@ class Entry:
         """The results that the program lays out otherwise."""
         self._extrapolates: bool = True
         """Whether the program of long loops may be extrapolated."""
-        self._found: Found | None = None
+        self._is_large: bool = False
+        """Whether one run of the function takes too long for a comparison."""
+        self._extrapolated: Found | None = None
         """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
@@ -159,7 +168,7 @@ class Entry:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions, self._orders = [], [], [], []
-        self._found = None
+        self._extrapolated, self._is_large = None, False
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -168,10 +177,12 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
+        if self._is_large and not problem and self._fits(call, found):
+            return call.result[0]
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
-        if problem and self._found is not None:
+        if problem and self._extrapolated is not None:
             self._restart()
             self._extrapolates = False
             found, problem = self._attempted(call)
@@ -192,6 +203,25 @@ class Entry:
         if problem:
             self.give_up(problem)
         return wanted
+
+    def _fits(self, call: Call, found: Sequence[Any]) -> bool:
+        """Compare an extrapolated gradient with the function that it differentiates."""
+        surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
+        assert surroundings is not None
+        assert extrapolation is not None
+        assert tree is not None
+        if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
+            return False
+        results = unflatten(tree, found)
+        if (
+            not in_a_direction(extrapolation.family, self.target.function, call, results)
+            or surroundings.changed()
+        ):
+            return False
+        call.result = (results,)
+        self.notes[-1] = PROOFS["direction"]
+        self.is_new = False
+        return True
 
     def recalled(self, call: Call) -> tuple[bool, Any]:
         """Use the program that an earlier process has kept, after one run of the function.
@@ -293,8 +323,8 @@ class Entry:
         if strange:
             raise Unhandled(strange)
         why = ""
+        is_long = self._extrapolates and not self.traces and call.library.name == "numpy"
         try:
-            is_long = self._extrapolates and not self.traces and call.library.name == "numpy"
             one = self._trace(call, None, FIRST if is_long else MOST)
         except TooLong as error:
             if not is_long:
@@ -349,10 +379,12 @@ class Entry:
         except Unsupported as error:
             notes.append(f"engine {self.target.engine!r}: {error}")
             executable = self.library.engine(found.program)
-        why = in_full(found, executable.call, mismatch)
-        if why:
-            return why
-        self._found, self.tree, self.program = found, found.traced.tree, found.program
+        compared = in_full(found, executable.call, mismatch)
+        if compared:
+            return compared
+        self._is_large = compared is None
+        notes.append(PROOFS["" if compared is None else "full"])
+        self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program
         self.traces, self.precisions = [found.traced.without_arrays()], found.precisions
         self._waiting += executable.told
         self.notes = notes
@@ -457,6 +489,10 @@ def _changed(
         return tuple(found)
 
     return changed
+
+
+def _is_in_order(array: Any) -> bool:
+    return not isinstance(array, NDARRAY) or bool(array.flags.c_contiguous)
 
 
 def _axes(array: Any) -> tuple[int, ...]:

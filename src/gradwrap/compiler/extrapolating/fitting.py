@@ -19,6 +19,8 @@ ULP = 2.0**-52
 FEW = 8
 """The most units in the last place by which a fitted number may differ from a sample."""
 POWERS = (1, -1, 2, -2, 3, -3, 4, -4)
+FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
+"""The factors between a number and an element of a sequence elsewhere in the program."""
 COLUMNS = 64
 """The most sequences in one array."""
 
@@ -56,9 +58,7 @@ class Fit:
     def _linear(self, column: tuple[int, ...]) -> Callable[[Sequence[int]], int]:
         base, *others = self._points
         first = column[0]
-        slopes = [
-            Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))
-        ]
+        slopes = [Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))]
 
         def at(point: Sequence[int]) -> int:
             terms = (s * (x - b) for s, x, b in zip(slopes, point, base, strict=True))
@@ -88,9 +88,12 @@ class Fit:
                         return _Power(i, offset, power, factor)
         for law in self._laws:
             numbers = law(2 * max(map(max, self._points))).tolist()
-            if all(x in numbers for x in column):
-                with suppress(Declined):
-                    return _Element(law, self.integers([numbers.index(x) for x in column]))
+            for factor in FACTORS:
+                found = [x / factor for x in column]
+                if all(x in numbers for x in found):
+                    with suppress(Declined):
+                        places = self.integers([numbers.index(x) for x in found])
+                        return _Element(law, places, factor)
         raise Declined(f"numbers that are no power of a length: {column}")
 
     def arrays(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
@@ -155,14 +158,16 @@ class _Power:
 
 
 class _Element:
-    """An element of a sequence, at a place that depends on the lengths."""
+    """A multiple of an element of a sequence, at a place that depends on the lengths."""
 
-    def __init__(self, law: Callable[[int], Any], place: Callable[[Sequence[int]], int]) -> None:
-        self.law, self.place = law, place
+    def __init__(
+        self, law: Callable[[int], Any], place: Callable[[Sequence[int]], int], factor: float
+    ) -> None:
+        self.law, self.place, self.factor = law, place, factor
 
     def __call__(self, point: Sequence[int]) -> float:
         place = self.place(point)
-        return float(self.law(place + 1)[place])
+        return float(self.factor * self.law(place + 1)[place])
 
 
 class _Sequence:

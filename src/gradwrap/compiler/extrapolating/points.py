@@ -19,12 +19,11 @@ from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import TooLong, Unhandled, shares
+from gradwrap.compiler.tracing.tape import TooLong, shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.extrapolating.proof import Compared
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
@@ -33,6 +32,8 @@ FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
 MOST = 1 << 15
 """The most operations of a trace at short lengths."""
+ALTOGETHER = 1 << 16
+"""The most operations of all traces at short lengths."""
 LONGEST = 1000
 """The longest program, in operations: a longer one is not rolled well."""
 STEPS = ((14, 2), (36, 12))
@@ -57,6 +58,38 @@ class Subject(NamedTuple):
     def inputs(self) -> list[Any]:
         """Return the leaves that are inputs."""
         return [x for x, is_given in zip(self.leaves, self.given, strict=True) if is_given]
+
+
+class Budget:
+    """The operations that may still be traced."""
+
+    def __init__(self) -> None:
+        self.left: int = ALTOGETHER
+
+    def traced(self, subject: Subject, leaves: Sequence[Any], around: Shortened) -> Traced:
+        """Trace the function at short lengths.
+
+        Raises
+        ------
+        Declined
+            It takes too many operations, branches on values, or raises an error.
+        """
+        most = min(MOST, self.left)
+        try:
+            traced = trace(
+                *(subject.function, leaves, subject.treedef, subject.given, around),
+                subject.library,
+                most=most,
+            )
+        except TooLong as error:
+            self.left -= most
+            raise Declined("with short loops it still performs too many operations") from error
+        except Exception as error:
+            raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+        self.left -= len(traced.instrs)
+        if traced.guards:
+            raise Declined("it branches on values")
+        return traced
 
 
 class Found(NamedTuple):
@@ -91,11 +124,25 @@ class _Sample(NamedTuple):
 class Family:
     """The programs of a function at all lengths of its loops."""
 
-    def __init__(self, subject: Subject, sizes: Sizes, base: int, step: int, *, cuts: bool) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        sizes: Sizes,
+        base: int,
+        step: int,
+        budget: Budget,
+        *,
+        cuts: bool,
+    ) -> None:
         self.subject = subject
+        self._budget = budget
         self.sizes = sizes
         self.cuts = cuts
         self.actual: tuple[int, ...] = tuple(sizes.actual)
+        self.paths: set[Any] = set()
+        """The steps that the function took at short lengths."""
+        self.is_in_order: bool = True
+        """Whether the function returned arrays in C's order only."""
         self._start: tuple[int, ...] = sizes.close(base, step)
         self._step = step
         self.points: list[tuple[int, ...]] = self._points()
@@ -157,7 +204,7 @@ class Family:
         subject = self.subject
         self.sizes.short = [*point]
         leaves, around = self.cut_leaves(), self.around()
-        traced = _traced(subject, leaves, around)
+        traced = self._budget.traced(subject, leaves, around)
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
@@ -180,7 +227,7 @@ class Family:
             is_own = name is not None and not any(shares(whole, one) for one in self.subject.fixed)
             if is_own:
                 wholes[index] = whole
-            constants[index] = Constant(part if is_own else kept, is_own, name if is_own else "")
+            constants[index] = Constant(part if is_own else kept, is_own, (name or "") * is_own)
         return constants, wholes
 
     def at(self, point: Sequence[int]) -> Program:
@@ -236,38 +283,20 @@ def _together(fits: Sequence[Callable[[Any], int]]) -> Callable[[Any], list[int]
     return lambda point: [fit(point) for fit in fits]
 
 
-def _traced(subject: Subject, leaves: Sequence[Any], around: Shortened) -> Traced:
-    """Trace the function at short lengths."""
-    try:
-        traced = trace(
-            subject.function,
-            leaves,
-            subject.treedef,
-            subject.given,
-            around,
-            subject.library,
-            most=MOST,
-        )
-    except TooLong as error:
-        raise Declined("short loops are long too") from error
-    except Exception as error:  # noqa: BLE001  with cut arguments it may raise anything
-        raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
-    if traced.guards:
-        raise Declined("it branches on values")
-    return traced
-
-
-def extrapolated(subject: Subject, compared: Compared) -> tuple[Found | None, str]:
+def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[Found | None, str]:
     """Return the program of the actual lengths and how it was compared, or None and the reason.
 
     `compared` says how a program of unseen lengths differs from the function, or "".
     """
     reasons: list[str] = []
-    for lengths in _parameters(subject, reasons):
+    if subject.surroundings.has_tables(LIMIT):
+        return None, "it reads tables of numbers"
+    budget = Budget()
+    for lengths in _parameters(subject, reasons, budget):
         for base, step in STEPS:
             for cuts in (True, False):
                 try:
-                    family = Family(subject, _sizes_of(lengths), base, step, cuts=cuts)
+                    family = Family(subject, _sizes_of(lengths), base, step, budget, cuts=cuts)
                     if not cuts and not _cuts_anything(family):
                         continue
                     family.fit()
@@ -278,7 +307,7 @@ def extrapolated(subject: Subject, compared: Compared) -> tuple[Found | None, st
                     continue
                 traced = family.base.traced
                 return Found(program, traced, precisions_of(traced), family), ""
-    return None, "; ".join(dict.fromkeys(reasons))
+    return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
 
 
 def _sizes_of(lengths: Sequence[int]) -> Sizes:
@@ -293,14 +322,14 @@ def _cuts_anything(family: Family) -> bool:
     return any(family.sizes.cut(leaf) is not leaf for leaf in wholes)
 
 
-def _parameters(subject: Subject, reasons: list[str]) -> list[list[int]]:
+def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[list[int]]:
     """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
     sizes = Sizes()
     around = Shortened(subject.surroundings, sizes, cuts=False)
     found: list[list[int]] = []
     try:
-        _traced(subject, subject.leaves, around)
-    except (Declined, Unhandled) as why:
+        budget.traced(subject, subject.leaves, around)
+    except Declined as why:
         reasons.append(str(why))
     if sizes.actual:
         found.append([*sizes.actual])

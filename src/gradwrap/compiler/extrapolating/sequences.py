@@ -33,8 +33,12 @@ def sequence(samples: Sequence[Any]) -> tuple[Callable[[int], Any], Callable[[in
             continue
         law = _law(whole)
         if law is not None:
-            return ((lambda count: law(count)[::-1]) if is_backward else law), law
+            return _backward(law) if is_backward else law, law
     return None
+
+
+def _backward(law: Callable[[int], Any]) -> Callable[[int], Any]:
+    return lambda count: law(count)[::-1]
 
 
 def _law(whole: Any) -> Callable[[int], Any] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.extrapolating.sizes import Declined
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 INTEGER, FLOAT, ARRAY = "integer", "float", "array"
 """The kinds of numbers that vary."""
-SOME = re.compile(r"\d+")
 
 
 class Walk:
@@ -144,15 +143,20 @@ def taken(program: Program) -> tuple[list[Any], list[tuple[str, Any]]]:
 
 def without_numbers(note: str) -> str:
     """Return a note with its numbers left out."""
-    return SOME.sub("#", note)
+    return "".join("#" if is_number else part for is_number, part in _parts(note))
 
 
 def numbers_in(note: str) -> list[int]:
     """Return the numbers in a note."""
-    return [int(one) for one in SOME.findall(note)]
+    return [int(part) for is_number, part in _parts(note) if is_number]
 
 
 def with_numbers(note: str, numbers: list[int]) -> str:
     """Return a note with other numbers."""
     waiting = iter(numbers)
-    return SOME.sub(lambda _: str(next(waiting)), note)
+    return "".join(str(next(waiting)) if is_number else part for is_number, part in _parts(note))
+
+
+def _parts(note: str) -> list[tuple[bool, str]]:
+    """Return a note in parts, each with whether it is a number."""
+    return [(is_number, "".join(part)) for is_number, part in groupby(note, str.isdecimal)]
