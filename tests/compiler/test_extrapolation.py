@@ -110,7 +110,7 @@ def alternating(u: Any) -> Any:
 def computed(u: Any) -> Any:
     y, rate = 1.0 * u, 0.1
     for i in range(1, TURNS):
-        y = np.sin(y + 0.01 * i) * u - rate * np.sin(y) / (1.0 - 0.9**i)
+        y = np.sin(y + 0.01 * i) * u - rate * u
         rate *= 0.99
     return np.sum(y)
 
