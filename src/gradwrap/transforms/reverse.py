@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import check_transform, one_or_tuple
+from gradwrap.transforms.derived import Derived, derived
 from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
@@ -82,7 +82,7 @@ def grad(
     """
     check_transform("grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, grad, argnums, has_aux=has_aux, holomorphic=holomorphic)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         _, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
@@ -112,7 +112,7 @@ def value_and_grad(
     """
     check_transform("value_and_grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, value_and_grad, argnums, has_aux=has_aux, holomorphic=holomorphic)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         out, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
@@ -136,19 +136,12 @@ def differentiated(function: Any) -> Differentiated | None:
 
     Functions with `has_aux` or `holomorphic` count as others.
     """
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_filename != __file__:
+    if not isinstance(function, Derived):
         return None
-    name = code.co_name
-    if name not in ("gradient", "value_and_gradient"):
+    transform, (fun, *argnums), options = function.making
+    if transform not in (grad, value_and_grad) or any(options.values()):
         return None
-    given = {
-        key: cell.cell_contents
-        for key, cell in zip(code.co_freevars, function.__closure__, strict=True)
-    }
-    if given["has_aux"] or given["holomorphic"]:
-        return None
-    return Differentiated(given["fun"], given["argnums"], name != "gradient")
+    return Differentiated(fun, argnums[0], transform is value_and_grad)
 
 
 def _differentiated(
@@ -191,7 +184,7 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     """
     check_transform("elementwise_grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, elementwise_grad, argnums)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         outputs, _ = flatten(recording.out)
