@@ -1,8 +1,8 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample fresh|unseen] [name ...]`.
 
-Without names all packages of a sample are tried (the extras `wild`, `wild-fresh` and `wild-unseen`). `--write`
-enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost.
+Without names all packages of a sample are tried (the extras `wild`, `wild-fresh` and
+`wild-unseen`). `--write` enters the table in docs/existing-code.md; `--cost` measures what it costs
+that a package is adapted, and what gradients cost.
 """
 
 from __future__ import annotations
