@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.plain_values import are_plain, standing_in
+from gradwrap.adaptation.plain_values import HOLDERS, are_plain, standing_in, unheld
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
 if TYPE_CHECKING:
@@ -58,21 +58,45 @@ def _hypot(*coordinates: Any) -> Any:
     return np.sqrt(_sum_of(np.multiply(x, x) for x in coordinates))
 
 
+def _dist(p: Any, q: Any) -> Any:
+    return _hypot(*(a - b for a, b in zip(p, q, strict=True)))
+
+
 def _prod(iterable: Any, *, start: Any = 1) -> Any:
     return functools.reduce(np.multiply, iterable, start)
 
 
+def _fma(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    return x - y * round(native(x) / native(y))
+
+
+def _sumprod(p: Any, q: Any) -> Any:
+    return _sum_of(a * b for a, b in zip(p, q, strict=True))
+
+
+def _polar(x: Any) -> Any:
+    return np.abs(x), np.angle(x)
+
+
+def _rect(r: Any, phi: Any) -> Any:
+    return r * (np.cos(phi) + 1j * np.sin(phi))
+
+
 OWN: dict[str, Callable[..., Any]] = {
-    "dist": lambda p, q: _hypot(*(a - b for a, b in zip(p, q, strict=True))),
-    "fma": lambda x, y, z: x * y + z,
+    "dist": _dist,
+    "fma": _fma,
     "fsum": _sum_of,
     "hypot": _hypot,
     "log": _log,
-    "polar": lambda x: (np.abs(x), np.angle(x)),
+    "polar": _polar,
     "prod": _prod,
-    "rect": lambda r, phi: r * (np.cos(phi) + 1j * np.sin(phi)),
-    "remainder": lambda x, y: x - y * round(native(x) / native(y)),
-    "sumprod": lambda p, q: _sum_of(a * b for a, b in zip(p, q, strict=True)),
+    "rect": _rect,
+    "remainder": _remainder,
+    "sumprod": _sumprod,
 }
 
 
@@ -114,11 +138,12 @@ def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callab
     convert = _as_complex if path.startswith("cmath.") else _as_scalar
 
     def of_variables(*args: Any, **options: Any) -> Any:
+        args = unheld(args)
         _check(original, args, options)
         return tracked(*map(convert, args), **options)
 
     def one(x: Any, /) -> Any:
-        if type(x) is float or not isinstance(x, AnyWrapper):
+        if type(x) is float or not isinstance(x, HOLDERS):
             return original(x)
         return of_variables(x)
 
@@ -137,7 +162,7 @@ def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Call
         lists = [values if hasattr(values, "__len__") else list(values) for values in iterables]
         if are_plain(lists, options):
             return original(*lists, **options)
-        lists = [list(values) for values in lists]
+        lists = [unheld(list(values)) for values in lists]
         _check(original, lists, options)
         return tracked(*lists, **options)
 

@@ -121,6 +121,12 @@ def _window_indices(
     return found, whole
 
 
+def _batched_windows(
+    xp: Any, op: Any, x: Any, window_shape: Any, axis: Any, writeable: bool
+) -> Any:
+    return op(x, window_shape, tuple(a + 1 for a in as_axes(axis, x.ndim - 1)), writeable)
+
+
 def _windows_cotangent(xp: Any, g: Any, x_meta: Any, window_shape: Any, axis: Any) -> Any:
     found, _ = _window_indices(xp, g, tuple(x_meta.shape), window_shape, axis)
     return Scattered(tuple(found), xp.reshape(g, (-1,)))
@@ -287,9 +293,7 @@ RULES = [
         samples=("x(5), 3", "x(3, 4), (2, 2)", "x(3, 4), 2, axis=1"),
         numpy="lib.stride_tricks.sliding_window_view"
         "(x, window_shape, axis=None, *, subok=False, writeable=False)",
-        batch=lambda xp, op, x, window_shape, axis, writeable: op(
-            x, window_shape, tuple(a + 1 for a in as_axes(axis, x.ndim - 1)), writeable
-        ),
+        batch=_batched_windows,
     ),
     general(
         "take",

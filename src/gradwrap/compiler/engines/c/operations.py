@@ -113,7 +113,7 @@ def _kind(arg: Any, values: Any, types: Mapping[Any, str]) -> Any:
         return BOOL
     if type(arg) is complex and not any(dtype.kind == "c" for dtype in types):
         return None
-    return type(arg) if type(arg) in (int, float, complex) else None
+    return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
 
 
 def _expression(
