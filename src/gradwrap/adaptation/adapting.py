@@ -37,6 +37,7 @@ from gradwrap.core.observing.callers import (
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+from gradwrap.transforms.derived import derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -98,7 +99,7 @@ def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
     runs = _Runs(fun, compiled)
 
-    @functools.wraps(fun)
+    @derived(fun, adapting, compiled=compiled)
     def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not is_recorded([args, kwargs]):
             return fun(*args, **kwargs)

@@ -46,6 +46,7 @@ from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ArgnumsError, CheckpointError
 from gradwrap.transforms.argnums import counted, name_of
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, w
     kept_ops = _ops_of(policy)
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, checkpoint, static_argnums=static_argnums, policy=policy)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         args = _with_static(fun, args, static)
         # fun may write to its arguments, and the caller to arrays

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -14,6 +13,7 @@ from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NoRuleError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.custom_rules import defjvp, defvjp
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.primitive import primitive
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def numerical(fun: Callable[P, R], *, method: Method = "central") -> Callable[P,
             f"method={method!r} is none of {', '.join(METHODS)}. Fix: use one of these."
         )
 
-    @functools.wraps(fun)
+    @derived(fun, numerical, method=method)
     def differenced(*args: P.args, **kwargs: P.kwargs) -> R:
         leaves, tree = flatten([args, kwargs])
         tracked = [i for i, leaf in enumerate(leaves) if is_recorded(leaf)]
