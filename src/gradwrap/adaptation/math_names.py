@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.plain_values import are_plain, standing_in
+from gradwrap.adaptation.plain_values import HOLDERS, are_plain, standing_in, unheld
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
 if TYPE_CHECKING:
@@ -138,11 +138,12 @@ def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callab
     convert = _as_complex if path.startswith("cmath.") else _as_scalar
 
     def of_variables(*args: Any, **options: Any) -> Any:
+        args = unheld(args)
         _check(original, args, options)
         return tracked(*map(convert, args), **options)
 
     def one(x: Any, /) -> Any:
-        if type(x) is float or not isinstance(x, AnyWrapper):
+        if type(x) is float or not isinstance(x, HOLDERS):
             return original(x)
         return of_variables(x)
 
@@ -161,7 +162,7 @@ def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Call
         lists = [values if hasattr(values, "__len__") else list(values) for values in iterables]
         if are_plain(lists, options):
             return original(*lists, **options)
-        lists = [list(values) for values in lists]
+        lists = [unheld(list(values)) for values in lists]
         _check(original, lists, options)
         return tracked(*lists, **options)
 

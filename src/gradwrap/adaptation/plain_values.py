@@ -12,6 +12,21 @@ from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Holder:
+    """The base of instances of other classes that hold a variable."""
+
+    _gradwrap_array: Any
+
+    __array_wrap__: Any
+
+    def gradwrap_array(self) -> Any:
+        """Return the variable."""
+        return self._gradwrap_array
+
+
+HOLDERS = (AnyWrapper, Holder)
 PLAIN: set[type[Any]] = {
     *(int, float, complex, bool, str, bytes, type, slice, range, type(None), type(Ellipsis)),
     *(np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.intp, np.bool_),
@@ -27,7 +42,7 @@ def is_plain(values: Iterable[Any]) -> bool:
     if are_plain_types(map(type, values)):
         return True
     for value in values:
-        if isinstance(value, AnyWrapper):
+        if isinstance(value, HOLDERS):
             return False
         if isinstance(value, SEQUENCE):
             if not is_plain(value):
@@ -40,6 +55,19 @@ def is_plain(values: Iterable[Any]) -> bool:
 def are_plain(args: Iterable[Any], options: dict[str, Any]) -> bool:
     """Tell if the arguments of a call hold no variable."""
     return is_plain(args) and (not options or is_plain(options.values()))
+
+
+def unheld(value: Any) -> Any:
+    """Return the variable that an instance of another class holds, also in containers."""
+    if isinstance(value, Holder):
+        return value.gradwrap_array()
+    if type_of(value) in SEQUENCE:
+        parts = [unheld(part) for part in value]
+        is_same = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if is_same else type_of(value)(parts)
+    if type_of(value) is DICT:
+        return {key: unheld(part) for key, part in value.items()}
+    return value
 
 
 def kind_of(variable: Any) -> type[Any]:
