@@ -90,6 +90,9 @@ class StandIn(type):
     def __repr__(cls) -> str:
         return repr(cls.stands_for)
 
+    def __getitem__(cls, item: Any) -> Any:
+        return cls.stands_for[item]
+
     def __or__(cls, other: Any) -> Any:
         return cls.stands_for | real(other)
 

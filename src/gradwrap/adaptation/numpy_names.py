@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.plain_values import Holder, are_plain, kind_of, standing_in, unheld
+from gradwrap.adaptation.plain_values import (
+    Holder,
+    are_plain,
+    kind_of,
+    objects,
+    of_objects,
+    standing_in,
+    unheld,
+)
 from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
@@ -107,6 +115,12 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     """Make a converting function return arrays, as NumPy's does, even for scalars."""
 
     def converted(*args: Any, **options: Any) -> Any:
+        given: Any = args[0] if args else None
+        kind = args[1] if len(args) > 1 else options.get("dtype")
+        if kind is not None and np.dtype(kind) == object:
+            return objects(given)
+        if kind is not None and of_objects(given):
+            return convert(given.tolist(), *args[1:], **options)
         try:
             made = convert(*args, **options)
         except ValueError:  # its `__array__` gave a variable

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import Stores
 from gradwrap.adaptation.subclasses import held, new_instance
@@ -40,8 +41,10 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
-        if is_differentiating() and owner.dtype.kind in "fc":
-            return getattr(ours.array(owner), name)(*args, **options)
+        is_of_objects = name == "astype" and of_objects(owner)
+        if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
+            array = ours.array(owner.tolist() if is_of_objects else owner)
+            return getattr(array, name)(*args, **options)
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
     elif name == "__new__" and is_differentiating():

@@ -84,6 +84,9 @@ class HeldArray(Held):
     __array_priority__ = 0.0
     _stands_for = NDARRAY
 
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        return np.power(self, exponent)
+
     def __array_finalize__(self, obj: Any) -> None:
         """Do nothing, as NumPy's method."""
 
