@@ -14,8 +14,8 @@ class Meta:
     """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
 
     `level` is the transform the array is tracked by: operations on two arrays that share one `Meta`
-    object agree in shape, dtype, device and level, which the recorder tests by identity. So it
-    keeps the descriptions made for other shapes, which are mostly few.
+    object agree in shape, dtype, device and level, which the recorder tests by identity. So all
+    that differ in shape alone are kept in one table, which they share; there are mostly few.
     """
 
     __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
@@ -34,13 +34,14 @@ class Meta:
         """Return the description of an array with another shape."""
         made = self.made
         if made is None:
-            made = self.made = {}
+            made = self.made = {self.shape: self}
         found = made.get(shape)
         if found is None:
             if len(made) >= SHAPES:
                 made.clear()
             found = Meta(tuple(shape), self.dtype, self.device, self.level, self.is_complex)
-            made[shape] = found
+            found.made = made
+            made[found.shape] = found
         return found
 
     @property
