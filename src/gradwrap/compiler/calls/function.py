@@ -11,7 +11,6 @@ import functools
 import inspect
 import os
 import pathlib
-import sys
 import threading
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -20,7 +19,6 @@ import numpy as np
 
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
-from gradwrap.compiler.calls.pickled import derived, remade
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
@@ -33,6 +31,7 @@ from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileError
+from gradwrap.transforms.derived import own_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,12 +102,8 @@ class Compiled(Generic[P, R]):
 
     def __reduce__(self) -> Any:
         """Copy and pickle the function without its programs; a decorated one by name."""
-        found: Any = sys.modules.get(getattr(self, "__module__", ""))
-        name: str = getattr(self, "__qualname__", "")
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        own = (derived(self._function), self._target.engine, self._static, self._keeps)
-        return name if found is self else (_remade, own)
+        own = (self._function, self._target.engine, self._static, self._keeps)
+        return own_name(self) or (_remade, own)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -420,7 +415,7 @@ class Compiled(Generic[P, R]):
 def _remade(
     function: Any, engine: str, static: frozenset[int | str], cache: bool
 ) -> Compiled[..., Any]:
-    return Compiled(remade(function), engine, static, cache=cache)
+    return Compiled(function, engine, static, cache=cache)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:

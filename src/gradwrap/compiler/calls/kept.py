@@ -236,7 +236,7 @@ class _Description:
             return f"dict {self._of([*value, *value.values()])}"
         if kind in CONTAINERS:
             return self._of_container(value)
-        if kind is PARTIAL:
+        if isinstance(value, PARTIAL):
             named = value.keywords
             return f"partial {self._of([value.func, *value.args, *named, *named.values()])}"
         if kind is MethodType:

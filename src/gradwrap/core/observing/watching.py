@@ -181,7 +181,7 @@ def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
 
 def kept_tree(tree: Any, level: int) -> Any:
     """Return a tree with its arrays in the form in which they are saved."""
-    return map_leaves(lambda leaf: kept_value(leaf, level), tree)
+    return map_leaves(lambda leaf: kept_parts(leaf, level), tree)
 
 
 def restored_tree(op: str, tree: Any) -> Any:
