@@ -58,6 +58,8 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         if self.signature is not None:
             return self._of_parts(xp, self.signature, list(arrays.values()))
         shape = _numpy.broadcast_shapes(*(a.shape for a in arrays.values()))
+        # NumPy makes arrays of objects of its arguments, whose memory order its result has
+        objects = [_numpy.empty_like(_one_array(a), bool) for a in arrays.values()]
         arrays = {k: _numpy.broadcast_to(a, shape) for k, a in arrays.items()}
 
         def call(index: Any) -> Any:
@@ -75,9 +77,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             _lay_out(made, like)
             return made
 
-        numbers = [a for a in arrays.values() if a.dtype != object]
-        operands = [*map(_one_array, numbers), None]
-        like = _numpy.nditer(operands, ["zerosize_ok"]).operands[-1]
+        like = _numpy.nditer([*objects, None], ["zerosize_ok"]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
             columns = enumerate(zip(*results, strict=True))

@@ -84,6 +84,7 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("lstsq underdetermined", lambda a, b: ANY.lstsq(a, b)[:2], (A, V)),
     ("tensorinv", lambda x: ANY.tensorinv(x.reshape(3, 3, 1), ind=1), (S,)),
     ("tensorsolve", lambda x, b: ANY.tensorsolve(x.reshape(3, 1, 3), b), (S, V[:, None])),
+    ("tensorsolve of as many axes", ANY.tensorsolve, (S[:1, :1], V[:1, None])),
     (
         "tensorsolve axes",
         lambda x, b: ANY.tensorsolve(x.reshape(3, 3, 1), b, axes=(0,)),

@@ -14,16 +14,18 @@ import numpy as np
 import pytest
 
 import gradwrap
+import gradwrap.numpy
 import gradwrap.random as ours
 import gradwrap.scipy as scipys
 from gradwrap.errors import CompileWarning, NoRuleError, TrackedValueError
 from gradwrap.random.distributions import ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 stats: Any = importlib.import_module("scipy.stats")
 gw: Any = gradwrap  # called in every way
+gnp: Any = gradwrap.numpy
 rng: Any = ours.default_rng
 MATRIX = np.array([[2.0, 0.3], [0.3, 1.0]])
 PARAMETERS: dict[str, tuple[Any, ...]] = {
@@ -387,6 +389,41 @@ def test_vmap_moves_elements_of_each_example_and_draws_counts() -> None:
     counts = [plain.poisson(rate) for rate in (2.0, 30.0)]
     found = gw.vmap(with_generator(lambda g, rate: g.poisson(rate)))(np.array([2.0, 30.0]))
     np.testing.assert_array_equal(found, counts)
+
+
+SEEDED: dict[str, Callable[[Any], Any]] = {
+    "normal": lambda x: gnp.random.default_rng(0).normal(x),
+    "permutation": lambda x: gnp.random.default_rng(0).permutation(x),
+    "older": lambda x: gnp.random.RandomState(3).permutation(x),
+    "seed": lambda x: (gnp.random.seed(3), gnp.random.permutation(x) * gnp.random.normal(x))[1],
+    "inner": lambda x: gw.vmap(lambda y: gnp.random.default_rng(0).normal(x[0] + y))(x),
+}
+
+
+@pytest.mark.parametrize("drawn", SEEDED.values(), ids=SEEDED)
+def test_each_example_begins_with_a_seed_of_the_mapped_function(drawn: Any) -> None:
+    wanted = [gw.vjp(drawn, row)[0] for row in X]
+    np.testing.assert_array_equal(gw.vmap(drawn)(X), wanted)
+    loss = lambda x: np.sum(drawn(x) * np.arange(1.0, 1.0 + x.shape[0]))
+    np.testing.assert_allclose(gw.vmap(gw.grad(loss))(X), [gw.grad(loss)(row) for row in X])
+
+
+def test_a_shuffle_in_place_begins_with_the_seed() -> None:
+    def shuffled(x: Any) -> Any:
+        y = x * 1.0
+        gnp.random.default_rng(0).shuffle(y)
+        return y
+
+    np.testing.assert_array_equal(gw.vmap(shuffled)(X), [gw.vjp(shuffled, row)[0] for row in X])
+
+
+def test_examples_that_drew_different_amounts_are_told_apart() -> None:
+    def twice(a: Any) -> Any:
+        own = gnp.random.default_rng(4)
+        return np.sum(own.gamma(a, size=20)) + own.normal(a)
+
+    with pytest.raises(gw.errors.TrackedValueError, match=r"cannot draw again.*Fix: "):
+        gw.vmap(twice)(np.linspace(0.3, 3.0, 8))
 
 
 def test_what_no_example_changes_is_drawn_once() -> None:
