@@ -130,17 +130,17 @@ def scan(  # noqa: PLR0913  as in JAX, and the number of checkpoints
 
     Examples
     --------
-    A thousand steps of the equation of heat:
+    A thousand steps of the equation of heat, and the temperature in the middle at the end:
 
     >>> import numpy as np, gradwrap as gw
     >>> def step(u, _):
     ...     inner = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
     ...     return np.concatenate([u[:1], inner, u[-1:]]), None
-    >>> def energy(u):
+    >>> def middle(u):
     ...     u, _ = gw.scan(step, u, length=1000)
-    ...     return np.sum(u**2)
-    >>> gw.grad(energy)(np.sin(np.linspace(0.0, np.pi, 5))).round(6)
-    array([5.e-01, 0.e+00, 0.e+00, 0.e+00, 5.e-01])
+    ...     return u[2]
+    >>> gw.grad(middle)(np.array([1.0, 0.0, 0.0, 0.0, 2.0])).round(6)
+    array([0.5, 0. , 0. , 0. , 0.5])
 
     A cumulative sum:
 
