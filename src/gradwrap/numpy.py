@@ -20,9 +20,10 @@ array([9., 4., 2.])
 
 from __future__ import annotations
 
-import importlib as _importlib
 import re as _re
 import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
@@ -162,7 +163,7 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
     def __getattr__(name: str) -> Any:
         found = _OURS.get(name)
         if name == "random":  # NumPy, too, imports its module at first use
-            found = _importlib.import_module("gradwrap.random")
+            found = _import_module("gradwrap.random")
         if found is None:
             known = getattr(_numpy, name)
             found = _taking_lists(known)
@@ -171,6 +172,12 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
         globals()[name] = found  # from now on found at once
         return found
 
+
+# Without these, `import gradwrap.numpy.linalg` would load NumPy's file a second time.
+_random = _ModuleType(f"{__name__}.random")
+vars(_random)["__getattr__"] = lambda name: getattr(_import_module("gradwrap.random"), name)
+_sys.modules.update({f"{__name__}.{name}": _OURS[name] for name in ("fft", "linalg")})
+_sys.modules[_random.__name__] = _random
 
 _drop_ins.append(_sys.modules[__name__])
 
