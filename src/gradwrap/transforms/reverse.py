@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import check_transform, one_or_tuple
-from gradwrap.transforms.derived import derived
+from gradwrap.transforms.derived import Derived, derived
 from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
@@ -120,6 +120,28 @@ def value_and_grad(
         return ((value, recording.unwrapped(aux)) if has_aux else value), found
 
     return value_and_gradient
+
+
+class Differentiated(NamedTuple):
+    """The function whose gradient another one returns."""
+
+    fun: Callable[..., Any]
+    argnums: Argnums
+    gives_value: bool
+    """Whether the value comes before the gradient."""
+
+
+def differentiated(function: Any) -> Differentiated | None:
+    """Return what a result of `grad` or `value_and_grad` differentiates; None for other functions.
+
+    Functions with `has_aux` or `holomorphic` count as others.
+    """
+    if not isinstance(function, Derived):
+        return None
+    transform, (fun, *argnums), options = function.making
+    if transform not in (grad, value_and_grad) or any(options.values()):
+        return None
+    return Differentiated(fun, argnums[0], transform is value_and_grad)
 
 
 def _differentiated(

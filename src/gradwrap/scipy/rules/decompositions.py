@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.equal_values import check_independent
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, Tangent, formula
 from gradwrap.scipy.rules.matrices import (
@@ -373,15 +374,26 @@ def _polar(a: Any, side: Any) -> Any:
     return u @ vh, p
 
 
-def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
-    """Return LAPACK's Householder reflections, which clear the columns of a below the diagonal."""
+def _reflected(name: str, a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
+    """Return LAPACK's Householder reflections, which clear the columns of a below the diagonal.
+
+    LAPACK leaves a column alone in which there is nothing to clear; a reflection beside it would
+    turn the sign of its first element, which `turned` takes back. A column of one complex number
+    is reflected to a real one. A column of zeros has no direction, and the derivative is NaN.
+    """
     m = a.shape[0]
+    data = np.asarray(native_of(a))
+    zero = np.finfo(data.dtype).eps * m * np.max(np.abs(data), initial=0.0)
     vectors: list[Any] = []
+    turned = np.ones(m)
     for j in range(steps):
         x = a[j + first :, j]
-        if x.shape[0] < 2:
-            break
         alpha = x[0]
+        if not np.any(native_of(x[1:])) and np.imag(native_of(alpha)) == 0:
+            turned[j + first] = -1.0
+        if not np.any(np.abs(native_of(x)) > zero):
+            check_independent(name, np.asarray(True))
+            return np.full((m, m), np.nan), a * np.nan
         norm = np.sqrt(np.sum(np.abs(x) ** 2))
         beta = -norm if np.real(native_of(alpha)) >= 0 else norm
         v = np.concatenate([np.ones(1), x[1:] / (alpha - beta)])
@@ -394,7 +406,14 @@ def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
     q: Any = np.eye(m)
     for tau, v in reversed(vectors):
         q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
-    return q, a
+    a = turned[:, None] * a
+    return q * turned, a * turned if first else a
+
+
+def _turn(wanted: Any, r: Any) -> Any:
+    """Return the signs that give the diagonal of a triangle the signs of another's diagonal."""
+    one, other = (np.real(np.diagonal(np.asarray(native_of(each)))) for each in (wanted, r))
+    return np.where(one * other < 0, -1.0, 1.0)
 
 
 def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
@@ -403,15 +422,12 @@ def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
     if mode == "raw":
         raise NoRuleError("scipy.linalg.qr with mode='raw' has no derivative. Fix: mode='full'.")
     if m > n and mode == "full":
-        q, r = _reflected(moved, n)
+        q, r = _reflected("linalg.qr", moved, n)
     else:
         q, r = np.linalg.qr(moved[:, : min(m, n)])
         if n > m:
             r = np.concatenate([r, adjoint(q) @ moved[:, m:]], axis=1)
-        signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[-2 if pivoting else -1])))))
-        if mode == "r":
-            signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[0])))))
-        turn = signs * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+        turn = _turn(out[0] if mode == "r" else out[-2 if pivoting else -1], r)
         q, r = q * turn, r * turn[:, None]
         if mode == "r" and m > n:
             r = np.concatenate([r, np.zeros((m - n, n))])
@@ -428,8 +444,7 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
         )
     q, r = np.linalg.qr(adjoint(a)[:, ::-1])
     r, q = adjoint(r)[::-1, ::-1], adjoint(q)[::-1]
-    wanted = np.diagonal(np.asarray(native_of(out if mode == "r" else out[0])))
-    turn = np.sign(np.real(wanted)) * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+    turn = _turn(out if mode == "r" else out[0], r)
     r, q = np.triu(r * turn), q * turn[:, None]
     return r if mode == "r" else (r, q)
 
@@ -447,7 +462,9 @@ def _qr_multiply(
 
 
 def _hessenberg(a: Any, calc_q: Any) -> Any:
-    q, h = _reflected(a, max(a.shape[0] - 2, 0), 1)
+    n = a.shape[0]
+    steps = n - 1 if a.dtype.kind == "c" else n - 2
+    q, h = _reflected("linalg.hessenberg", a, steps if n > 2 else 0, 1)
     h = np.triu(h, -1)
     return (h, q) if calc_q else h
 

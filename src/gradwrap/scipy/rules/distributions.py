@@ -453,7 +453,7 @@ def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             del options["scale"]
         return (dist._native.rvs(dist, *values[: len(shapes)], **options, **drawing),)
 
-    (sample,) = per_example(draw, stop_gradient(parameters))
+    (sample,) = per_example(drawing.get("random_state"), draw, stop_gradient(parameters))
     if not is_derived(parameters):
         return sample
     row = _row(dist, DRAWING, "x shapes loc scale", _continuous)

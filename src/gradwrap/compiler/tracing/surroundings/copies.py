@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 class Copies:
     """The copies of one run; `enter` returns the tracer of an array."""
 
-    def __init__(self, wanted: set[int], arrays: set[int], enter: Callable[[Any], Any]) -> None:
+    def __init__(
+        self,
+        wanted: set[int],
+        arrays: set[int],
+        enter: Callable[[Any], Any],
+        builtins: dict[str, Any] | None = None,
+        is_users: Callable[[str], bool] = bool,
+    ) -> None:
         self._wanted = wanted
+        self._builtins = builtins
+        """The builtins of the copied functions of the user's modules, if not Python's own."""
+        self._is_users = is_users
         self._arrays = arrays
         self._enter = enter
         self._made: dict[int, Any] = {}
@@ -67,7 +77,9 @@ class Copies:
         elif isinstance(value, LIST):
             made.extend(map(self.of, value))
         elif isinstance(value, DICT):
+            own = dict(made)  # builtins of its own stay
             made.update((key, self.of(one)) for key, one in value.items())
+            made.update(own)
         else:
             for name, one in getattr(value, "__dict__", {}).items():
                 made.__dict__[name] = self.of(one)
@@ -81,6 +93,8 @@ class Copies:
         if id(scope) not in self._made:
             made = self._made[id(scope)] = self._empty(scope)
             self._unfilled.append(functools.partial(self._fill, made, scope))
+            if self._builtins is not None and self._is_users(scope.get("__name__") or ""):
+                made["__builtins__"] = self._builtins
         return cast("dict[str, Any]", self._made[id(scope)])
 
     def _function(self, function: FunctionType) -> FunctionType:
