@@ -111,10 +111,6 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
     return front + np.sum(special.xlogy(wide - 1.0, x), axis=0)
 
 
-def _dirichlet_mean(alpha: Any) -> Any:
-    return alpha / np.sum(alpha)
-
-
 def _dirichlet_variance(alpha: Any) -> Any:
     total = np.sum(alpha)
     return alpha * (total - alpha) / (total * total * (total + 1.0))
@@ -450,7 +446,7 @@ METHODS = [
     _moment("multivariate_normal.entropy", _normal_entropy, "mean cov"),
     *_rows("multivariate_t", _student, "x loc shape df"),
     *_rows("dirichlet", _dirichlet, "x alpha"),
-    _moment("dirichlet.mean", _dirichlet_mean, "alpha"),
+    _moment("dirichlet.mean", lambda alpha: alpha / np.sum(alpha), "alpha"),
     _moment("dirichlet.var", _dirichlet_variance, "alpha"),
     _moment("dirichlet.entropy", _dirichlet_entropy, "alpha"),
     *_rows("dirichlet_multinomial", _dirichlet_multinomial, "alpha", ("logpmf", "pmf")),
