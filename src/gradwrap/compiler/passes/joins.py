@@ -1,8 +1,9 @@
 """Joins of many parts: runs of neighbours are read at once.
 
 `np.stack` of a list that a loop has filled has one operand for each turn, `getitem(t, 0)`,
-`getitem(t, 1)`, and so on, where `t` is the stack of all turns. Such a run becomes one slice of
-`t`, a run of the same value becomes a broadcast view, and a run of frozen constants one constant.
+`getitem(t, 1)`, and so on, where `t` is the stack of all turns. So has `np.concatenate`. Such a run
+becomes one slice of `t`, a run of the same value becomes a broadcast view, and a run of frozen
+constants one constant.
 """
 
 from __future__ import annotations
@@ -65,20 +66,18 @@ def _is_join(step: Instr | Loop, program: Program) -> bool:
     """Tell if a step joins many values of one shape and dtype along the first axis."""
     if isinstance(step, Loop) or step.op not in (ARRAY, STACK, CONCATENATE) or step.kw:
         return False
-    leaves = step.args[0]
-    if step.op is not ARRAY and len(step.args) > 1:
+    parts, *options = step.args
+    if (options and step.op is not ARRAY) or not isinstance(parts, LIST) or len(parts) < FEWEST:
         return False
-    if not isinstance(leaves, LIST) or len(leaves) < FEWEST:
-        return False
+    leaves: list[Any] = [*parts]
     if any(type_of(leaf) is not Ref for leaf in leaves):
         return False
-    value, first = program.values[step.out], program.values[leaves[0].index]
-    is_new = step.op is not CONCATENATE
-    return (not is_new or first.shape == value.shape[1:]) and all(
-        program.values[leaf.index].shape == first.shape
-        and program.values[leaf.index].dtype == value.dtype
-        for leaf in leaves
-    )
+    value = program.values[step.out]
+    numbers: list[int] = [leaf.index for leaf in leaves]
+    operands = [program.values[number] for number in numbers]
+    shape = operands[0].shape
+    is_alike = all(one.shape == shape and one.dtype == value.dtype for one in operands)
+    return is_alike and (step.op is CONCATENATE or shape == value.shape[1:])
 
 
 class _Joins:
@@ -89,6 +88,8 @@ class _Joins:
         self._values: list[Value] = program.values
         self._defined = defined
         self._body: list[Instr | Loop] = []
+        self._shape: tuple[int, ...] = ()
+        """The shape of one part of the current join."""
 
     def rewritten(self, body: list[Instr | Loop]) -> list[Instr | Loop]:
         """Return a new body."""
@@ -102,7 +103,8 @@ class _Joins:
 
     def _joined(self, runs: Sequence[_Run], step: Instr) -> Instr:
         """Return the join of the parts; where it has no axis for them, it is reshaped."""
-        self._shape = self._values[step.args[0][0].index].shape
+        first: int = step.args[0][0].index
+        self._shape = self._values[first].shape
         parts = self._parts(runs, step)
         joined = Instr(
             np.concatenate, "concatenate", (parts,), (), step.out, views=False, line=step.line
