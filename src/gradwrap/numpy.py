@@ -20,9 +20,10 @@ array([9., 4., 2.])
 
 from __future__ import annotations
 
-import importlib as _importlib
 import re as _re
 import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
@@ -146,6 +147,10 @@ class _NdIter(metaclass=_NdIterType):
     __doc__ = _numpy.nditer.__doc__
 
 
+def _of_random(name: str) -> Any:
+    return getattr(_import_module("gradwrap.random"), name)
+
+
 _OURS: dict[str, Any] = {
     **_creation_functions(_numpy),
     **_joining(_numpy),
@@ -162,7 +167,7 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
     def __getattr__(name: str) -> Any:
         found = _OURS.get(name)
         if name == "random":  # NumPy, too, imports its module at first use
-            found = _importlib.import_module("gradwrap.random")
+            found = _import_module("gradwrap.random")
         if found is None:
             known = getattr(_numpy, name)
             found = _taking_lists(known)
@@ -171,6 +176,12 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
         globals()[name] = found  # from now on found at once
         return found
 
+
+# Without these, `import gradwrap.numpy.linalg` would load NumPy's file a second time.
+_random = _ModuleType(f"{__name__}.random")
+vars(_random)["__getattr__"] = _of_random
+_sys.modules.update({f"{__name__}.{name}": _OURS[name] for name in ("fft", "linalg")})
+_sys.modules[_random.__name__] = _random
 
 _drop_ins.append(_sys.modules[__name__])
 

@@ -309,6 +309,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
     """Return the globals of all code in the tracebacks of an error and its causes."""
     found: dict[int, Namespace] = {}
     while error is not None:
+        named = attributes_of(error).get("namespace")  # of a class whose code is not adapted
+        if named is not None:
+            found[id(named)] = named
         traceback = error.__traceback__
         while traceback is not None:
             namespace = traceback.tb_frame.f_globals

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.plain_values import objects
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import LIST, type_of
@@ -47,6 +48,8 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
         made = ours.array(holder)
         made[key] = value
         return made
+    if type_of(holder) is np.ndarray and holder.dtype.kind == "O" and getattr(value, "ndim", 0):
+        value = objects(value)
     holder[key] = value
     return None
 
