@@ -111,7 +111,7 @@ def _positional(count: int) -> Structure:
 
 
 class Call:
-    """One call of a layer, or of a derivative of it: a flat function and what it has recorded."""
+    """One call of a layer, or of its derivative: a flat function and its record."""
 
     __slots__ = ("before", "flat", "floating", "found", "layer", "needed", "pull")
 
@@ -268,6 +268,6 @@ LayerModule: Any = _LayerModule
 
 
 class _Name(str):
-    """The name of a parameter, in the place of its array."""
+    """The name of a parameter, which stands for its array."""
 
     __slots__ = ()
