@@ -167,7 +167,7 @@ class Entry:
         self.target.told.clear()
 
     def warn(self) -> None:
-        """Issue the warnings of this call; one that is an error leaves the entry as it is."""
+        """Issue the warnings of this call; a warning that raises leaves the entry unchanged."""
         while self._waiting:
             warn(self._waiting.pop(0))
 

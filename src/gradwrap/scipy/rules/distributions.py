@@ -455,7 +455,7 @@ def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _sample(x: Any, *_parameters: Any, **_options: Any) -> Any:
-    """Return the sample: the row of `rvs` is given what was drawn."""
+    """Return the sample, which the row of `rvs` gets as an argument."""
     return x
 
 
