@@ -1,8 +1,8 @@
-"""Try functions of public packages: `python -m benchmarks.wild [--sample fresh] [name ...]`.
+"""Try functions of public packages: `python -m benchmarks.wild [--sample fresh|unseen] [name ...]`.
 
-Without names all packages of a sample are tried (the extras `wild` and `wild-fresh`). `--write`
-enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost.
+Without names all packages of a sample are tried (the extras `wild`, `wild-fresh` and
+`wild-unseen`). `--write` enters the table in docs/existing-code.md; `--cost` measures what it costs
+that a package is adapted, and what gradients cost.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from .cost import cost_table
 from .fresh import FRESH
 from .functions import PACKAGES
 from .trying import REFUSED, RIGHT, Tried, tried, version
+from .unseen import UNSEEN
 
-SAMPLES = {"packages": PACKAGES, "fresh": FRESH}
+SAMPLES = {"packages": PACKAGES, "fresh": FRESH, "unseen": UNSEEN}
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 
 

@@ -20,9 +20,10 @@ array([9., 4., 2.])
 
 from __future__ import annotations
 
-import importlib as _importlib
 import re as _re
 import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: ICN001  np is what this module is imported as
@@ -58,6 +59,8 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         if self.signature is not None:
             return self._of_parts(xp, self.signature, list(arrays.values()))
         shape = _numpy.broadcast_shapes(*(a.shape for a in arrays.values()))
+        # NumPy makes arrays of objects of its arguments, whose memory order its result has
+        objects = [_numpy.empty_like(_one_array(a), bool) for a in arrays.values()]
         arrays = {k: _numpy.broadcast_to(a, shape) for k, a in arrays.items()}
 
         def call(index: Any) -> Any:
@@ -75,9 +78,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             _lay_out(made, like)
             return made
 
-        numbers = [a for a in arrays.values() if a.dtype != object]
-        operands = [*map(_one_array, numbers), None]
-        like = _numpy.nditer(operands, ["zerosize_ok"]).operands[-1]
+        like = _numpy.nditer([*objects, None], ["zerosize_ok"]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
         if results and isinstance(results[0], _TUPLE):
             columns = enumerate(zip(*results, strict=True))
@@ -105,7 +106,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
 
 
 def _values(xp: Any, value: Any) -> Any:
-    """Return an argument as an array; what is no number (None, a function) as an object in it."""
+    """Return an argument as an array; other objects (None, a function) become its element."""
     if _first_variable([value]) is None:
         plain: Any = _numpy.asarray(value)
         if plain.dtype.kind not in "biufc":
@@ -146,6 +147,10 @@ class _NdIter(metaclass=_NdIterType):
     __doc__ = _numpy.nditer.__doc__
 
 
+def _of_random(name: str) -> Any:
+    return getattr(_import_module("gradwrap.random"), name)
+
+
 _OURS: dict[str, Any] = {
     **_creation_functions(_numpy),
     **_joining(_numpy),
@@ -162,7 +167,7 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
     def __getattr__(name: str) -> Any:
         found = _OURS.get(name)
         if name == "random":  # NumPy, too, imports its module at first use
-            found = _importlib.import_module("gradwrap.random")
+            found = _import_module("gradwrap.random")
         if found is None:
             known = getattr(_numpy, name)
             found = _taking_lists(known)
@@ -171,6 +176,12 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
         globals()[name] = found  # from now on found at once
         return found
 
+
+# Without these, `import gradwrap.numpy.linalg` would load NumPy's file a second time.
+_random = _ModuleType(f"{__name__}.random")
+vars(_random)["__getattr__"] = _of_random
+_sys.modules.update({f"{__name__}.{name}": _OURS[name] for name in ("fft", "linalg")})
+_sys.modules[_random.__name__] = _random
 
 _drop_ins.append(_sys.modules[__name__])
 

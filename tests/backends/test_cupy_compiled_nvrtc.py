@@ -54,8 +54,6 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     **{name: case for name, case in PROGRAMS.items() if name not in NUMPYS},
     "chain": (gw.grad(chain), (LINE,)),
     "recurrence": (gw.grad(recurrence), (LINE,)),
-    "recurrence of matrices": (gw.grad(recurrence), (LINE.reshape(5, 6).T,)),
-    "recurrence of numbers": (gw.grad(recurrence), (LINE[0],)),
     "long chain": (
         gw.grad(partial(chains.chain, np, turns=10)),
         chains.data(np.random.default_rng(0), n=20_000),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.errors import CompileError, InPlaceError, NotAnArrayError
+from gradwrap.errors import BufferChangedError, CompileError, InPlaceError, NotAnArrayError
 
 pytestmark = pytest.mark.peers
 torch: Any = pytest.importorskip("torch")
@@ -185,6 +185,74 @@ def test_memory_is_not_written_to() -> None:
     for view in (x[::-1], np.broadcast_to(x, (2, 3)), x.astype(">f8")):
         assert np.array_equal(same(view), view)
         assert np.array_equal(gw.jax.operation(lambda x: x)(view), view)
+
+
+def slope_on_the_tape(f: Any, x: Any) -> Any:
+    variable = gw.wrap(x.copy(), requires_grad=True)
+    f(variable).backward()
+    return gw.unwrap(variable.grad)
+
+
+OVERWRITTEN: dict[str, tuple[int, Any]] = {
+    "grad": (1, lambda f, x: gw.grad(f)(x)),
+    "tape": (1, slope_on_the_tape),
+    "jvp": (1, lambda f, x: gw.jvp(f, (x,), (np.ones_like(x),))[1]),
+    "grad of grad": (2, lambda f, x: gw.grad(lambda x: np.sum(gw.grad(f)(x)))(x)),
+    "grad of jvp": (2, lambda f, x: gw.grad(lambda x: gw.jvp(f, (x,), (np.ones_like(x),))[1])(x)),
+    "hvp": (2, lambda f, x: gw.hvp(f, (x,), (np.ones_like(x),))[0]),
+}
+
+
+@pytest.mark.parametrize("size", [3, 2000, 100_000])
+@pytest.mark.parametrize("mode", OVERWRITTEN)
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_an_argument_that_is_overwritten_after_the_call(library: str, mode: str, size: int) -> None:
+    own = getattr(gw, library).operation(lambda x, c: (x**3 * c).sum())
+
+    def loss(x: Any) -> Any:
+        c = np.full(size, 2.0)
+        y = own(x, c)
+        c[:] = 0.0
+        return y
+
+    order, slope = OVERWRITTEN[mode]
+    x = np.linspace(0.5, 1.5, size)
+    exact = 6 * x**2 if order == 1 else 12 * x
+    expected = np.sum(exact) if mode == "jvp" else exact
+    copies = library == "jax" and mode not in ("grad of grad", "hvp")  # as JAX does
+    if size > 8192 and mode != "jvp" and not copies:
+        with pytest.raises(BufferChangedError, match=r"operation <lambda> saved.*overwritten"):
+            slope(loss, x)
+    else:
+        np.testing.assert_allclose(slope(loss, x), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("is_module", [False, True])
+def test_a_tensor_that_the_function_reads_is_overwritten_after_the_call(is_module: bool) -> None:
+    net = torch.nn.Linear(3, 1, bias=False).double()
+    weight = net.weight if is_module else torch.ones(1, 3, dtype=torch.float64)
+    own = gw.torch.operation(
+        (lambda x: net(x**3).sum()) if is_module else lambda x: (x**3 @ weight.T).sum()
+    )
+
+    def loss(x: Any, after: float) -> Any:
+        with torch.no_grad():
+            weight.fill_(1.0)
+        y = own(x)
+        if after != 1.0:
+            with torch.no_grad():
+                weight.fill_(after)
+        return y
+
+    def second(x: Any, after: float) -> Any:
+        return gw.grad(lambda x: np.sum(gw.grad(loss)(x, after)))(x)
+
+    np.testing.assert_allclose(gw.grad(loss)(X, 1.0), 3 * X**2, rtol=1e-12)
+    np.testing.assert_allclose(second(X, 1.0), 6 * X, rtol=1e-12)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        gw.grad(loss)(X, 0.0)
+    with pytest.raises(BufferChangedError, match=r"reads .*float64\[.*Fix: pass it as an argument"):
+        second(X, 0.0)
 
 
 def test_bad_input_is_refused_with_a_remedy() -> None:

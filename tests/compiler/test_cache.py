@@ -402,6 +402,35 @@ def test_the_variable_may_be_a_path_with_spaces_or_a_command_with_options(
     assert c_library.compiler().command[0] == real
 
 
+def test_the_package_ziglang_stands_in_for_a_missing_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package in this test hands its arguments to the system's compiler."""
+    real = shutil.which(c_library.compiler().command[0])
+    package, noted = tmp_path / "packages" / "ziglang", tmp_path / "noted"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(
+        "import pathlib, subprocess, sys\n"
+        "assert sys.argv[1] == 'cc'\n"
+        f"pathlib.Path({str(noted)!r}).write_text(' '.join(sys.argv))\n"
+        f"sys.exit(subprocess.call([{real!r}, *sys.argv[2:]]))\n"
+    )
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(c_library, "NAMES", ("no-such-compiler",))
+    with pytest.raises(Unsupported, match=r"pip install gradwrap\[c\]"):
+        c_library.compiler()
+    monkeypatch.syspath_prepend(str(package.parent))
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    assert c_library.compiler().command == (sys.executable, "-m", "ziglang", "cc")
+    function, compiled = fresh()
+    compiled(X)
+    np.testing.assert_allclose(compiled(X), function(X), rtol=1e-12)
+    assert "int kernel0" in compiled.source
+    assert "-shared" in noted.read_text()
+    assert "noseparate-code" not in noted.read_text()  # an option that its linker refuses
+
+
 def test_an_error_in_place_of_the_warning_leaves_the_numpy_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -965,7 +965,7 @@ def test_copies_and_pickles_of_adapted_objects(
         assert functools.reduce(package.np.add, [1.0, 2.0]) == 3.0
 
 
-def test_a_subclass_of_ndarray_holds_plain_values_alone(tmp_path: Path) -> None:
+def test_a_subclass_of_ndarray_without_methods(tmp_path: Path) -> None:
     package = written(
         tmp_path,
         """
@@ -979,8 +979,7 @@ def test_a_subclass_of_ndarray_holds_plain_values_alone(tmp_path: Path) -> None:
             return x * float(np.array([2.0]).view(Length)[0]) + np.asarray(x).view(np.ndarray)
         """,
     )
-    with pytest.raises(TrackedValueError, match=r"a Length, a subclass of numpy\.ndarray.*Fix: "):
-        gw.grad(weighted(gw.adapting(package.f)))(X)
+    np.testing.assert_allclose(gw.jacobian(gw.adapting(package.f))(X), np.eye(2))
     rows = gw.jacobian(gw.adapting(package.scaled))(X)
     np.testing.assert_allclose(rows, 3.0 * np.eye(2))
     assert type(package.f(X)) is package.Length

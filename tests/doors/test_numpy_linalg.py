@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +85,7 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("lstsq underdetermined", lambda a, b: ANY.lstsq(a, b)[:2], (A, V)),
     ("tensorinv", lambda x: ANY.tensorinv(x.reshape(3, 3, 1), ind=1), (S,)),
     ("tensorsolve", lambda x, b: ANY.tensorsolve(x.reshape(3, 1, 3), b), (S, V[:, None])),
+    ("tensorsolve of as many axes", ANY.tensorsolve, (S[:1, :1], V[:1, None])),
     (
         "tensorsolve axes",
         lambda x, b: ANY.tensorsolve(x.reshape(3, 3, 1), b, axes=(0,)),
@@ -195,3 +197,12 @@ def test_bad_input_has_the_librarys_error(
 ) -> None:
     with pytest.raises(error, match=text):
         function(gw.wrap(S, requires_grad=True))
+
+
+def test_submodules_of_the_drop_in_are_imported_by_name() -> None:
+    drop_in = importlib.import_module("gradwrap.numpy")
+    linalg = importlib.import_module("gradwrap.numpy.linalg")
+    assert linalg is drop_in.linalg
+    assert linalg.norm == np.linalg.norm
+    samplers = importlib.import_module("gradwrap.numpy.random")
+    assert samplers.default_rng is importlib.import_module("gradwrap.random").default_rng

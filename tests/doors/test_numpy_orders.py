@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,3 +84,26 @@ def test_an_order_that_numpy_does_not_know_is_refused(name: str) -> None:
         f(X, "Z")
     with pytest.raises(ValueError, match="order"):
         gw.vjp(fn(lambda x: f(x, "Z")), X)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_nanmedian_lies_in_memory_as_numpys(axes: tuple[int, ...], axis: int) -> None:
+    x = X.transpose(axes)
+    found: list[Any] = []
+
+    def f(v: Any) -> Any:
+        found.append(strides(NP.nanmedian(v, axis=axis)))
+        return v
+
+    gw.vjp(f, x)
+    assert found == [strides(NP.nanmedian(x, axis=axis))]
+
+
+def test_vectorize_of_a_broadcast_array_lies_in_memory_as_numpys() -> None:
+    x = np.array([0.3, -0.7])
+
+    def f(x: Any) -> Any:
+        return ANY.vectorize(fn(lambda t: t))(np.broadcast_to(x, (2, 2)))
+
+    assert gw.vjp(f, x)[0].strides == f(x).strides == (8, 16)

@@ -464,6 +464,60 @@ def test_what_a_function_saves_that_is_overwritten(mode: Any, n: int) -> None:
     check(lambda: mode(f)(np.ones(n)), expected, n)
 
 
+def with_rules(kind: str, factor: float) -> Any:
+    """Return `sum(x**3 * c) * factor`, of which `c` is kept for backward."""
+    if kind == "checkpoint":
+        return gw.checkpoint(fn(lambda x, c: np.sum(x**3 * c) * factor))
+    if kind == "custom_vjp":
+        f = gw.custom_vjp(fn(lambda x, c: np.sum(x**3 * c) * factor))
+        forward = fn(lambda x, c: (np.sum(x**3 * c) * factor, (x, c)))
+        f.defvjp(forward, fn(lambda kept, g: (g * 3 * kept[0] ** 2 * kept[1] * factor, None)))
+        return f
+    f = gw.custom_jvp(fn(lambda x, c: np.sum(x**3 * c) * factor))
+
+    def push(primals: Any, tangents: Any) -> Any:
+        (x, c), (t, _) = primals, tangents
+        return np.sum(x**3 * c) * factor, np.sum(3 * x**2 * c * t) * factor
+
+    f.defjvp(push)
+    return f
+
+
+def packed_gradient(f: Any) -> Any:
+    def gradient(x: Any) -> Any:
+        with gw.saved_tensors_hooks(fn(lambda a: a.copy()), fn(lambda a: a)):
+            return gw.grad(f)(x)
+
+    return gradient
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("kind", ["checkpoint", "custom_vjp", "custom_jvp"])
+def test_plain_arguments_of_functions_with_rules(kind: str, n: int) -> None:
+    call, x = with_rules(kind, 2.0), np.linspace(0.5, 1.5, n)
+    ones = np.ones(n)
+
+    def f(v: Any) -> Any:
+        c = np.full(n, 3.0)
+        y = call(v, c)
+        c[:] = 0.0
+        return y
+
+    twice = gw.grad(fn(lambda v: np.sum(gw.grad(f)(v))))
+    mixed = gw.grad(fn(lambda v: gw.jvp(f, (v,), (ones,))[1]))
+    slopes = (
+        (gw.grad(f), 18 * x**2),
+        (packed_gradient(f), 18 * x**2),
+        (twice, 36 * x),
+        (mixed, 36 * x),
+    )
+    for slope, expected in slopes:
+        try:
+            np.testing.assert_allclose(slope(x), expected, rtol=1e-12)
+        except BufferChangedError:  # where a rule has not read it before
+            assert n == LARGE
+
+
 # The error, and what it costs ---------------------------------------------------------------------
 
 

@@ -87,6 +87,14 @@ def test_a_tracked_number_is_no_key(transform: Any, key: Any) -> None:
         transform(f)
 
 
+def test_a_tracked_array_without_axes_is_no_key_either() -> None:
+    def f(x: Any) -> Any:
+        return x * 10 if x in {1.0, 2.0} else x  # NumPy: unhashable type
+
+    with pytest.raises(TypeError, match=r"Use as a key.*Fix: "):
+        gw.grad(f)(np.array(1.0))
+
+
 def test_the_remedies_for_keys() -> None:
     def by_item(x: Any) -> Any:
         return x[0] * 10 if x[0].item() in {1.0, 2.0} else x[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NonDifferentiableInputError, NoRuleError
 
 X = np.array([0.5, 1.5])
 
@@ -57,6 +57,63 @@ def test_complex_steps_are_exact_to_rounding() -> None:
 
     f = gw.numerical(function, method="complex")
     assert gw.grad(f)(0.7) == pytest.approx(math.exp(0.7) * 1.7, rel=1e-15)
+
+
+def reversed_slope(f: Any, x: Any) -> Any:
+    return gw.grad(f)(x)
+
+
+def taped_slope(f: Any, x: Any) -> Any:
+    variable = gw.wrap(x.copy(), requires_grad=True)
+    f(variable).backward()
+    return gw.unwrap(variable.grad)
+
+
+@pytest.mark.parametrize("slope", [reversed_slope, taped_slope])
+@pytest.mark.parametrize("size", [5, 20_000])
+def test_an_argument_that_is_overwritten_after_the_call(slope: Any, size: int) -> None:
+    def function(x: Any, c: Any) -> Any:
+        return np.sum(x**2) * np.mean(c)
+
+    scaled: Any = gw.numerical(function)
+
+    def loss(x: Any) -> Any:
+        c = np.full(size, 2.0)
+        y = scaled(x, c)
+        c[:] = 0.0
+        return y
+
+    assert np.allclose(slope(loss, X), 4 * X, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["central", "complex"])
+def test_arguments_and_derivatives_keep_their_dtypes(method: Any) -> None:
+    seen: set[Any] = set()
+
+    def function(x: Any, z: Any, c: Any) -> Any:
+        seen.add((x.dtype.itemsize, z.dtype.itemsize, c.dtype))
+        return np.sum(x * c) * z**2, x * 2, np.float32(1.0) * z[0]
+
+    f: Any = gw.numerical(function, method=method)
+    x, z, c = np.array([1, 2], np.float32), np.array([3.0]), np.array([1, 1], np.float32)
+    g, h = gw.grad(lambda x, z: f(x, z, c)[0][0], argnums=(0, 1))(x, z)
+    assert (g.dtype, h.dtype) == (np.float32, np.float64)
+    assert np.allclose(g, 9.0, rtol=1e-4)
+    assert np.allclose(h, 18.0, rtol=1e-9)
+    outs, tangents = gw.jvp(lambda x, z: f(x, z, c), (x, z), (x, z))
+    wanted = [np.float64, np.float32, np.float64]
+    assert [out.dtype for out in outs] == wanted
+    assert [tangent.dtype for tangent in tangents] == wanted
+    widths = {(4, 8), (8, 16)} if method == "complex" else {(4, 8)}
+    assert seen == {(*width, np.dtype(np.float32)) for width in widths}
+
+
+def test_a_complex_argument_is_refused() -> None:
+    f: Any = gw.numerical(abs)
+    with pytest.raises(
+        NonDifferentiableInputError, match=r"at real numbers.*Fix: give it the real"
+    ):
+        gw.grad(f)(1.0 + 2.0j)
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,18 @@ import numpy as np
 import pytest
 
 import gradwrap
+import gradwrap.numpy
 import gradwrap.random as ours
 import gradwrap.scipy as scipys
 from gradwrap.errors import CompileWarning, NoRuleError, TrackedValueError
 from gradwrap.random.distributions import ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 stats: Any = importlib.import_module("scipy.stats")
 gw: Any = gradwrap  # called in every way
+gnp: Any = gradwrap.numpy
 rng: Any = ours.default_rng
 MATRIX = np.array([[2.0, 0.3], [0.3, 1.0]])
 PARAMETERS: dict[str, tuple[Any, ...]] = {
@@ -389,6 +391,41 @@ def test_vmap_moves_elements_of_each_example_and_draws_counts() -> None:
     np.testing.assert_array_equal(found, counts)
 
 
+SEEDED: dict[str, Callable[[Any], Any]] = {
+    "normal": lambda x: gnp.random.default_rng(0).normal(x),
+    "permutation": lambda x: gnp.random.default_rng(0).permutation(x),
+    "older": lambda x: gnp.random.RandomState(3).permutation(x),
+    "seed": lambda x: (gnp.random.seed(3), gnp.random.permutation(x) * gnp.random.normal(x))[1],
+    "inner": lambda x: gw.vmap(lambda y: gnp.random.default_rng(0).normal(x[0] + y))(x),
+}
+
+
+@pytest.mark.parametrize("drawn", SEEDED.values(), ids=SEEDED)
+def test_each_example_begins_with_a_seed_of_the_mapped_function(drawn: Any) -> None:
+    wanted = [gw.vjp(drawn, row)[0] for row in X]
+    np.testing.assert_array_equal(gw.vmap(drawn)(X), wanted)
+    loss = lambda x: np.sum(drawn(x) * np.arange(1.0, 1.0 + x.shape[0]))
+    np.testing.assert_allclose(gw.vmap(gw.grad(loss))(X), [gw.grad(loss)(row) for row in X])
+
+
+def test_a_shuffle_in_place_begins_with_the_seed() -> None:
+    def shuffled(x: Any) -> Any:
+        y = x * 1.0
+        gnp.random.default_rng(0).shuffle(y)
+        return y
+
+    np.testing.assert_array_equal(gw.vmap(shuffled)(X), [gw.vjp(shuffled, row)[0] for row in X])
+
+
+def test_examples_that_drew_different_amounts_are_told_apart() -> None:
+    def twice(a: Any) -> Any:
+        own = gnp.random.default_rng(4)
+        return np.sum(own.gamma(a, size=20)) + own.normal(a)
+
+    with pytest.raises(gw.errors.TrackedValueError, match=r"cannot draw again.*Fix: "):
+        gw.vmap(twice)(np.linspace(0.3, 3.0, 8))
+
+
 def test_what_no_example_changes_is_drawn_once() -> None:
     found = gw.vmap(with_generator(lambda g, x: x + g.normal(size=2)))(np.zeros(3))
     wanted = np.random.default_rng(1).normal(size=2)
@@ -547,6 +584,75 @@ def test_samples_of_scipy(name: str) -> None:
         value, found = gw.jvp(sample, given, tangents)
         np.testing.assert_array_equal(value, x)
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+COV = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+
+def own_student(g: Any, loc: Any, shape: Any, df: Any, size: int) -> Any:
+    spread = g.chisquare(df, size) / df
+    return loc + g.multivariate_normal(np.zeros(2), shape, size) / np.sqrt(spread)[:, None]
+
+
+MULTIVARIATE: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "multivariate_normal": (
+        lambda g, mean, cov, size: g.multivariate_normal(mean, cov, size),
+        (np.array([1.0, 2.0]), COV),
+    ),
+    "dirichlet": (lambda g, a, size: g.dirichlet(a, size), (np.array([0.5, 2.0, 3.0]),)),
+    "multivariate_t": (own_student, (np.array([1.0, 2.0]), COV, 3.5)),
+}
+
+
+@pytest.mark.parametrize("seed", [lambda: 3, lambda: np.random.default_rng(3)])
+@pytest.mark.parametrize("name", MULTIVARIATE)
+def test_multivariate_samples_of_scipy(name: str, seed: Any) -> None:
+    own, given = MULTIVARIATE[name]
+    first, others = next(iter(given)), given[1:]
+    plain, scipys_own = getattr(stats, name), getattr(scipys.stats, name)
+
+    def sample(*p: Any) -> Any:
+        return scipys_own.rvs(*p, size=4, random_state=seed())
+
+    def frozen(*p: Any) -> Any:
+        return scipys_own(*p).rvs(4, random_state=seed())
+
+    def wanted(*p: Any) -> Any:
+        g = gw.random.RandomState(3) if isinstance(seed(), int) else rng(3)
+        return own(g, *p, 4)
+
+    x = plain.rvs(*given, size=4, random_state=seed())
+    tangents = [np.sin(np.arange(np.size(p)) + 1.0).reshape(np.shape(p)) for p in given]
+    if len(given) > 1:
+        tangents[1] = tangents[1] + tangents[1].T
+    for function in (sample, frozen):
+        value, moved = gw.jvp(function, given, tangents)
+        np.testing.assert_array_equal(value, x)
+        np.testing.assert_allclose(moved, gw.jvp(wanted, given, tangents)[1], rtol=1e-12)
+    seeded = gw.value_and_grad(lambda p: np.sum(scipys_own(p, *others, seed=seed()).rvs(2)))
+    assert seeded(first)[0] == np.sum(plain(*given, seed=seed()).rvs(2))
+    single = gw.value_and_grad(lambda p: np.sum(scipys_own.rvs(p, *others, random_state=7)))
+    assert single(first)[0] == np.sum(plain.rvs(*given, random_state=7))
+
+
+def test_multivariate_samples_in_adapted_code_and_of_a_covariance_object() -> None:
+    def draws(mean: Any, cov: Any) -> Any:
+        return np.sum(stats.multivariate_normal.rvs(mean, cov, random_state=5) ** 2)
+
+    mean = np.array([1.0, 2.0])
+    value, (slope, _) = gw.value_and_grad(gw.adapting(draws), (0, 1))(mean, COV)
+    assert value == draws(mean, COV)
+    np.testing.assert_allclose(
+        slope, 2 * stats.multivariate_normal.rvs(mean, COV, random_state=5), rtol=1e-12
+    )
+    made = stats.Covariance.from_diagonal([1.0, 4.0])
+    drawn = scipys.stats.multivariate_normal
+    found = gw.grad(lambda m: np.sum(drawn.rvs(m, made, random_state=5) ** 2))(mean)
+    np.testing.assert_allclose(
+        found, 2 * stats.multivariate_normal.rvs(mean, made, random_state=5)[0], rtol=1e-12
+    )
+    with pytest.raises(NoRuleError, match=r"stats\.wishart\.rvs has no derivative"):
+        gw.grad(lambda c: np.sum(scipys.stats.wishart.rvs(3, c, random_state=1)))(COV)
 
 
 def test_samples_of_scipy_that_have_no_derivative() -> None:

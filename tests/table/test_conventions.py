@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.scipy.linalg
 from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+sl: Any = gradwrap.scipy.linalg
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 INF, NAN = np.inf, np.nan
 W3 = np.array([1.0, 2.0, 3.0])
@@ -287,6 +289,49 @@ def test_det_of_a_singular_matrix_has_the_adjugate() -> None:
 
 def test_det_of_zeros_has_gradient_zero() -> None:
     np.testing.assert_array_equal(gw.grad(np.linalg.det)(np.zeros((3, 3))), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("factor", [np.zeros((3, 3)), np.ones((3, 2)), np.ones((2, 3))])
+@pytest.mark.parametrize("qr", [ANY.linalg.qr, sl.qr])
+def test_qr_of_dependent_columns_is_nan_with_a_warning(qr: Any, factor: Any) -> None:
+    with pytest.warns(gw.errors.DegeneracyWarning, match=r"qr: columns .* dependent.*Fix: "):
+        gradient = gw.grad(fn(lambda x: np.sum(qr(x)[1])))(factor)
+    assert np.isnan(gradient[:, :2]).all()
+    with pytest.warns(gw.errors.DegeneracyWarning):
+        tangent = gw.jvp(fn(lambda x: qr(x)[1]), (factor,), (np.eye(*factor.shape),))[1]
+    assert np.isnan(tangent).any()
+
+
+def test_qr_of_dependent_columns_has_the_derivative_of_the_first_ones() -> None:
+    stack = np.stack([np.ones((3, 3)), np.eye(3) + 0.1])
+    first = fn(lambda x: np.sum(np.linalg.qr(x)[1][..., 0, 0]))
+    wanted = -stack / np.sqrt(np.sum(stack[..., :1] ** 2, axis=-2, keepdims=True))
+    wanted[..., 1:] = 0.0
+    np.testing.assert_allclose(gw.grad(first)(stack), wanted, rtol=1e-14)
+    with pytest.warns(gw.errors.DegeneracyWarning):
+        whole = gw.grad(fn(lambda x: np.sum(np.linalg.qr(x)[1])))(stack)
+    assert np.isnan(whole[0]).all()
+    alone = gw.grad(fn(lambda x: np.sum(np.linalg.qr(x)[1])))(stack[1])
+    np.testing.assert_allclose(whole[1], alone, rtol=1e-13)
+
+
+def test_hessenberg_of_a_column_of_zeros_is_nan_with_a_warning() -> None:
+    with pytest.warns(gw.errors.DegeneracyWarning, match="hessenberg"):
+        gradient = gw.grad(fn(lambda x: np.sum(sl.hessenberg(x))))(np.eye(3))
+    assert np.isnan(gradient).all()
+
+
+def test_hessenberg_of_such_a_matrix_has_the_derivative_among_such_matrices() -> None:
+    x, t = np.triu(np.arange(1.0, 17.0).reshape(4, 4), -1), np.triu(np.ones((4, 4)), -1)
+    for turned in (x, x * (1 + 0.5j)):
+        found = gw.jvp(fn(lambda x: sl.hessenberg(x, calc_q=True)), (turned,), (t + 0 * turned,))
+        if turned.dtype.kind == "f":
+            np.testing.assert_array_equal(found[1][0], t)
+            np.testing.assert_array_equal(np.triu(found[1][1]), np.zeros((4, 4)))
+        step = 1e-6 * t
+        after, before = (sl.hessenberg(turned + s, calc_q=True) for s in (step, -step))
+        for slope, one, other in zip(found[1], after, before, strict=True):
+            np.testing.assert_allclose(slope, (one - other) / 2e-6, atol=1e-8)
 
 
 def test_slogdet_of_a_singular_matrix_has_an_infinite_gradient() -> None:

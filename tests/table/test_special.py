@@ -16,6 +16,7 @@ import pytest
 from scipy import special
 
 import gradwrap as gw
+import gradwrap.scipy.special
 from gradwrap.core.library.namespace import composites
 from gradwrap.core.table.registry import find_op, ops
 from gradwrap.errors import NoRuleError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 XP: Any = gw.wrap_namespace(np)  # with the names that its type omits
+scipys: Any = gradwrap.scipy.special
 X = np.array([0.3, 0.9, 1.7])
 
 
@@ -385,3 +387,76 @@ def test_the_confluent_function_has_slopes_where_a_factor_of_its_series_is_zero(
     found = [gw.grad(function, i)(a, b) for i in (0, 1)]
     found += [gw.grad(gw.grad(function, 0), i)(a, b) for i in (0, 1)]
     np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-9)
+
+
+# Sums of exponentials, in double precision, where one of them hides the others --------------------
+
+SUMS: list[tuple[list[float], list[float] | None]] = [
+    ([0.0, -37.0], None),
+    ([0.0, -80.0, -300.0], None),
+    ([1.0, 1.0, -50.0], None),
+    ([3.0, -2.0, -40.0, 2.9], [0.5, 2.0, 1e-5, 0.1]),
+    ([1000.0, 0.0, -60.0], [0.0, 1.0, 2.0]),  # SciPy leaves out what has no weight
+]
+
+
+def of_scipy(x: Any, **options: Any) -> Any:
+    return scipys.logsumexp(x, **options)
+
+
+def of_the_namespace(x: Any, **options: Any) -> Any:
+    return XP.special.logsumexp(x, **options)
+
+
+def curvature(x: Any, b: Any) -> tuple[Any, Any]:
+    """Return the gradient and the Hessian of logsumexp, without a difference of like numbers."""
+    terms = b * np.exp(x - np.max(x[b != 0]), where=b != 0, out=np.zeros(len(x)))
+    p = terms / np.sum(terms)
+    others = [np.sum(np.delete(p, i)) for i in range(len(p))]
+    return p, np.diag(p * others) - np.outer(p, p) * (1.0 - np.eye(len(p)))
+
+
+@pytest.mark.parametrize(("x", "b"), SUMS)
+@pytest.mark.parametrize("function", [of_scipy, of_the_namespace])
+def test_second_derivatives_of_logsumexp_are_precise_in_the_tail(
+    function: Any, x: list[float], b: list[float] | None
+) -> None:
+    point, weights = np.array(x), np.ones(len(x)) if b is None else np.array(b)
+    options = {} if b is None else {"b": weights}
+    f = fn(lambda x: function(x, **options))
+    slopes, second = curvature(point, weights)
+    value = special.logsumexp(point, **options)
+    np.testing.assert_allclose(gw.vjp(f, point)[0], value, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(gw.grad(f)(point), slopes, rtol=1e-13)
+    for hessian in (gw.hessian(f), gw.jacfwd(gw.jacfwd(f)), gw.jacrev(gw.jacfwd(f))):
+        np.testing.assert_allclose(hessian(point), second, rtol=1e-12)
+    by_rows = fn(lambda x: np.sum(function(x, axis=1, keepdims=True, **options)))
+    found = gw.hessian(by_rows)(np.stack([point, point - 1.0]))
+    np.testing.assert_allclose(found[0, :, 0], second, rtol=1e-12)
+    compiled = gw.compile(gw.hessian(f))
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(point), second, rtol=1e-12)
+
+
+def test_first_derivatives_of_softmax_are_precise_in_the_tail() -> None:
+    x = np.array([0.0, -45.0])
+    _, second = curvature(x, np.ones(2))
+    for of in (scipys, XP.special):
+        np.testing.assert_allclose(gw.jacrev(of.softmax)(x), second, rtol=1e-13)
+        slopes = gw.jacrev(of.log_softmax)(x)[0]
+        np.testing.assert_allclose(slopes, [second[0, 0], -second[0, 0]], rtol=1e-13)
+
+
+@pytest.mark.parametrize("function", [of_scipy, of_the_namespace])
+def test_logsumexp_of_complex_numbers(function: Any) -> None:
+    z, t = np.array([0.3 + 0.2j, -40 - 1j, -0.5 + 2j]), np.array([0.1 + 0.3j, -0.2j, 0.5 - 0.2j])
+    share = np.exp(z) / np.sum(np.exp(z))
+    value, tangent = gw.jvp(function, (z,), (t,))
+    np.testing.assert_allclose(value, special.logsumexp(z), rtol=1e-14)
+    np.testing.assert_allclose(tangent, np.sum(share * t), rtol=1e-14)
+    np.testing.assert_allclose(gw.vjp(function, z)[1](1 + 2j)[0], np.conj(share) * (1 + 2j))
+    signed = fn(lambda z: function(z, return_sign=True))
+    slopes = gw.jvp(signed, (z,), (t,))[1]
+    ahead, behind = (special.logsumexp(z + h * t, return_sign=True) for h in (1e-6, -1e-6))
+    for slope, one, other in zip(slopes, ahead, behind, strict=True):
+        np.testing.assert_allclose(slope, (one - other) / 2e-6, atol=1e-9)

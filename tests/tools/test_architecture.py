@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
     ),
     "compiler": (
         *({"cache"}, {"ir"}, {"tracing"}, {"passes"}, {"rolling"}, {"pipeline"}, {"engines"}),
-        *({"calls"}, {"__main__"}),
+        *({"extrapolating"}, {"calls"}, {"__main__"}),
     ),
 }
 """The same within three packages."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import sys
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.modules import (
@@ -35,9 +34,10 @@ from gradwrap.core.observing.callers import (
     latest_refusal,
     noted,
 )
-from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+from gradwrap.transforms.derived import derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -99,7 +99,7 @@ def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
     runs = _Runs(fun, compiled)
 
-    @functools.wraps(fun)
+    @derived(fun, adapting, compiled=compiled)
     def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not is_recorded([args, kwargs]):
             return fun(*args, **kwargs)
@@ -309,6 +309,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
     """Return the globals of all code in the tracebacks of an error and its causes."""
     found: dict[int, Namespace] = {}
     while error is not None:
+        named = attributes_of(error).get("namespace")  # of a class whose code is not adapted
+        if named is not None:
+            found[id(named)] = named
         traceback = error.__traceback__
         while traceback is not None:
             namespace = traceback.tb_frame.f_globals
@@ -342,16 +345,7 @@ def _mentioned(function: Any) -> Iterator[Any]:
         if inner is not None:
             yield from _mentioned(inner)
     if type_of(function) is FunctionType:
-        for cell in function.__closure__ or ():
-            with contextlib.suppress(ValueError):  # of a name that has no value yet
-                yield cell.cell_contents
-        names = _names_in(function.__code__)
-        yield from (function.__globals__[name] for name in names & function.__globals__.keys())
-
-
-def _names_in(code: CodeType) -> set[str]:
-    inner = (_names_in(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
+        yield from named_by(function)
 
 
 def _place_of(error: BaseException) -> str:

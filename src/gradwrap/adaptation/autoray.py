@@ -10,8 +10,14 @@ known_as: list[str] = ["gradwrap"]
 
 
 def enter_autoray(module: Any) -> None:
-    """Let autoray find the functions of `gradwrap.numpy` for variables."""
-    module.autoray._MODULE_ALIASES["gradwrap"] = "gradwrap.numpy"
+    """Let autoray find the functions of `gradwrap.numpy` for variables, as it calls NumPy's."""
+    tables = module.autoray
+    tables._MODULE_ALIASES["gradwrap.scipy"] = "gradwrap.scipy"  # it takes the first that fits
+    tables._MODULE_ALIASES["gradwrap"] = "gradwrap.numpy"
+    tables._FUNCS["gradwrap", "complex"] = tables._FUNCS["numpy", "complex"]
+    for table, prefix in (tables._CUSTOM_WRAPPERS, ""), (tables._SUBMODULE_ALIASES, "gradwrap."):
+        own = {name: found for (library, name), found in table.items() if library == "numpy"}
+        table.update((("gradwrap", name), prefix + x if prefix else x) for name, x in own.items())
     _name(module)
 
 

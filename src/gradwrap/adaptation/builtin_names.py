@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap import random
-from gradwrap.adaptation.plain_values import PLAIN, kind_of
+from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, unheld
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -90,6 +90,9 @@ class StandIn(type):
     def __repr__(cls) -> str:
         return repr(cls.stands_for)
 
+    def __getitem__(cls, item: Any) -> Any:
+        return cls.stands_for[item]
+
     def __or__(cls, other: Any) -> Any:
         return cls.stands_for | real(other)
 
@@ -125,17 +128,21 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
     if definition:
         bases, *rest = definition
         return type(value, tuple(map(real, bases)), *rest, **options)
+    if _isinstance(value, Holder):
+        return value.__class__
     kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
     return _STANDING.get(id(kind), kind)
 
 
 def _float(_: Any, value: Any = 0.0, /) -> Any:
+    value = unheld(value)
     if type_of(value) in PLAIN or not is_recorded(value):
         return float(value)
     return _single(value, float).real
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
+    real, imag = unheld(real), unheld(imag)
     if is_recorded(real) or is_recorded(imag):
         return _single(real, complex) + 1j * _single(imag, complex)
     return complex(real, imag) if imag != 0 else complex(real)
@@ -157,6 +164,7 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
     """Make a stand-in for `np.float64` or `np.complex128` that also takes arrays."""
 
     def make(cls: Any, value: Any = 0, /) -> Any:
+        value = unheld(value)
         if type_of(value) in PLAIN or not is_recorded(value):
             return kind(value)
         if _isinstance(value, SEQUENCE):

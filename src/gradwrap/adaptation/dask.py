@@ -7,13 +7,12 @@ its arguments, or to find what they depend on.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import named_by, type_of
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
@@ -55,8 +54,8 @@ def enter_tokens(module: Any) -> None:
 
 def _check(value: Any, what: str) -> None:
     if type_of(value) is FunctionType:
-        for held in _held(value):
-            inside = _held(held) if type_of(held) is FunctionType else [held]
+        for held in named_by(value):
+            inside = named_by(held) if type_of(held) is FunctionType else [held]
             if any(isinstance(one, AnyWrapper) and is_recorded(one) for one in inside):
                 raise TrackedValueError(
                     f"{what}, {value.__qualname__}, uses a tracked value that is not among its "
@@ -70,16 +69,3 @@ def _check(value: Any, what: str) -> None:
             "map_blocks(f, x, w) differentiates f on the workers; or .detach() the value if its "
             "gradient is not wanted."
         )
-
-
-def _held(function: Any) -> list[Any]:
-    """Return the objects that a function encloses, and the globals that it names."""
-    found = [
-        function.__globals__[name]
-        for name in function.__code__.co_names
-        if name in function.__globals__
-    ]
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # it is empty
-            found.append(cell.cell_contents)
-    return found

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.plain_values import are_plain, standing_in
+from gradwrap.adaptation.plain_values import HOLDERS, are_plain, standing_in, unheld
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """Return the function that answers calls with variables."""
     if name in OF_VALUES:
-        original = getattr(module, name)
-        return lambda *args, **options: original(*map(native, args), **options)
+        return _of_values(getattr(module, name), getattr(np, name, None))
     if name in SPECIAL:
         return functools.partial(_special, SPECIAL[name])
     if name in OWN:
@@ -134,15 +134,33 @@ def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
     return getattr(np, ELEMENTWISE[name]) if name in ELEMENTWISE else None
 
 
+def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
+    """Return a function of the numbers; in a trace, NumPy's, so that the answer is a branch."""
+
+    def of_values(*args: Any, **options: Any) -> Any:
+        if is_traced() and isinstance(of_arrays, np.ufunc) and original.__name__.startswith("is"):
+            return bool(of_arrays(*map(native, args)))
+        return original(*map(native, args), **options)
+
+    return of_values
+
+
 def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callable[..., Any]:
     convert = _as_complex if path.startswith("cmath.") else _as_scalar
 
     def of_variables(*args: Any, **options: Any) -> Any:
-        _check(original, args, options)
-        return tracked(*map(convert, args), **options)
+        args = unheld(args)
+        if not is_traced():
+            _check(original, args, options)
+            return tracked(*map(convert, args), **options)
+        found = tracked(*map(convert, args), **options)
+        is_one = isinstance(found, AnyWrapper) and next(batched_parts(found), None) is None
+        if is_one and not np.isfinite(native(found)):
+            _check(original, args, options)  # where the program runs, this is a branch of it
+        return found
 
     def one(x: Any, /) -> Any:
-        if type(x) is float or not isinstance(x, AnyWrapper):
+        if type(x) is float or not isinstance(x, HOLDERS):
             return original(x)
         return of_variables(x)
 
@@ -161,7 +179,7 @@ def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Call
         lists = [values if hasattr(values, "__len__") else list(values) for values in iterables]
         if are_plain(lists, options):
             return original(*lists, **options)
-        lists = [list(values) for values in lists]
+        lists = [unheld(list(values)) for values in lists]
         _check(original, lists, options)
         return tracked(*lists, **options)
 

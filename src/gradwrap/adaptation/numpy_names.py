@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.plain_values import are_plain, kind_of, standing_in
+from gradwrap.adaptation.plain_values import (
+    Holder,
+    are_plain,
+    kind_of,
+    objects,
+    of_objects,
+    standing_in,
+    unheld,
+)
 from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
@@ -87,15 +95,32 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
             except (TypeError, ValueError):  # a variable refuses to be converted
                 if are_plain(args, options):
                     raise
-        return tracked(*args, **options)
+        if are_plain(args, options):
+            return tracked(*args, **options)
+        return _like_given(original, tracked(*unheld(args), **unheld(options)), args, options)
 
     return stand_in
+
+
+def _like_given(original: Any, made: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Make an array an instance of the class of a given instance, where NumPy would."""
+    given: Any = args[0] if args else None
+    keeps = original is np.asanyarray or original.__name__.endswith("_like")
+    if not issubclass(type_of(given), Holder) or not options.get("subok", keeps):
+        return made
+    return given if made is unheld(given) else given.__array_wrap__(made, None)
 
 
 def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     """Make a converting function return arrays, as NumPy's does, even for scalars."""
 
     def converted(*args: Any, **options: Any) -> Any:
+        given: Any = args[0] if args else None
+        kind = args[1] if len(args) > 1 else options.get("dtype")
+        if kind is not None and np.dtype(kind) == object:
+            return objects(given)
+        if kind is not None and of_objects(given):
+            return convert(given.tolist(), *args[1:], **options)
         try:
             made = convert(*args, **options)
         except ValueError:  # its `__array__` gave a variable
@@ -116,7 +141,7 @@ def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., A
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return original(*args, **options)
-        return tracked(*args, **options)
+        return tracked(*unheld(args), **unheld(options))
 
     return stand_in
 
@@ -131,7 +156,7 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
             return original(*args, **options)
         except (TrackedValueError, BatchedValueError):
             noted.set(before)
-            return tracked(*args, **options)
+            return tracked(*unheld(args), **unheld(options))
 
     return stand_in
 

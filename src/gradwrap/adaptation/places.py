@@ -27,6 +27,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.rewriting import rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
+from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
 from gradwrap.core.observing.code import package_of
 from gradwrap.core.values.dynamic import (
@@ -83,7 +84,9 @@ class Place(NamedTuple):
 
     def write(self, value: Any) -> None:
         """Store a value there; `ABSENT` removes it."""
-        if not self.is_item:
+        if not self.is_item and value is ABSENT:
+            delattr(self.holder, self.name)
+        elif not self.is_item:
             setattr(self.holder, self.name, value)
         elif value is ABSENT:
             del self.holder[self.name]
@@ -299,6 +302,9 @@ class _Search:
         yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:
+        new = constructor(kind)
+        if new is not None:
+            yield Change(Place(kind, "__new__"), vars(kind).get("__new__", ABSENT), new)
         for name, value in list(kind.__dict__.items()):
             stand_in = stand_in_of(value)
             if stand_in is not None and not isinstance(kind, enum.EnumMeta):

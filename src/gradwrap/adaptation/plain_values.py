@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
+from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Holder:
+    """The base of instances of other classes that hold a variable."""
+
+    _gradwrap_array: Any
+
+    __array_wrap__: Any
+
+    def gradwrap_array(self) -> Any:
+        """Return the variable."""
+        return self._gradwrap_array
+
+
+HOLDERS = (AnyWrapper, Holder)
 PLAIN: set[type[Any]] = {
     *(int, float, complex, bool, str, bytes, type, slice, range, type(None), type(Ellipsis)),
     *(np.ndarray, np.float64, np.float32, np.complex128, np.int64, np.intp, np.bool_),
@@ -27,7 +44,7 @@ def is_plain(values: Iterable[Any]) -> bool:
     if are_plain_types(map(type, values)):
         return True
     for value in values:
-        if isinstance(value, AnyWrapper):
+        if isinstance(value, HOLDERS):
             return False
         if isinstance(value, SEQUENCE):
             if not is_plain(value):
@@ -42,9 +59,49 @@ def are_plain(args: Iterable[Any], options: dict[str, Any]) -> bool:
     return is_plain(args) and (not options or is_plain(options.values()))
 
 
+def unheld(value: Any) -> Any:
+    """Return the variable that an instance of another class holds, also in containers."""
+    if isinstance(value, Holder):
+        return value.gradwrap_array()
+    if type_of(value) in SEQUENCE:
+        parts = [unheld(part) for part in value]
+        is_same = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if is_same else type_of(value)(parts)
+    if type_of(value) is DICT:
+        return {key: unheld(part) for key, part in value.items()}
+    return value
+
+
+def objects(values: Any) -> Any:
+    """Return an array of Python objects from nested lists and arrays, as NumPy does."""
+    nested = _nested(values)
+    made = np.empty(np.array(_empty(nested), dtype=object).shape, dtype=object)
+    for place in np.ndindex(made.shape):
+        made[place] = functools.reduce(operator.getitem, place, nested)
+    return made
+
+
+def _nested(value: Any) -> Any:
+    if isinstance(value, (AnyWrapper, np.ndarray)):
+        return [_nested(part) for part in value] if value.ndim else value[()]
+    return list(map(_nested, value)) if isinstance(value, SEQUENCE) else value
+
+
+def _empty(nested: Any) -> Any:
+    """Replace all objects in nested lists by None."""
+    return list(map(_empty, nested)) if type_of(nested) is LIST else None
+
+
+def of_objects(value: Any) -> bool:
+    """Tell if a value is a plain array of Python objects, among which are variables."""
+    is_objects = type_of(value) is np.ndarray and value.dtype.kind == "O"
+    return is_objects and any(isinstance(part, HOLDERS) for part in value.flat)
+
+
 def kind_of(variable: Any) -> type[Any]:
     """Return the type of the array or scalar that a variable stands for."""
     data = innermost(variable)
+    data = backend_of(data).concrete(data)
     if next(batched_parts(variable), None) is not None and not variable.shape:
         scalar: type[Any] = data.dtype.type
         return scalar

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
-from gradwrap.adaptation.storing import Stores
+from gradwrap.adaptation.storing import SYMBOLS, Stores
+from gradwrap.adaptation.subclasses import held, new_instance
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ours: Any = drop_in
-METHODS = frozenset({"__array__", "astype", "copy", "dot", "ndarray"})
+METHODS = frozenset({"__array__", "__new__", "astype", "copy", "dot", "ndarray"})
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
@@ -39,10 +41,14 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
-        if is_differentiating() and owner.dtype.kind in "fc":
-            return getattr(ours.array(owner), name)(*args, **options)
+        is_of_objects = name == "astype" and of_objects(owner)
+        if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
+            array = ours.array(owner.tolist() if is_of_objects else owner)
+            return getattr(array, name)(*args, **options)
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
+    elif name == "__new__" and is_differentiating():
+        return made_in(getattr(owner, name), *args, **options)
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)
@@ -53,6 +59,15 @@ def new_array(kind: Any, *args: Any, **options: Any) -> Any:
     if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
         return kind(*args, **options)
     return ours.empty(*args, **options) if is_differentiating() else kind(*args, **options)
+
+
+def made_in(make: Any, kind: Any, *args: Any, **options: Any) -> Any:
+    """Call `make(kind, ...)`, a constructor of instances that may have to hold tracked values."""
+    if make is np.ndarray.__new__ and options.get("buffer") is None and len(args) < 3:
+        array = new_array(np.ndarray, *args, **options)
+        if kind is not np.ndarray and isinstance(array, AnyWrapper):
+            return held(array, kind)
+    return new_instance(make, kind, *args, **options)
 
 
 def join(values: Any) -> Any:
@@ -70,14 +85,6 @@ def operate(symbol: str, left: Any, right: Any) -> Any:
 
 
 ARRAYS = (np.ndarray, np.generic, AnyWrapper)
-SYMBOLS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Div: "truediv",
-    ast.MatMult: "matmul",
-    ast.Mult: "mul",
-    ast.Pow: "pow",
-    ast.Sub: "sub",
-}
 
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,

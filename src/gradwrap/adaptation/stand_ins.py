@@ -24,7 +24,7 @@ from gradwrap import random
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
-from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
+from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.shadows import shadowing
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
@@ -240,6 +240,7 @@ def _slot(descriptor: Any) -> Any:
     def stand_in(value: Any, *args: Any) -> Any:
         if are_plain((value, *args), {}):
             return descriptor(value, *args)
+        value, args = unheld(value), unheld(args)
         if apply is None:
             return getattr(value, name)(*args)
         return apply(*args, value) if is_swapped else apply(value, *args)
@@ -258,6 +259,7 @@ def _compiled(function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
+        args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if compiled_as.get() == "numerical":
                 return numerical(function)(*args, **options)

@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation.plain_values import objects
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import LIST, type_of
 
 ours: Any = drop_in
 NEW = "__gradwrap_new__"
-UPDATES: dict[type[ast.operator], str] = {
+SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Div: "truediv",
     ast.MatMult: "matmul",
@@ -47,6 +48,8 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
         made = ours.array(holder)
         made[key] = value
         return made
+    if type_of(holder) is np.ndarray and holder.dtype.kind == "O" and getattr(value, "ndim", 0):
+        value = objects(value)
     holder[key] = value
     return None
 
@@ -169,7 +172,7 @@ class Stores(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         """Rewrite `out += x`, and `out[i] += x`."""
         self.generic_visit(node)
-        symbol = UPDATES.get(type(node.op))
+        symbol = SYMBOLS.get(type(node.op))
         if symbol is None:
             return node
         word = ast.Constant(symbol)

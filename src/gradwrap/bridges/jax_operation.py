@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class JaxLibrary:
     """JAX: it differentiates its own functions, and compiles them if it is to."""
 
     jit: bool = True
+    copies: ClassVar[bool] = True
 
     def is_array(self, leaf: Any) -> bool:
         """Tell if a leaf of a result is an array, or a number with a fraction."""
@@ -64,6 +65,10 @@ class JaxLibrary:
     ) -> Arrays:
         """Perform a function on all examples, by `jax.vmap`."""
         return list(jax.vmap(function, in_axes=tuple(axes))(*arrays))
+
+    def held(self, fun: Callable[..., Any]) -> list[tuple[Any, int]]:
+        """Return none: nobody can write to arrays of JAX."""
+        return []
 
     def call(self, function: Flat, arrays: Arrays, found: list[Structure], name: str) -> Arrays:
         """Compute the outputs."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gradwrap.bridges.flat import (
     Batched,
+    Derived,
     Flat,
     Plain,
     Pulled,
@@ -23,7 +24,11 @@ from gradwrap.bridges.flat import (
 from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import UNTRACKED, AnyWrapper
 from gradwrap.core.library.backend import is_array, is_floating
+from gradwrap.core.library.buffers import Guarded
+from gradwrap.core.observing.watching import kept_parts, kept_shared, restored_tree
 from gradwrap.core.values import tree
+from gradwrap.core.values.space import dtype_and_shape
+from gradwrap.errors import BufferChangedError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.calls import split
@@ -39,6 +44,15 @@ if TYPE_CHECKING:
 
 class Library(System, Protocol):
     """A library whose functions become operations."""
+
+    @property
+    def copies(self) -> bool:
+        """Whether its arrays never share memory with those that it is given."""
+        ...
+
+    def held(self, fun: Callable[..., Any]) -> list[tuple[Any, int]]:
+        """Return the arrays that a function reads beside its arguments, with their versions."""
+        ...
 
     def call(self, function: Flat, arrays: Arrays, found: list[Structure], name: str) -> Arrays:
         """Compute the outputs, as arrays of the caller's; nothing is recorded."""
@@ -129,25 +143,52 @@ class OpaqueCall:
     ) -> tuple[list[Any], Pull]:
         """Return the outputs, and the library's pull."""
         wanted = tuple(own and is_floating(one) for own, one in zip(needed, inputs, strict=True))
+        saved = [
+            kept_shared(kept_parts, one, level) if own else kept_parts(one, level)
+            for one, own in zip(inputs, needed, strict=True)
+        ]
+        held = self._held()
         own_pull: Callable[[list[Any]], list[Any]] | None = None
         if any(isinstance(one, AnyWrapper) for one in inputs) or is_traced():
             outs = self(inputs)
         else:
+            arrays = [one.array if type(one) is Guarded else one for one in saved]
             outs, self.found, own_pull = self.library.recorded(
-                self.function, list(inputs), wanted, self.name
+                self.function, arrays, wanted, self.name
             )
         floating = [is_floating(out) for out in outs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
             given = chosen(cotangents, floating)
             if own_pull is not None and not any(isinstance(g, AnyWrapper) for g in given):
+                if not self.library.copies:
+                    restored_tree(self.name, saved)  # which checks them
                 found = own_pull(given)
             else:
-                pulled = Pulled(self.function, wanted, len(given))
-                found = OpaqueCall(self.name, pulled, self.library)([*given, *inputs])
+                self._check(held)
+                pulled = OpaqueCall(
+                    self.name, Pulled(self.function, wanted, len(given)), self.library
+                )
+                found = pulled([*given, *restored_tree(self.name, saved)])
             return filled([None] * len(wanted), wanted, found)
 
         return outs, pull
+
+    def _held(self) -> list[tuple[Any, int]]:
+        function = self.function
+        while isinstance(function, Derived):
+            function = function.of
+        return self.library.held(function.function) if isinstance(function, Plain) else []
+
+    def _check(self, before: list[tuple[Any, int]]) -> None:
+        """Raise if what the function reads has changed since: the pull would run another one."""
+        for (array, version), (now, later) in zip(before, self._held(), strict=False):
+            if array is not now or version != later:
+                raise BufferChangedError(
+                    f"{self.name} reads {dtype_and_shape(array)} beside its arguments, which was "
+                    "overwritten after the call, so the gradient would be wrong. Fix: pass it as "
+                    "an argument, or write to it after the derivative is taken."
+                )
 
     def forward(
         self,

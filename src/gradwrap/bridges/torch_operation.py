@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gradwrap.bridges.torch_arrays import (
     resolved,
     transforms_are_active,
 )
-from gradwrap.core.values.dynamic import class_of, type_of
+from gradwrap.core.values.dynamic import class_of, named_by, type_of
 from gradwrap.errors import InPlaceError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class TorchLibrary:
     """PyTorch, on one device: it differentiates its own functions."""
 
     device: str | None = None
+    copies: ClassVar[bool] = False
 
     def is_array(self, leaf: Any) -> bool:
         """Tell if a leaf of a result is a tensor, or a number with a fraction."""
@@ -93,6 +94,17 @@ class TorchLibrary:
         if like and isinstance(like[0], torch.Tensor):
             return [resolved(value).to(like[0].device) for value in values]
         return [self._array(value, name) for value in values]
+
+    def held(self, fun: Callable[..., Any]) -> list[tuple[Any, int]]:
+        """Return a module's parameters, and the tensors that a function encloses or names."""
+        tensors: Arrays = []
+        values: list[Any] = [fun, getattr(fun, "__self__", None), *named_by(fun)]
+        for value in values:
+            if isinstance(value, torch.nn.Module):
+                tensors += value.parameters()
+            elif isinstance(value, torch.Tensor):
+                tensors.append(value)
+        return list(zip(tensors, _versions(tensors), strict=True))
 
     def call(self, function: Flat, arrays: Arrays, found: list[Structure], name: str) -> Arrays:
         """Compute the outputs; torch records nothing."""

@@ -135,15 +135,7 @@ def sgd(  # noqa: PLR0913  the options of a descent
     3.0000 1.0000
     """
     _check_fractions(momentum=momentum)
-    rate = _rate(learning_rate)
-
-    def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
-        velocity = (
-            g if momentum == 0.0 or "velocity" not in memory else momentum * memory["velocity"] + g
-        )
-        memory["velocity"] = velocity
-        return x - rate(count) * velocity
-
+    step = sgd_step(_rate(learning_rate), momentum)
     return _descend("sgd", step, fun, x0, args, steps, batches, state, callback, progress)
 
 
@@ -176,13 +168,7 @@ def rmsprop(  # noqa: PLR0913  the options of a descent
     array([1., 1.])
     """
     _check_fractions(decay=decay)
-    rate = _rate(learning_rate)
-
-    def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
-        square = _square(g)
-        memory["square"] = decay * memory.get("square", 0.0 * square) + (1.0 - decay) * square
-        return x - rate(count) * g / (_sqrt(memory["square"]) + eps)
-
+    step = rmsprop_step(_rate(learning_rate), decay, eps)
     return _descend("rmsprop", step, fun, x0, args, steps, batches, state, callback, progress)
 
 
@@ -226,7 +212,41 @@ def adam(  # noqa: PLR0913  the options of a descent
     (array([ 1., -2.]), np.float64(0.5), 500)
     """
     _check_fractions(b1=b1, b2=b2)
-    rate = _rate(learning_rate)
+    step = adam_step(_rate(learning_rate), b1, b2, eps, weight_decay)
+    return _descend("adam", step, fun, x0, args, steps, batches, state, callback, progress)
+
+
+# The steps: the next value of one array, from its gradient, what is remembered, and their number --
+
+
+def sgd_step(rate: Callable[[int], float], momentum: float) -> Step:
+    """Return the step of gradient descent with momentum."""
+
+    def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
+        velocity = (
+            g if momentum == 0.0 or "velocity" not in memory else momentum * memory["velocity"] + g
+        )
+        memory["velocity"] = velocity
+        return x - rate(count) * velocity
+
+    return step
+
+
+def rmsprop_step(rate: Callable[[int], float], decay: float, eps: float) -> Step:
+    """Return the step of RMSprop."""
+
+    def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
+        square = _square(g)
+        memory["square"] = decay * memory.get("square", 0.0 * square) + (1.0 - decay) * square
+        return x - rate(count) * g / (_sqrt(memory["square"]) + eps)
+
+    return step
+
+
+def adam_step(
+    rate: Callable[[int], float], b1: float, b2: float, eps: float, weight_decay: float = 0.0
+) -> Step:
+    """Return the step of Adam."""
 
     def step(x: Any, g: Any, memory: Memory, count: int) -> Any:
         square = _square(g)
@@ -237,7 +257,7 @@ def adam(  # noqa: PLR0913  the options of a descent
         moved = x - rate(count) * mean / (spread + eps)
         return moved - rate(count) * weight_decay * x if weight_decay else moved
 
-    return _descend("adam", step, fun, x0, args, steps, batches, state, callback, progress)
+    return step
 
 
 def _square(gradient: Any) -> Any:

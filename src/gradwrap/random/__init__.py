@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.random.sampling import called
+from gradwrap.random.sampling import GLOBAL, Seeded, called
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,8 @@ class Generator(np.random.Generator):
     Samples of continuous distributions have derivatives in the parameters. `permutation`,
     `permuted`, `shuffle` and `choice` move the elements of tracked arrays. Where `vmap` maps over
     an argument, each example has draws of its own; a draw that depends on no such argument is
-    the same for all examples.
+    the same for all examples. If the mapped function itself calls `default_rng` with a seed, each
+    example begins with that seed, as in a loop.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ class Generator(np.random.Generator):
         if discrete not in ("refuse", "constant"):
             raise ValueError(f"discrete={discrete!r}. Fix: 'refuse' or 'constant'.")
         self.discrete: Discrete = discrete
+        self.seeded = Seeded()
 
     def spawn(self, n_children: int) -> list[Any]:
         """Return independent generators, with the seeds of NumPy's `spawn`."""
@@ -118,6 +120,22 @@ class RandomState(np.random.RandomState):
     np.float64(1.0)
     """
 
+    def __init__(self, seed: Any = None) -> None:
+        super().__init__(seed)
+        self.seeded = Seeded()
+        self.seeded.begin(is_seeded=_is_seed(seed))
+
+    def seed(self, seed: Any = None) -> None:
+        """Begin anew, as NumPy's method does."""
+        super().seed(seed)
+        self.seeded.begin(is_seeded=_is_seed(seed))
+
+
+def _is_seed(seed: Any) -> bool:
+    """Tell if a generator of this seed draws the same numbers each time that it is made."""
+    kinds: tuple[Any, ...] = (np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+    return seed is not None and not isinstance(seed, kinds)
+
 
 def default_rng(seed: Any = None, *, discrete: Discrete = "refuse") -> Generator:
     """Return a generator with derivatives, from all that NumPy's `default_rng` takes.
@@ -134,7 +152,15 @@ def default_rng(seed: Any = None, *, discrete: Discrete = "refuse") -> Generator
     rng = np.random.default_rng(seed)
     if isinstance(rng, Generator) and rng.discrete == discrete:
         return rng
-    return Generator(rng.bit_generator, discrete=discrete)
+    made = Generator(rng.bit_generator, discrete=discrete)
+    made.seeded.begin(is_seeded=_is_seed(seed))
+    return made
+
+
+def seed(seed: Any = None) -> None:
+    """Seed NumPy's global generator."""
+    np.random.seed(seed)  # noqa: NPY002  this is that function
+    GLOBAL.begin(is_seeded=_is_seed(seed))
 
 
 def __getattr__(name: str) -> Any:

@@ -74,7 +74,7 @@ held: Callable[..., Any] = _path(
 
 
 def _von_mises_slope(xp: Any, kappa: Any, x: Any) -> Any:
-    """Return dx/dkappa for mu = 0, the integral of (A - cos t) exp(kappa (cos t - cos x)) / 1.
+    """Return dx/dkappa for mu = 0, the integral of (A - cos t) exp(kappa (cos t - cos x)).
 
     A is the mean of cos t. The integral runs from 0 to x. It is also that from x to pi or -pi with
     the sign changed, which is used where the density at x is small.

@@ -1,7 +1,8 @@
 """Calls of generators with tracked arguments: draws, moves of elements, and refusals.
 
 All numbers are drawn by NumPy's generator, which is given plain values. Where `vmap` maps over an
-argument, each example has a draw of its own, in the order of the examples.
+argument, each example has a draw of its own, in the order of the examples. If the function that is
+mapped has seeded the generator itself, each example begins with that seed, as in a loop.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.remedies import DISCRETE
+from gradwrap.core.levels.levels import newest_level
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -24,7 +26,7 @@ from gradwrap.core.levels.wrapper import (
     is_derived,
     native,
 )
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE
 from gradwrap.errors import NoRuleError, TrackedValueError
 from gradwrap.random.distributions import ROWS, SMALLEST
 from gradwrap.random.paths import held
@@ -42,8 +44,36 @@ ALIKE = 1e-8
 """The largest difference between a sample and what its row computes, relative to the largest."""
 
 
+class Seeded:
+    """Where a generator was seeded, if it was inside a transform."""
+
+    level: int = -1
+    """The newest level at that time; -1 if the generator has no seed of its own."""
+    is_apart: bool = False
+    """Tell if examples of a batch have drawn different amounts of random bits."""
+
+    def begin(self, *, is_seeded: bool) -> None:
+        """Note that the generator begins here."""
+        self.level, self.is_apart = newest_level() if is_seeded else -1, False
+
+    def check(self) -> None:
+        """Refuse a draw that would have to begin at another place for each example."""
+        if self.is_apart:
+            raise TrackedValueError(
+                "a generator that was seeded inside a function under vmap cannot draw again: its "
+                "last draw took more random bits for some examples than for others. Fix: make "
+                "the generator outside of the function, which gives each example draws of its "
+                "own; or make one generator for each draw."
+            )
+
+
+GLOBAL = Seeded()
+"""What is known of NumPy's global generator."""
+
+
 def called(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a method of a generator with any arguments; `original` is NumPy's, bound to it."""
+    _seeded(rng).check()
     if not any(holds_wrapper(value) for value in (*args, *kwargs.values())):
         return original(*args, **kwargs)
     name: str = original.__name__
@@ -58,7 +88,7 @@ def called(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, 
     if name in MOVES:
         return MOVES[name](rng, original, args, kwargs)
     if not is_derived([args, kwargs]):
-        return _constant(original, args, kwargs)
+        return _constant(rng, original, args, kwargs)
     if name in ROWS:
         return _drawn(ROWS[name], rng, original, args, kwargs)
     return _without_derivative(name, rng, original, args, kwargs)
@@ -71,15 +101,40 @@ def _array(value: Any) -> Any:
     return np.stack([_array(part) for part in value])
 
 
-def per_example(draw: Callable[..., tuple[Any, ...]], values: Sequence[Any]) -> tuple[Any, ...]:
+def per_example(
+    rng: Any, draw: Callable[..., tuple[Any, ...]], values: Sequence[Any]
+) -> tuple[Any, ...]:
     """Call `draw` with plain values; for each example in turn where `vmap` maps over one."""
     part = next(batched_parts(list(values)), None)
     if part is None:
         return draw(*(native(v) if isinstance(v, AnyWrapper) else v for v in values))
     batch, level = part._node, part._node.meta.level
-    examples = (example(list(values), level, i) for i in range(batch.size))
-    columns = zip(*(per_example(draw, one) for one in examples), strict=True)
+    seeded = _seeded(rng)
+    start = _state(rng) if level <= seeded.level else None  # the mapped function has seeded it
+    rows: list[tuple[Any, ...]] = []
+    ends: list[Any] = []
+    for i in range(batch.size):
+        seeded.check()
+        if start is not None:
+            _set_state(rng, start)
+        rows.append(per_example(rng, draw, example(list(values), level, i)))
+        if start is not None:
+            ends.append(_state(rng))
+    seeded.is_apart = seeded.is_apart or not all(_is_same(end, ends[0]) for end in ends)
+    columns = zip(*rows, strict=True)
     return tuple(batch_of(np.stack(column), level, batch.fallback) for column in columns)
+
+
+def _seeded(rng: Any) -> Seeded:
+    is_global = isinstance(rng, np.random.RandomState)
+    found: Seeded = getattr(rng, "seeded", GLOBAL if is_global else Seeded())
+    return found
+
+
+def _is_same(state: Any, other: Any) -> bool:
+    if not isinstance(state, DICT):
+        return bool(np.array_equal(state, other))
+    return all(_is_same(value, other[name]) for name, value in state.items())
 
 
 # Distributions ------------------------------------------------------------------------------------
@@ -111,7 +166,7 @@ def _drawn(
         )
         return np.asarray(sample)[()], np.asarray(noise)[()]
 
-    sample, noise = per_example(draw, [stop_gradient(value) for value in values.values()])
+    sample, noise = per_example(rng, draw, [stop_gradient(value) for value in values.values()])
     with np.errstate(all="ignore"):
         computed = row.path(noise, *values.values())
     if not _are_alike(innermost(computed), innermost(sample)):
@@ -187,7 +242,7 @@ def _moved(
     if is_derived(others) and getattr(rng, "discrete", "") != "constant":
         raise _no_derivative(name, "p")
     if not isinstance(x, AnyWrapper):
-        return None, _constant(original, args, kwargs)
+        return None, _constant(rng, original, args, kwargs)
 
     def draw(x: Any, *others: Any) -> tuple[Any]:
         named = dict(zip(options, others[len(rest) :], strict=True))
@@ -195,7 +250,7 @@ def _moved(
         found = original(places, *others[: len(rest)], **named)
         return (np.asarray(places if found is None else found)[()],)
 
-    (places,) = per_example(draw, [stop_gradient(value) for value in (x, *others)])
+    (places,) = per_example(rng, draw, [stop_gradient(value) for value in (x, *others)])
     flat = np.reshape(x, -1)
     return x, flat[places]
 
@@ -220,7 +275,7 @@ MOVES: dict[str, Method] = {
 # Samples without a derivative ---------------------------------------------------------------------
 
 
-def _constant(original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _constant(rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Draw with plain values; no gradient passes."""
 
     def draw(*values: Any) -> tuple[Any]:
@@ -228,14 +283,14 @@ def _constant(original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return (original(*values[: len(args)], **named),)
 
     values = [stop_gradient(value) for value in (*args, *kwargs.values())]
-    return per_example(draw, values)[0]
+    return per_example(rng, draw, values)[0]
 
 
 def _without_derivative(
     name: str, rng: Any, original: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     if name in DISCRETE and getattr(rng, "discrete", "") == "constant":
-        return _constant(original, args, kwargs)
+        return _constant(rng, original, args, kwargs)
     raise _no_derivative(name, "a parameter")
 
 

@@ -23,7 +23,7 @@ from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint
 from gradwrap.core.table.registry import register
-from gradwrap.rules.equal_values import check_distinct, defined, inverse_gaps
+from gradwrap.rules.equal_values import check_distinct, check_independent, defined, inverse_gaps
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -78,8 +78,31 @@ def _qr(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     upper = xp.triu(of_first @ adjoint(xp, first) - adjoint(xp, q) @ of_q)
     half = (upper + xp.triu(upper, k=1)) / 2
     whole = of_q + q @ (half + adjoint(xp, half))
-    of_columns = adjoint(xp, xp.linalg.solve(first, adjoint(xp, whole)))
+    needed = xp.any(of_q != 0, axis=-2) | xp.any(xp.triu(of_first) != 0, axis=-1)
+    solved = _over_triangle(xp, first, adjoint(xp, whole), needed, x_meta.shape)
+    of_columns = adjoint(xp, solved)
     return (xp.concat([of_columns, q @ of_rest], axis=-1),)
+
+
+def _over_triangle(xp: Any, r: Any, right: Any, needed: Any, shape: tuple[int, ...]) -> Any:
+    """Solve a triangular system; NaN where the columns of the matrix are linearly dependent.
+
+    Then an element of the diagonal is zero up to rounding. `needed` tells where the derivative
+    depends on the vector of that column; None: where the quotient of that row is not 0 / 0. If it
+    does not depend on it, the quotient is left out.
+    """
+    diagonal = xp.linalg.diagonal(r)
+    small = xp.abs(diagonal) <= rounding(xp, diagonal, max(shape[-2:]))
+    eye = xp.eye(diagonal.shape[-1], dtype=small.dtype, device=device(diagonal))
+    found = xp.linalg.solve(xp.where(small[..., None] & eye, 1.0, r), right)
+    if needed is None:
+        size = xp.max(xp.abs(right), axis=(-2, -1), keepdims=True) if 0 not in right.shape else 0
+        limit = float(xp.finfo(right.dtype).eps) ** 0.5 * size
+        needed = xp.any(xp.abs(found) > limit, axis=-1)
+    undefined = xp.any(small & needed, axis=-1)
+    check_independent("linalg.qr", undefined)
+    found = xp.where(small[..., None], 0.0, found)
+    return xp.where(undefined[..., None, None], float("nan"), found)
 
 
 def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
@@ -87,7 +110,8 @@ def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
     k = min(x_meta.shape[-2:])
     q1, first = q[..., :k], r[..., :k, :k]
     back = adjoint(xp, q1)
-    scaled = adjoint(xp, xp.linalg.solve(adjoint(xp, first), adjoint(xp, t[..., :k])))
+    moved = adjoint(xp, t[..., :k])
+    scaled = adjoint(xp, _over_triangle(xp, adjoint(xp, first), moved, None, x_meta.shape))
     inner = back @ scaled
     below = xp.tril(inner, k=-1)
     grown = inner - (below - adjoint(xp, below)) - skew_part(xp, xp.tril(xp.triu(inner)))

@@ -40,7 +40,7 @@ def equal_pairs(xp: Any, values: Any, n: int) -> Any:
 
 
 def defined(xp: Any, values: Any, n: int, turning: Any, overlap: Any, result: Any) -> Any:
-    """Return a result, with NaN for equal values if the loss depends on the choice of vectors.
+    """Return a result; NaN where values are equal and the loss depends on the chosen vectors.
 
     `turning` is the slope of the loss along the turning of each pair; up to rounding it is 0 if the
     loss does not depend on the choice of vectors. `overlap` has the size of the terms in `turning`.
@@ -61,17 +61,34 @@ def check_distinct(
     vector are zero. A GPU is not waited for, except under `detect_anomaly`.
     """
     values = innermost(values)
-    backend = backend_of(values)
-    asked = inspecting.get()
-    if not (backend.is_at_hand(values) or (asked is not None and asked.finite)):
+    if not _may_read(values):
         return
-    xp = backend.xp
+    xp = backend_of(values).xp
     equal = equal_pairs(xp, values, n)
     if of_values is not None:
         used = (innermost(of_values) != 0) | xp.any(innermost(overlap) != 0, axis=-2)
         equal = equal & (used[..., :, None] | used[..., None, :])
     if bool(xp.any(equal)):
         _warn(name, [int(places[0]) for places in xp.nonzero(equal)])
+
+
+def check_independent(name: str, undefined: Any) -> None:
+    """Warn if a derivative is NaN because columns of a matrix are linearly dependent."""
+    found = innermost(undefined)
+    if _may_read(found) and bool(backend_of(found).xp.any(found)):
+        warnings.warn(
+            f"{name}: columns of a matrix are zero or linearly dependent, up to rounding, so its "
+            "factors have no derivative, and the gradient is NaN. Fix: use lstsq, pinv or svd for "
+            "such matrices; or choose independent columns first.",
+            DegeneracyWarning,
+            stacklevel=2,
+        )
+
+
+def _may_read(values: Any) -> bool:
+    """Tell if values can be read without waiting for a GPU, or if the user asks for checks."""
+    asked = inspecting.get()
+    return backend_of(values).is_at_hand(values) or (asked is not None and asked.finite)
 
 
 def _warn(name: str, place: list[int]) -> None:

@@ -18,7 +18,7 @@ def _vector_norm(xp: Any, g: Any, x: Any, out: Any, axis: Any, keepdims: bool, o
     slope = kept(xp, g, x.ndim, axis, keepdims)
     nothing = whole == 0
     if ord == 2:  # at norm 0 the weights are 0 for derivatives of all orders
-        return slope * (x / xp.where(nothing, float("inf"), whole))
+        return (slope / xp.where(nothing, float("inf"), whole)) * x
     if ord == 0:
         return xp.zeros_like(x)
     size = xp.abs(x)

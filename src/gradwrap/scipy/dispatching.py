@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import CellType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
-from gradwrap.core.values.dynamic import DICT, SEQUENCE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
 from gradwrap.scipy.calls import (
     SUSPECTS,
@@ -138,11 +138,7 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _has_recorded(value: Any) -> bool:
     """Tell if a function has closed over a recorded value."""
-    cells: Any = getattr(value, "__closure__", None) or ()
-    return any(is_recorded(cell.cell_contents) for cell in cells if cell != EMPTY)
-
-
-EMPTY = CellType()
+    return any(map(is_recorded, enclosed_by(value)))
 
 
 class _RecordedError(Exception):

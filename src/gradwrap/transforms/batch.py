@@ -32,6 +32,7 @@ from gradwrap.transforms.arguments import (
     without_inner,
     wrapped_untracked,
 )
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_vmap
 
@@ -109,7 +110,7 @@ def vmap(
     if axis_size is not None and (isinstance(axis_size, bool) or axis_size < 0):
         raise VmapAxesError(f"axis_size={axis_size}. Fix: give the number of examples.")
 
-    @functools.wraps(fun)
+    @derived(fun, vmap, in_axes, out_axes, fallback=fallback, axis_size=axis_size)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
 

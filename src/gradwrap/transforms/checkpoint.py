@@ -41,11 +41,12 @@ from gradwrap.core.library.buffers import noting
 from gradwrap.core.library.namespace import rebind
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.table.registry import find_op, ops, redefine
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import enclosed_by, type_of
 from gradwrap.core.values.space import same_space
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ArgnumsError, CheckpointError
 from gradwrap.transforms.argnums import counted, name_of
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def checkpoint(  # type: ignore[misc]  # the options are no parameters of fun, w
     kept_ops = _ops_of(policy)
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, checkpoint, static_argnums=static_argnums, policy=policy)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         args = _with_static(fun, args, static)
         # fun may write to its arguments, and the caller to arrays
@@ -356,7 +357,12 @@ class _Rerun:
         given_nodes = {layer._node for leaf in flatten(inputs)[0] for layer in layers(leaf)}
         # A reference to the array makes a write to it take another one, which is noticed.
         owners = [_owner(p) for p in parents if p not in given_nodes]
-        owners += [value for value in _enclosed(fun) if all(r() is not value for r, _ in given)]
+        enclosed = [value for value in enclosed_by(fun) if isinstance(value, AnyWrapper)]
+        owners += [
+            value
+            for value in enclosed
+            if not value._is_batched and all(r() is not value for r, _ in given)
+        ]
         self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._value) for owner in owners if owner is not None
         )
@@ -423,15 +429,6 @@ class _Rerun:
         if self.kept is not None:
             held += flatten([result for _, result in self.kept.results])[0]
         return [native(leaf) for leaf in held if is_array(leaf)]
-
-
-def _enclosed(fun: Any) -> list[Any]:
-    """Return the tracked arrays in a function's closure."""
-    found: list[Any] = []
-    for cell in getattr(fun, "__closure__", None) or ():
-        with contextlib.suppress(ValueError):  # it is empty still
-            found.append(cell.cell_contents)
-    return [value for value in found if isinstance(value, AnyWrapper) and not value._is_batched]
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from gradwrap.core.levels.wrapper import (
     make_wrapper,
 )
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
+from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, class_of
@@ -109,11 +110,16 @@ performs(perform, "call", name_of_first)
 
 
 def _uniform(inputs: list[Any]) -> list[Any]:
-    """Wrap all inputs if one is wrapped, so that they share a namespace."""
+    """Wrap all inputs if one is wrapped, so that they share a namespace.
+
+    The caller can write to an array that was plain.
+    """
+    if not any(isinstance(one, AnyWrapper) for one in inputs):
+        return inputs
     for one in inputs:
-        if isinstance(one, AnyWrapper):
-            return [wrapped_untracked(one) for one in inputs]
-    return inputs
+        if is_array(one) and not isinstance(one, AnyWrapper):
+            share(one)
+    return [wrapped_untracked(one) for one in inputs]
 
 
 # Reverse mode -------------------------------------------------------------------------------------

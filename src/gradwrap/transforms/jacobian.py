@@ -9,6 +9,7 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.core.values.layouts import put
 from gradwrap.core.values.tree import flatten
 from gradwrap.transforms.argnums import check_transform
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_blocks import (
     by_fewer,
@@ -132,7 +133,7 @@ def jacfwd(  # noqa: PLR0913  its options
     if sparsity is not None:
         return _sparse(fun, argnums, has_aux, holomorphic, chunk_size, sparsity, "columns")
 
-    @functools.wraps(fun)
+    @derived(fun, jacfwd, **_options(argnums, has_aux, holomorphic, chunk_size))
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         return forward_columns(fun, argnums, args, kwargs, has_aux, holomorphic, chunk_size)
 
@@ -268,7 +269,7 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
 ) -> Callable[..., Any]:
     """Make the function that runs `fun` once, recorded, and finds the blocks from that."""
 
-    @functools.wraps(fun)
+    @derived(fun, _from_recording, argnums, has_aux, blocks, holomorphic, chunk_size)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, *chosen_untracked(fun, argnums, args, kwargs))
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
@@ -297,7 +298,7 @@ def _sparse(  # noqa: PLR0913  the function, and the options of jacrev
     check_options(argnums, holomorphic)
     pattern = Pattern(sparsity, mode)
 
-    @functools.wraps(fun)
+    @derived(fun, _sparse, argnums, has_aux, holomorphic, chunk_size, sparsity, mode)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         out, aux = out_and_aux(recording.name, recording.out, has_aux)

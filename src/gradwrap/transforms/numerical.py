@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NonDifferentiableInputError, NoRuleError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.custom_rules import defjvp, defvjp
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.primitive import primitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Method = Literal["central", "complex"]
-STEPS: dict[Method, float] = {"central": float(np.finfo(float).eps) ** (1 / 3), "complex": 1e-30}
+METHODS: tuple[Method, ...] = ("central", "complex")
+TINY = 1e-30
+"""The imaginary step."""
 
 
 def numerical(fun: Callable[P, R], *, method: Method = "central") -> Callable[P, R]:
@@ -32,15 +36,19 @@ def numerical(fun: Callable[P, R], *, method: Method = "central") -> Callable[P,
     Parameters
     ----------
     fun
-        A function of NumPy arrays, numbers, or pytrees of them. It gets plain values.
+        A function of NumPy arrays, numbers, or pytrees of them. It gets plain values, of the dtypes
+        that it is called with.
     method
         "central": differences with a step of 6e-6 times the number, or 6e-6 if that is more. The
         relative error is about 1e-10 for a smooth function; noise in its values of the relative
-        size e causes one of about 2e5 times e. "complex": the imaginary part with an imaginary
+        size e causes one of about 2e5 times e. A number in float32 has a step of 5e-3, and an
+        error of about 2e-5. "complex": the imaginary part with an imaginary
         step, exact to rounding. The function must accept complex numbers, and be analytic.
 
     Raises
     ------
+    NonDifferentiableInputError
+        A tracked argument is complex.
     NoRuleError
         A derivative of higher order is asked for: differences of differences are not exact enough.
 
@@ -50,10 +58,12 @@ def numerical(fun: Callable[P, R], *, method: Method = "central") -> Callable[P,
     >>> gw.grad(gw.numerical(math.lgamma))(2.5).round(6)
     np.float64(0.703157)
     """
-    if method not in STEPS:
-        raise ValueError(f"method={method!r} is none of {', '.join(STEPS)}. Fix: use one of these.")
+    if method not in METHODS:
+        raise ValueError(
+            f"method={method!r} is none of {', '.join(METHODS)}. Fix: use one of these."
+        )
 
-    @functools.wraps(fun)
+    @derived(fun, numerical, method=method)
     def differenced(*args: P.args, **kwargs: P.kwargs) -> R:
         leaves, tree = flatten([args, kwargs])
         tracked = [i for i, leaf in enumerate(leaves) if is_recorded(leaf)]
@@ -75,30 +85,40 @@ class _Call:
         self.fun = fun
         self.name = name_of(fun)
         self.method: Method = method
-        self.leaves = leaves
         self.tree = tree
-        self.tracked = tracked
-        self.shapes: list[tuple[int, ...]] = [leaves[i].shape for i in tracked]
+        self.given = [None if i in tracked else _plain(leaf) for i, leaf in enumerate(leaves)]
+        # The function is called again in backward, when its caller may have written to them.
+        self.kept: list[Any] = [_own(value) for value in self.given]
+        self.parts: list[_Part] = []
+        size = 0
+        for i in tracked:
+            part = _Part(i, size, leaves[i].shape, np.dtype(leaves[i].dtype))
+            if part.dtype.kind == "c":
+                raise NonDifferentiableInputError(
+                    f"gradwrap.numerical({self.name}) takes derivatives at real numbers, and got "
+                    f"{part.dtype}. Fix: give it the real and the imaginary part."
+                )
+            self.parts.append(part)
+            size += math.prod(part.shape)
         self.outs: list[Any] = []
         self.out_tree: Any = None
 
         def of_vector(x: Any) -> Any:
-            return self.values(x, keeps=True)
+            return self.values(x, self.given, keeps=True)
 
         of_vector.__name__ = of_vector.__qualname__ = self.name
         self.op: Any = primitive(of_vector)
         defvjp(self.op, lambda xp, g, x: xp.matmul(g, xp.asarray(self.jacobian(x))))
         defjvp(self.op, lambda xp, t, x: xp.matmul(xp.asarray(self.jacobian(x)), t))
 
-    def values(self, x: Any, *, keeps: bool = False) -> Any:
+    def values(self, x: Any, others: Sequence[Any], *, keeps: bool = False) -> Any:
         """Return the numbers in the result as a vector, for a plain vector of arguments."""
-        leaves, at = list(self.leaves), 0
-        for i, shape in zip(self.tracked, self.shapes, strict=True):
-            size = int(np.prod(shape))
-            part = x[at : at + size].reshape(shape)
-            leaves[i] = part if shape else part[()].item()
-            at += size
-        args, kwargs = unflatten(self.tree, [_plain(leaf) for leaf in leaves])
+        leaves = list(others)
+        for place, start, shape, dtype in self.parts:
+            own = np.result_type(dtype, np.complex64) if x.dtype.kind == "c" else dtype
+            part = x[start : start + math.prod(shape)].reshape(shape).astype(own)
+            leaves[place] = part if shape else part.item()
+        args, kwargs = unflatten(self.tree, leaves)
         outs, tree = flatten(self.fun(*args, **kwargs))
         if keeps:
             self.outs, self.out_tree = outs, tree
@@ -110,9 +130,11 @@ class _Call:
         outs, at = list(self.outs), 0
         for i, out in enumerate(self.outs):
             if _is_number(out):
-                size = int(np.size(out))
+                size, dtype = int(np.size(out)), np.asarray(out).dtype
                 part = flat[at : at + size]
-                outs[i] = part.reshape(np.shape(out)) if np.ndim(out) else part[0]
+                part = part.reshape(np.shape(out)) if np.ndim(out) else part[0]
+                part = part.real if dtype.kind == "f" else part
+                outs[i] = part if part.dtype == dtype else part.astype(dtype)
                 at += size
         return unflatten(self.out_tree, outs)
 
@@ -125,23 +147,44 @@ class _Call:
                 "are not exact enough. Fix: give the function a rule with gradwrap.primitive and "
                 "gradwrap.defvjp."
             )
-        point: Any = np.array(native(x), dtype=float)
-        columns: list[Any] = []
-        for i, value in enumerate(point):
-            step = STEPS[self.method] * max(1.0, abs(float(value)))
-            moved = np.zeros(point.size)
-            moved[i] = step
-            if self.method == "complex":
-                columns.append(self.values(point + 1j * moved).imag / step)
-            else:
-                high, low = point + moved, point - moved
-                difference = self.values(high) - self.values(low)
-                columns.append(difference / (high[i] - low[i]))
+        point: Any = np.array(native(x))
+        columns = [
+            self._slope(point, start + i, dtype)
+            for _, start, shape, dtype in self.parts
+            for i in range(math.prod(shape))
+        ]
         return np.stack(columns, axis=1)
+
+    def _slope(self, point: Any, i: int, dtype: np.dtype[Any]) -> Any:
+        """Return the derivatives by one number, which steps by what its dtype can resolve."""
+        if dtype.kind != "f":  # an integer of vmap's
+            return 0.0 * self.values(point, self.kept)
+        if self.method == "complex":
+            moved = point.astype(np.result_type(point, np.complex64))
+            moved[i] += 1j * TINY
+            return self.values(moved, self.kept).imag / TINY
+        step = float(np.finfo(dtype).eps) ** (1 / 3) * max(1.0, abs(float(point[i])))
+        high, low = point.copy(), point.copy()
+        high[i], low[i] = dtype.type(point[i] + step), dtype.type(point[i] - step)
+        difference = self.values(high, self.kept) - self.values(low, self.kept)
+        return difference / (float(high[i]) - float(low[i]))
+
+
+class _Part(NamedTuple):
+    """A tracked argument: its place among the leaves, and its elements in the vector."""
+
+    place: int
+    start: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
 
 def _plain(leaf: Any) -> Any:
     return native(leaf) if isinstance(leaf, AnyWrapper) else leaf
+
+
+def _own(value: Any) -> Any:
+    return value.copy("K") if issubclass(type_of(value), np.ndarray) else value
 
 
 def _is_number(value: Any) -> bool:

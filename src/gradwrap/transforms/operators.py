@@ -17,6 +17,7 @@ from gradwrap.errors import MissingToolError
 from gradwrap.transforms.argnums import check_transform, described, name_of, selected
 from gradwrap.transforms.arguments import passes_through
 from gradwrap.transforms.batch import vmap
+from gradwrap.transforms.derived import derived
 from gradwrap.transforms.forward import jvp, linearize
 from gradwrap.transforms.jacobian_blocks import differentiated
 from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, joined, rows_of
@@ -177,7 +178,7 @@ def hessian_diagonal(
     check_transform("hessian_diagonal", fun, argnums)
     gradient: Callable[..., Any] = grad(fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, hessian_diagonal, argnums, chunk_size=chunk_size)
     def diagonal(*args: Any, **kwargs: Any) -> Any:
         (place,) = selected(fun, argnums, args, kwargs)
         given: dict[int | str, Any] = dict[int | str, Any](enumerate(args)) | dict(kwargs.items())

@@ -174,7 +174,7 @@ def out_and_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, Any]:
 def without_labels(value: Any) -> Any:
     """Return the array of a labelled value; other values unchanged."""
     kind = type_of(value)
-    if kind in registered and hasattr(kind, "dtype"):
+    if kind in registered and (hasattr(kind, "dtype") or hasattr(kind, "_stands_for")):
         return flatten(value)[0][0]
     return value
 

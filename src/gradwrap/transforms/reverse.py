@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import check_transform, one_or_tuple
+from gradwrap.transforms.derived import Derived, derived
 from gradwrap.transforms.recording import (
     Recording,
     checked_cotangents,
@@ -82,7 +82,7 @@ def grad(
     """
     check_transform("grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, grad, argnums, has_aux=has_aux, holomorphic=holomorphic)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         _, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
@@ -112,7 +112,7 @@ def value_and_grad(
     """
     check_transform("value_and_grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, value_and_grad, argnums, has_aux=has_aux, holomorphic=holomorphic)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         out, aux, found = _differentiated(recording, argnums, has_aux, holomorphic)
@@ -120,6 +120,28 @@ def value_and_grad(
         return ((value, recording.unwrapped(aux)) if has_aux else value), found
 
     return value_and_gradient
+
+
+class Differentiated(NamedTuple):
+    """The function whose gradient another one returns."""
+
+    fun: Callable[..., Any]
+    argnums: Argnums
+    gives_value: bool
+    """Whether the value comes before the gradient."""
+
+
+def differentiated(function: Any) -> Differentiated | None:
+    """Return what a result of `grad` or `value_and_grad` differentiates; None for other functions.
+
+    Functions with `has_aux` or `holomorphic` count as others.
+    """
+    if not isinstance(function, Derived):
+        return None
+    transform, (fun, *argnums), options = function.making
+    if transform not in (grad, value_and_grad) or any(options.values()):
+        return None
+    return Differentiated(fun, argnums[0], transform is value_and_grad)
 
 
 def _differentiated(
@@ -162,7 +184,7 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Argnums = 0) -> Callable[
     """
     check_transform("elementwise_grad", fun, argnums)
 
-    @functools.wraps(fun)
+    @derived(fun, elementwise_grad, argnums)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         outputs, _ = flatten(recording.out)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.observing.progress import Progress
 from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.derived import derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def with_line(
 def _under(fun: Callable[..., Any], what: str) -> Callable[..., Any]:
     """Return a function that runs with `what` as the text of the progress line."""
 
-    @functools.wraps(fun)
+    @derived(fun, _under, what)
     def running(*args: Any, **kwargs: Any) -> Any:
         token = _shown.set(what)
         try:

@@ -1,11 +1,11 @@
 """CuPy on a machine without a GPU: its own arrays, dispatch and kernels, run on the host.
 
 The arrays are `cupy.ndarray`, over host memory. CuPy runs its own code, down to the functions of
-CUDA's runtime and driver, which `driver.py` replaces. A kernel's text is compiled by g++ with CuPy's
-headers (`programs.py`, `include/`), and its threads run one after the other (`grid.cpp`). Functions
-that call the device's libraries are carried out by NumPy's of the same name, with CuPy's signature.
-What CuPy refuses is refused: NumPy's arrays among its own, `__array__`, a tracked value in a function
-that no protocol reaches, arrays of another than the current device.
+CUDA's runtime and driver, which `driver.py` replaces. A kernel's text is compiled by g++ with
+CuPy's headers (`programs.py`, `include/`), and its threads run one after the other (`grid.cpp`).
+Functions that call the device's libraries are carried out by NumPy's of the same name, with CuPy's
+signature. What CuPy refuses is refused: NumPy's arrays among its own, `__array__`, a tracked value
+in a function that no protocol reaches, arrays of another than the current device.
 
 It says nothing about a GPU's time, streams and libraries: docs/gpu.md lists what remains unproven.
 It checks the text of the kernels, and *our* code: the table, the dispatch, and, by counting, that

@@ -168,7 +168,11 @@ SAMPLES: dict[str, Any] = {
         call(r.normal(3, 3), r.normal(3, 3)),
         call(r.normal(4, 2), r.normal(2, 3), mode="left"),
     ],
-    "linalg.hessenberg": lambda r: [call(r.normal(4, 4)), call(r.normal(4, 4), calc_q=True)],
+    "linalg.hessenberg": lambda r: [
+        call(r.normal(4, 4)),
+        call(r.normal(4, 4), calc_q=True),
+        *(call(r.complex(n, n), calc_q=True) for n in (2, 3, 4)),
+    ],
     "linalg.schur": lambda r: [
         call(r.normal(3, 3)),
         call(r.normal(4, 4)),

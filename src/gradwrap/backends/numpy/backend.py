@@ -22,7 +22,7 @@ from gradwrap.core.library.backend import Backend, backend_of
 from gradwrap.core.library.compat import module_like
 from gradwrap.core.library.scatter import BASIC, is_basic_key
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.errors import NonDifferentiableInputError
+from gradwrap.errors import NonDifferentiableInputError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,7 +184,7 @@ class NumPyBackend(Backend):
     def is_array(self, value: object) -> bool:
         if type(value) in self.array_types:
             return True
-        if not isinstance(value, (np.ndarray, np.generic)):
+        if not issubclass(type_of(value), (np.ndarray, np.generic)):
             return False
         self.check_type(type_of(value))
         return True
@@ -193,12 +193,18 @@ class NumPyBackend(Backend):
         return True
 
     def check_type(self, kind: type) -> None:
+        if hasattr(kind, "_stands_for"):
+            raise TrackedValueError(
+                f"a {kind.__name__}, a subclass of numpy.ndarray that holds a tracked value, was "
+                "given to a function that takes plain arrays. Fix: pass np.asarray(x)."
+            )
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
 
     def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
-        return issubclass(kind, NDARRAY) and answer is not NDARRAY.__array_ufunc__
+        is_own = issubclass(kind, NDARRAY) or hasattr(kind, "_stands_for")
+        return is_own and answer is not NDARRAY.__array_ufunc__
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():

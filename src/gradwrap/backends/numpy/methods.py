@@ -13,7 +13,9 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
+from gradwrap.core.array.adapted import adapted_caller, subclass_views
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
 from gradwrap.core.values.dynamic import TYPE
 from gradwrap.errors import InPlaceError, TrackedValueError
@@ -44,7 +46,10 @@ def _flatten(x: Any, order: str = "C") -> Any:
     return x._namespace.copy(x.ravel(order))
 
 
-def _conj(x: Any) -> Any:
+def _conj(x: Any, out: Any = None) -> Any:
+    if out is not None:
+        function: Any = np.conjugate
+        return function(x, out=out)
     return x._namespace.conj(x) if x._backend.dtype_kind(x.dtype)[1] else x
 
 
@@ -69,7 +74,7 @@ def _sort(
 def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     kind = dtype if type is None else type
     if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
-        return _view_as(x, kind)
+        return _view_as(x, kind, is_adapted=adapted_caller(3) is not None)
     if dtype is not None and dtype != x.dtype:
         if not is_recorded(x):
             return native(x).view(dtype)
@@ -80,15 +85,21 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     return x if is_scalar(x) else x[...]
 
 
-def _view_as(x: Any, kind: Any) -> Any:
-    """Return the array as an instance of a NumPy subclass; refuse a tracked array."""
+def _view_as(x: Any, kind: Any, *, is_adapted: bool) -> Any:
+    """Return the array as an instance of a NumPy subclass; refuse a tracked array.
+
+    In adapted code, a class made from the subclass holds it.
+    """
     if kind is np.ndarray:
         return _view(x)
+    if is_adapted and subclass_views and is_differentiating():
+        return subclass_views[0](x, kind, x)
     if is_recorded(x):
         raise TrackedValueError(
             f"x.view({kind.__name__}) would make a {kind.__qualname__}, a subclass of "
             "numpy.ndarray, which holds plain values alone, and drop the gradient. "
-            "Fix: pass plain arrays to functions that do not need the subclass."
+            "Fix: call the function through gradwrap.adapting(f), or pass plain arrays to "
+            "functions that do not need the subclass."
         )
     return native(x).view(kind)
 

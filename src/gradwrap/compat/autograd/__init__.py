@@ -132,16 +132,10 @@ _DEFINING = (
     "notrace_primitive register_notrace"
 )
 _CHECKING = "check_grads check_jvp check_vjp check_equivalent combo_check scalar_close"
+_SPACES: Any = {"VSpace": _operators.VSpace, "vspace": _operators.vspace}
 _MODULES: MutableMapping[str, Any] = {
     "numpy": _numpy_module(),
-    "extend": _module(
-        "extend",
-        _primitives,
-        _DEFINING,
-        VSpace=_operators.VSpace,
-        vspace=_operators.vspace,
-        Box=_names.Box,
-    ),
+    "extend": _module("extend", _primitives, _DEFINING, **_SPACES, Box=_names.Box),
     "tracer": _module(
         "tracer",
         _names,
@@ -174,8 +168,7 @@ _MODULES: MutableMapping[str, Any] = {
         "core",
         _primitives,
         _DEFINING,
-        VSpace=_operators.VSpace,
-        vspace=_operators.vspace,
+        **_SPACES,
         make_vjp=_operators.unary_vjp,
         make_jvp=_operators.unary_jvp,
         VJPNode=object,
@@ -185,16 +178,11 @@ _MODULES: MutableMapping[str, Any] = {
     ),
     "differential_operators": _operators,
 }
-_SUBMODULES = (
-    "linalg",
-    "fft",
-    "random",
-    "numpy_boxes",
-    "numpy_vspaces",
-    "numpy_vjps",
-    "numpy_wrapper",
+_MODULES.update(
+    (f"numpy.{name}", found)
+    for name, found in vars(_MODULES["numpy"]).items()
+    if isinstance(found, ModuleType) and found.__name__.startswith("autograd.")
 )
-_MODULES.update({f"numpy.{name}": getattr(_MODULES["numpy"], name) for name in _SUBMODULES})
 with _contextlib.suppress(ImportError):  # without SciPy
     _MODULES.update(_names.scipy_modules())
 
@@ -211,7 +199,7 @@ def _register(package: str) -> None:
 
 
 class Installation:
-    """The modules in the place of HIPS autograd's; `undo()` restores what was there."""
+    """The modules that replace HIPS autograd's; `undo()` restores the former ones."""
 
     def __init__(self) -> None:
         own = [name for name in sys.modules if name.partition(".")[0] == "autograd"]

@@ -11,9 +11,12 @@ from gradwrap.compat.autograd.operators import make_vjp, vspace
 from gradwrap.compat.autograd.primitives import defvjp, primitive
 from gradwrap.core.values.tree import flatten as flatten_tree
 from gradwrap.core.values.tree import unflatten as unflatten_tree
+from gradwrap.optimize.descending import adam_step, rmsprop_step, sgd_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from gradwrap.optimize.descending import Memory, Step
 
     Function = Callable[..., Any]
 
@@ -74,62 +77,48 @@ def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
 # Optimisers ---------------------------------------------------------------------------------------
 
 
-def _of_containers(descend: Function) -> Function:
-    @functools.wraps(descend)
-    def optimise(grad: Function, x0: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
-        flat, unflatten = flatten(x0)
-
-        def slope(x: Any, i: int) -> Any:
-            g = flatten(grad(unflatten(x), i))[0]
-            if callback:
-                callback(unflatten(x), i, unflatten(g))
-            return g
-
-        return unflatten(descend(slope, flat, None, *args, **kwargs))
-
-    return optimise
+def _descended(
+    grad: Function, x0: Any, callback: Any, count: int, step: Step, memory: Memory
+) -> Any:
+    x, unflatten = flatten(x0)
+    for i in range(count):
+        g = flatten(grad(unflatten(x), i))[0]
+        if callback:
+            callback(unflatten(x), i, unflatten(g))
+        x = step(x, g, memory, i)
+    return unflatten(x)
 
 
-@_of_containers
 def sgd(
-    grad: Any,
-    x: Any,
+    grad: Function,
+    x0: Any,
     callback: Any = None,
     num_iters: int = 200,
     step_size: float = 0.1,
     mass: float = 0.9,
 ) -> Any:
-    """Descend with momentum."""
-    velocity = np.zeros(len(x))
-    for i in range(num_iters):
-        velocity = mass * velocity - (1.0 - mass) * grad(x, i)
-        x = x + step_size * velocity
-    return x
+    """Descend with momentum; the gradient counts with the weight `1 - mass`."""
+    step = sgd_step(lambda _: (1.0 - mass) * step_size, mass)
+    return _descended(grad, x0, callback, num_iters, step, {})
 
 
-@_of_containers
 def rmsprop(
-    grad: Any,
-    x: Any,
+    grad: Function,
+    x0: Any,
     callback: Any = None,
     num_iters: int = 100,
     step_size: float = 0.1,
     gamma: float = 0.9,
     eps: float = 1e-8,
 ) -> Any:
-    """Descend by steps that a mean of squared gradients scales."""
-    squares = np.ones(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        squares = squares * gamma + g**2 * (1 - gamma)
-        x = x - step_size * g / (np.sqrt(squares) + eps)
-    return x
+    """Descend by steps that a mean of squared gradients scales; it starts at one."""
+    step = rmsprop_step(lambda _: step_size, gamma, eps)
+    return _descended(grad, x0, callback, num_iters, step, {"square": 1.0})
 
 
-@_of_containers
 def adam(
-    grad: Any,
-    x: Any,
+    grad: Function,
+    x0: Any,
     callback: Any = None,
     num_iters: int = 100,
     step_size: float = 0.001,
@@ -138,10 +127,5 @@ def adam(
     eps: float = 1e-8,
 ) -> Any:
     """Descend as Adam does."""
-    m, v = np.zeros(len(x)), np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        m = (1 - b1) * g + b1 * m
-        v = (1 - b2) * g**2 + b2 * v
-        x = x - step_size * (m / (1 - b1 ** (i + 1))) / (np.sqrt(v / (1 - b2 ** (i + 1))) + eps)
-    return x
+    step = adam_step(lambda _: step_size, b1, b2, eps)
+    return _descended(grad, x0, callback, num_iters, step, {})

@@ -14,14 +14,16 @@ import numpy as np
 from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
-from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
+from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
+from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
+from gradwrap.compiler.extrapolating.proof import at_unseen, in_a_direction, in_full
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
-from gradwrap.compiler.ir.verify import ProgramError
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import Unhandled, shares
-from gradwrap.core.values.tree import TreeDef, flatten
+from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
+from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
@@ -33,6 +35,13 @@ if TYPE_CHECKING:
 
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
+PROOFS = {
+    "full": "compared with the function at two other lengths, and at full size on two arguments",
+    "direction": "compared with the function at two other lengths; at full size, with a difference "
+    "of its values in one direction. check() compares all of it",
+    "": "compared with the function at two other lengths, and at full size",
+}
+"""The notes on the comparisons of extrapolated programs."""
 NUMEROUS = 5
 """The programs that differ in Python numbers alone from which on there is a warning."""
 
@@ -92,6 +101,12 @@ class Entry:
         """For each trace, the memory order of each result of the function."""
         self._other_orders: set[int] = set()
         """The results that the program lays out otherwise."""
+        self._extrapolates: bool = True
+        """Whether the program of long loops may be extrapolated."""
+        self._is_large: bool = False
+        """Whether one run of the function takes too long for a comparison."""
+        self._extrapolated: Found | None = None
+        """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
         self._waiting: list[str] = []
@@ -140,12 +155,19 @@ class Entry:
         """Tell if calls run eagerly."""
         return bool(self.reason)
 
+    @property
+    def needs_constants(self) -> bool:
+        """Tell if Python floats as inputs are in the way: of tracing, or of JAX by a branch."""
+        branches = self.program is not None and self.program.root.guard is not None
+        return self.is_eager or (branches and self.target.engine == "jax")
+
     def forget_warnings(self) -> None:
         """Issue no warnings: the function is compiled in another way."""
         self._waiting.clear()
+        self.target.told.clear()
 
     def warn(self) -> None:
-        """Issue the warnings of this call; one that is an error leaves the entry as it is."""
+        """Issue the warnings of this call; a warning that raises leaves the entry unchanged."""
         while self._waiting:
             warn(self._waiting.pop(0))
 
@@ -153,6 +175,7 @@ class Entry:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions, self._orders = [], [], [], []
+        self._extrapolated, self._is_large = None, False
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -161,9 +184,16 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
+        if self._is_large and not problem and self._fits(call, found):
+            return call.result[0]
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
+        if problem and self._extrapolated is not None:
+            self._restart()
+            self._extrapolates = False
+            found, problem = self._attempted(call)
+            problem = problem or _defect(self.differing(leaves, tree, found))
         if problem and surroundings.replaces:
             surroundings.compare_contents()
             self._restart()
@@ -180,6 +210,25 @@ class Entry:
         if problem:
             self.give_up(problem)
         return wanted
+
+    def _fits(self, call: Call, found: Sequence[Any]) -> bool:
+        """Compare an extrapolated gradient with the function that it differentiates."""
+        surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
+        assert surroundings is not None
+        assert extrapolation is not None
+        assert tree is not None
+        if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
+            return False
+        results = unflatten(tree, found)
+        if (
+            not in_a_direction(extrapolation.family, self.target.function, call, results)
+            or surroundings.changed()
+        ):
+            return False
+        call.result = (results,)
+        self.notes[-1] = PROOFS["direction"]
+        self.is_new = False
+        return True
 
     def recalled(self, call: Call) -> tuple[bool, Any]:
         """Use the program that an earlier process has kept, after one run of the function.
@@ -280,7 +329,21 @@ class Entry:
         strange = call.library.strange(call.leaves)
         if strange:
             raise Unhandled(strange)
-        one = self._trace(call, None)
+        why = ""
+        is_long = self._extrapolates and not self.traces and call.library.name == "numpy"
+        try:
+            one = self._trace(call, None, FIRST if is_long else MOST)
+        except TooLong as error:
+            if not is_long:
+                raise
+            why = self._extrapolate(call)
+            if not why:
+                return
+            self._extrapolates = False
+            try:
+                one = self._trace(call, None)
+            except TooLong:
+                raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
         other = self._trace(call, one)
         one = one._replace(tape=None)
         differing = difference(one, other)
@@ -301,8 +364,41 @@ class Entry:
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
         self.program, executable, self.notes = self._built(call.inputs, one.results)
         self.executable = self._with_floats(executable, one.floats)
+        if why:
+            self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
 
-    def _trace(self, call: Call, first: Traced | None) -> Traced:
+    def _extrapolate(self, call: Call) -> str:
+        """Make the program of long loops from traces of short ones; return why not, or ""."""
+        assert self.surroundings is not None
+        subject = Subject(
+            *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),
+            *(self.library, self.names, call.fixed),
+        )
+        own = partial(self.library.engine, plainly=True)
+        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        if found is None:
+            return why
+        if is_checking():
+            verify(found.program, "extrapolation", call.inputs)
+        notes = [found.shown]
+        try:
+            executable = self.library.chosen(self.target.engine, self.target.make)(found.program)
+        except Unsupported as error:
+            notes.append(f"engine {self.target.engine!r}: {error}")
+            executable = self.library.engine(found.program)
+        compared = in_full(found, executable.call, mismatch)
+        if compared:
+            return compared
+        self._is_large = compared is None
+        notes.append(PROOFS["" if compared is None else "full"])
+        self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program
+        self.traces, self.precisions = [found.traced.without_arrays()], found.precisions
+        self._waiting += executable.told
+        self.notes = notes
+        self.executable = self._with_floats(executable, found.traced.floats)
+        return ""
+
+    def _trace(self, call: Call, first: Traced | None, most: int = MOST) -> Traced:
         return trace(
             self.target.function,
             call.leaves,
@@ -311,6 +407,7 @@ class Entry:
             self.surroundings,
             call.library,
             first,
+            most,
         )
 
     def _named(
@@ -353,8 +450,8 @@ class Entry:
         notes: list[str] = []
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
-        most = MOST_LEFT.get(target.engine) if chosen != own else None
-        program, is_rolled = self._simplified(given, roll=True, most=most)
+        sparingly = target.engine in FIND_REPETITION and chosen != own
+        program, is_rolled = self._simplified(given, roll=True, sparingly=sparingly)
         executable, problem = made(chosen, program, given, wanted, self.precisions)
         if executable is None and not is_rolled:
             program, _ = self._simplified(given, roll=True)
@@ -377,12 +474,12 @@ class Entry:
         return program, own(program, plainly=True), notes
 
     def _simplified(
-        self, given: Sequence[Any], *, roll: bool, most: int | None = None
+        self, given: Sequence[Any], *, roll: bool, sparingly: bool = False
     ) -> tuple[Program, bool]:
-        """Merge all traces and run the passes; loops are dropped if the program exceeds `most`."""
+        """Merge all traces and run the passes; `sparingly` drops loops that hold little."""
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
-        return prepared(program, roll=roll, most=most, arguments=inputs)
+        return prepared(program, roll=roll, sparingly=sparingly, arguments=inputs)
 
 
 def _changed(
@@ -399,6 +496,10 @@ def _changed(
         return tuple(found)
 
     return changed
+
+
+def _is_in_order(array: Any) -> bool:
+    return not isinstance(array, NDARRAY) or bool(array.flags.c_contiguous)
 
 
 def _axes(array: Any) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ import functools
 import inspect
 import os
 import pathlib
-import sys
 import threading
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -20,9 +19,9 @@ import numpy as np
 
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
-from gradwrap.compiler.calls.pickled import derived, remade
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
+from gradwrap.compiler.engines.jax import computes_in_double
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
@@ -33,6 +32,7 @@ from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileError
+from gradwrap.transforms.derived import own_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,7 +74,7 @@ class Compiled(Generic[P, R]):
         """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
         """Whether the function tests two values for identity."""
-        self._takes_floats = engine != "jax"  # which may be set to single precision
+        self._takes_floats = True
         """Whether Python floats among the arguments are inputs of the programs."""
         self._tells_flags = False
         """Whether the function tests if arrays are writeable."""
@@ -103,12 +103,8 @@ class Compiled(Generic[P, R]):
 
     def __reduce__(self) -> Any:
         """Copy and pickle the function without its programs; a decorated one by name."""
-        found: Any = sys.modules.get(getattr(self, "__module__", ""))
-        name: str = getattr(self, "__qualname__", "")
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        own = (derived(self._function), self._target.engine, self._static, self._keeps)
-        return name if found is self else (_remade, own)
+        own = (self._function, self._target.engine, self._static, self._keeps)
+        return own_name(self) or (_remade, own)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -283,7 +279,7 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        floats = self._takes_floats
+        floats = self._takes_floats and (self._target.engine != "jax" or computes_in_double())
         if not self._static:
             return Call(args, kwargs, takes_floats=floats)
         fixed = [value for name, value in kwargs.items() if name in self._static]
@@ -375,8 +371,9 @@ class Compiled(Generic[P, R]):
             if not is_kept:
                 wanted = entry.traced(call)
                 entry.keep()
-            if entry.is_eager and call.has_floats:
+            if call.has_floats and entry.needs_constants:
                 entry.forget_warnings()
+                self._entries.pop(entry.key, None)
                 return self._with_constant_floats(call)
         if entry.executable is not None:
             self._use(entry)
@@ -420,7 +417,7 @@ class Compiled(Generic[P, R]):
 def _remade(
     function: Any, engine: str, static: frozenset[int | str], cache: bool
 ) -> Compiled[..., Any]:
-    return Compiled(remade(function), engine, static, cache=cache)
+    return Compiled(function, engine, static, cache=cache)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:

@@ -220,7 +220,7 @@ class _Description:
         return f"{module}:{name}"
 
     def _contents(self, value: Any) -> str:
-        """Describe an object of the surroundings, without what is watched at its places."""
+        """Describe an object of the surroundings, without the parts that are watched."""
         kind = type_of(value)
         parts: list[Any]
         if isinstance(value, FunctionType):
@@ -236,7 +236,7 @@ class _Description:
             return f"dict {self._of([*value, *value.values()])}"
         if kind in CONTAINERS:
             return self._of_container(value)
-        if kind is PARTIAL:
+        if isinstance(value, PARTIAL):
             named = value.keywords
             return f"partial {self._of([value.func, *value.args, *named, *named.values()])}"
         if kind is MethodType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,7 +14,16 @@ from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
-from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape, Unhandled, Weak, in_line
+from gradwrap.compiler.tracing.tape import (
+    MOST,
+    NUMBER,
+    Library,
+    Tape,
+    TooLong,
+    Unhandled,
+    Weak,
+    in_line,
+)
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
@@ -27,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from gradwrap.compiler.ir.program import Guard, Instr, Value
-    from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 
 def _is_found(path: str) -> bool:
@@ -37,6 +45,29 @@ def _is_found(path: str) -> bool:
     for name in names:
         found = getattr(found, name, None)
     return found is not None
+
+
+class Around(Protocol):
+    """The surroundings of a function, as a trace uses them."""
+
+    @property
+    def sets_errors(self) -> bool:
+        """Tell if code sets NumPy's handling of floating point errors."""
+        ...
+
+    @property
+    def replaces(self) -> bool:
+        """Tell if there is something to replace."""
+        ...
+
+    tells_same: bool
+    """Whether code tests two values for identity."""
+
+    def with_arrays(
+        self, leaves: Sequence[Any], enter: Callable[[Any], Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any]]:
+        """Return the function and the leaves of its arguments with arrays replaced by `enter`."""
+        ...
 
 
 class Traced(NamedTuple):
@@ -111,26 +142,29 @@ def trace(
     leaves: Sequence[Any],
     treedef: TreeDef,
     given: Sequence[bool] | None = None,
-    surroundings: Surroundings | None = None,
+    surroundings: Around | None = None,
     library: Library = NUMPY,
     first: Traced | None = None,
+    most: int = MOST,
 ) -> Traced:
     """Run a function on tracers that replace its input leaves and the arrays it reads.
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
     `first` is an earlier run on the same arguments. Where this run repeats an operation, the
     instruction and the result of the first run are used again. Lines of the user's code are then
-    not recorded.
+    not recorded. `most` is the most operations that it may perform.
 
     Raises
     ------
     Unhandled
         The function does something that cannot be compiled.
+    TooLong
+        It performs more than `most` operations.
     """
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, None if first is None else first.tape)
+    tape = Tape(library, None if first is None else first.tape, most)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = modes()
     backend = library.backend
@@ -164,10 +198,10 @@ def trace(
             found = tuple(_handed_out(leaf, tape) for leaf in handed)
         except Exception as error:
             if tape.refused:
-                raise Unhandled(tape.refused) from error
+                raise _refusal(tape) from error
             raise
     if tape.refused:
-        raise Unhandled(tape.refused)
+        raise _refusal(tape)
     for tracer, index, leaf in tracers:
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
@@ -193,6 +227,10 @@ def trace(
         tuple(place for place, leaf in enumerate(handed) if isinstance(leaf, Weak)),
         tape,
     )
+
+
+def _refusal(tape: Tape) -> Unhandled:
+    return (TooLong if tape.is_too_long else Unhandled)(tape.refused)
 
 
 def _handed_out(leaf: Any, tape: Tape) -> tuple[Any, Any]:

@@ -47,6 +47,10 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
     """The function does something that cannot be compiled. The message names it and a remedy."""
 
 
+class TooLong(Unhandled):
+    """The trace is longer than it may be."""
+
+
 class Library:
     """A library whose arrays are traced; by default NumPy."""
 
@@ -121,8 +125,10 @@ class Weak(Recorded):
 class Tape:
     """The program being recorded."""
 
-    def __init__(self, library: Library, first: Tape | None = None) -> None:
+    def __init__(self, library: Library, first: Tape | None = None, most: int = MOST) -> None:
         self.library: Library = library
+        self._most = most
+        """The most operations of this trace."""
         self._first = first
         """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
         and results are used again."""
@@ -138,6 +144,8 @@ class Tape:
         self.readers: dict[int, str | None] = {}
         self.around: list[tuple[Recorded, int]] = []
         self.refused: str = ""
+        self.is_too_long: bool = False
+        """Whether it was refused for its length."""
         self.quiet: set[str] = set()
         self.errors: Any = None
         """NumPy's handling of floating point errors at the start, if the function may change it."""
@@ -291,8 +299,9 @@ class Tape:
         args: tuple[Any, ...] = (),
     ) -> Any:
         """Record an operation that has been performed; return its result as tracers."""
-        if len(self.instrs) >= MOST:
-            raise self.refuse(f"it performs more than {MOST} operations")
+        if len(self.instrs) >= self._most:
+            self.is_too_long = not self.refused
+            raise self.refuse(f"it performs more than {self._most} operations")
         if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False

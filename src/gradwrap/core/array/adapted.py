@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
 """The module and the line that last made text of a tracked value."""
+subclass_views: list[Any] = []
+"""The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
 _warned: set[tuple[str, int]] = set()
 
 
-def adapted_caller() -> FrameType | None:
+def adapted_caller(depth: int = 2) -> FrameType | None:
     """Return the frame that called the calling method if its code is adapted, or None."""
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return frame if MARK in frame.f_globals else None
 
 

@@ -15,7 +15,7 @@ from gradwrap.core.array.adapted import (
 from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import innermost, is_at, is_scalar, layers, level_of, native
+from gradwrap.core.levels.wrapper import innermost, is_at, layers, level_of, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import calling_module, leaving
 from gradwrap.core.values.dynamic import TUPLE, type_of
@@ -150,8 +150,9 @@ class Conversions:
         A tracked number is refused: what a cache found by an equal value would have the gradient
         of that value.
         """
+        wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
-        if kind is None or not is_scalar(self) or self._is_leaf_of_tape():
+        if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
             return object.__hash__(self)
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",

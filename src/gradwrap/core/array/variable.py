@@ -273,6 +273,8 @@ class Variable(
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         cls: Any = type(self)
+        if len(types) > 1 and any(hasattr(kind, "_stands_for") for kind in types):
+            return NotImplemented  # an instance of a subclass answers
         if len(types) > 1 and are_mixed(tuple(types)):
             cls, args, kwargs = promoted_call(cls, args, kwargs)
         return protocol.call_function(cls, func, args, kwargs)

@@ -37,7 +37,7 @@ Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
 
 class Watch(NamedTuple):
-    """How a context keeps the values that its operations save, and what it notes of them."""
+    """How a context keeps the values that its operations save, and its notes on them."""
 
     hooks: Hooks | None = None
     notes_place: bool = False
@@ -181,7 +181,7 @@ def kept_shared(keep: Callable[[Any, int], Any], value: Any, level: int) -> Any:
 
 def kept_tree(tree: Any, level: int) -> Any:
     """Return a tree with its arrays in the form in which they are saved."""
-    return map_leaves(lambda leaf: kept_value(leaf, level), tree)
+    return map_leaves(lambda leaf: kept_parts(leaf, level), tree)
 
 
 def restored_tree(op: str, tree: Any) -> Any:

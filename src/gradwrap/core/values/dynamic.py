@@ -7,10 +7,12 @@ builtins themselves.
 
 from __future__ import annotations
 
+import contextlib
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TypeAlias, TypeVar
 
     R = TypeVar("R")
@@ -75,3 +77,24 @@ def attribute_or_none(value: Any, name: str) -> Any:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001  stand-ins for missing packages raise ImportError
         return None
+
+
+def enclosed_by(function: Any) -> Iterator[Any]:
+    """Yield the values of a function's closure; nothing for other objects."""
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # a name that has no value yet
+            yield cell.cell_contents
+
+
+def named_by(function: Any) -> Iterator[Any]:
+    """Yield the values of a function's closure, and of the global variables that it names."""
+    yield from enclosed_by(function)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        known = getattr(function, "__globals__", {})
+        yield from (known[name] for name in _names_in(code) & known.keys())
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (_names_in(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)

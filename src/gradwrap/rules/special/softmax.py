@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 
 def _largest(xp: Any, x: Any, axis: Any) -> Any:
-    """Return the maximum along axes, as a constant to subtract, or 0 where it is infinite.
+    """Return the maximum along axes, which is subtracted, or 0 where it is infinite.
 
-    Of complex numbers it is that of the real parts.
+    Of complex numbers it is that of the real parts. It is tracked: so the largest term is the
+    constant 1, and derivatives are precise where the others vanish beside it.
     """
-    plain = xp.stop_gradient(x)
-    plain = xp.real(plain) if is_complex(xp, x) else plain
-    top = xp.max(plain, axis=axis, keepdims=True)
+    top = xp.max(xp.real(x) if is_complex(xp, x) else x, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(top), top, 0.0)
 
 
@@ -38,8 +37,11 @@ def logsumexp(
     Of a complex sum the sign is its direction, a complex number.
     """
     x = xp.asarray(x)
-    top = _largest(xp, x, axis)
-    terms = xp.exp(x - top)
+    top = _largest(xp, x if b is None else xp.where(b == 0, -math.inf, x), axis)
+    below = x - top
+    if b is not None and not is_complex(xp, x):  # where b is 0, exp(x) may overflow
+        below = xp.minimum(below, math.log(float(xp.finfo(below.dtype).max)) - 1.0)
+    terms = xp.exp(below)
     total = xp.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
     sign = xp.sign(total if is_complex(xp, total) else xp.stop_gradient(total))
     found = xp.log(xp.abs(total) if return_sign else total) + top

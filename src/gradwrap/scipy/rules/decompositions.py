@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, Tangent, formula
+from gradwrap.rules.equal_values import check_independent
+from gradwrap.scipy.doors import dispatcher, unchecked
+from gradwrap.scipy.kinds import Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -244,7 +245,7 @@ def _lu_factor(a: Any) -> Any:
 
 
 def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
-    return dispatcher("linalg.lu_solve")(lu_and_piv, b, trans)
+    return unchecked("linalg.lu_solve")(lu_and_piv, b, trans)
 
 
 def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
@@ -311,7 +312,7 @@ def _cho_factor(a: Any, lower: Any) -> Any:
 
 
 def _cho_solve(c_and_lower: Any, b: Any) -> Any:
-    return dispatcher("linalg.cho_solve")(c_and_lower, b)
+    return unchecked("linalg.cho_solve")(c_and_lower, b)
 
 
 def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
@@ -342,7 +343,7 @@ def _cholesky_banded(ab: Any, lower: Any) -> Any:
 
 
 def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
-    return dispatcher("linalg.cho_solve_banded")(cb_and_lower, b)
+    return unchecked("linalg.cho_solve_banded")(cb_and_lower, b)
 
 
 def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
@@ -373,15 +374,26 @@ def _polar(a: Any, side: Any) -> Any:
     return u @ vh, p
 
 
-def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
-    """Return LAPACK's Householder reflections, which clear the columns of a below the diagonal."""
+def _reflected(name: str, a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
+    """Return LAPACK's Householder reflections, which clear the columns of a below the diagonal.
+
+    LAPACK leaves a column alone in which there is nothing to clear; a reflection beside it would
+    turn the sign of its first element, which `turned` takes back. A column of one complex number
+    is reflected to a real one. A column of zeros has no direction, and the derivative is NaN.
+    """
     m = a.shape[0]
+    data = np.asarray(native_of(a))
+    zero = np.finfo(data.dtype).eps * m * np.max(np.abs(data), initial=0.0)
     vectors: list[Any] = []
+    turned = np.ones(m)
     for j in range(steps):
         x = a[j + first :, j]
-        if x.shape[0] < 2:
-            break
         alpha = x[0]
+        if not np.any(native_of(x[1:])) and np.imag(native_of(alpha)) == 0:
+            turned[j + first] = -1.0
+        if not np.any(np.abs(native_of(x)) > zero):
+            check_independent(name, np.asarray(True))
+            return np.full((m, m), np.nan), a * np.nan
         norm = np.sqrt(np.sum(np.abs(x) ** 2))
         beta = -norm if np.real(native_of(alpha)) >= 0 else norm
         v = np.concatenate([np.ones(1), x[1:] / (alpha - beta)])
@@ -394,7 +406,14 @@ def _reflected(a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
     q: Any = np.eye(m)
     for tau, v in reversed(vectors):
         q = q - tau * v[:, None] * (np.conj(v) @ q)[None, :]
-    return q, a
+    a = turned[:, None] * a
+    return q * turned, a * turned if first else a
+
+
+def _turn(wanted: Any, r: Any) -> Any:
+    """Return the signs that give the diagonal of a triangle the signs of another's diagonal."""
+    one, other = (np.real(np.diagonal(np.asarray(native_of(each)))) for each in (wanted, r))
+    return np.where(one * other < 0, -1.0, 1.0)
 
 
 def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
@@ -403,15 +422,12 @@ def _qr(a: Any, mode: Any, pivoting: Any, out: Any) -> Any:
     if mode == "raw":
         raise NoRuleError("scipy.linalg.qr with mode='raw' has no derivative. Fix: mode='full'.")
     if m > n and mode == "full":
-        q, r = _reflected(moved, n)
+        q, r = _reflected("linalg.qr", moved, n)
     else:
         q, r = np.linalg.qr(moved[:, : min(m, n)])
         if n > m:
             r = np.concatenate([r, adjoint(q) @ moved[:, m:]], axis=1)
-        signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[-2 if pivoting else -1])))))
-        if mode == "r":
-            signs = np.sign(np.real(np.diagonal(np.asarray(native_of(out[0])))))
-        turn = signs * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+        turn = _turn(out[0] if mode == "r" else out[-2 if pivoting else -1], r)
         q, r = q * turn, r * turn[:, None]
         if mode == "r" and m > n:
             r = np.concatenate([r, np.zeros((m - n, n))])
@@ -428,8 +444,7 @@ def _rq(a: Any, mode: Any, out: Any) -> Any:
         )
     q, r = np.linalg.qr(adjoint(a)[:, ::-1])
     r, q = adjoint(r)[::-1, ::-1], adjoint(q)[::-1]
-    wanted = np.diagonal(np.asarray(native_of(out if mode == "r" else out[0])))
-    turn = np.sign(np.real(wanted)) * np.sign(np.real(np.diagonal(np.asarray(native_of(r)))))
+    turn = _turn(out if mode == "r" else out[0], r)
     r, q = np.triu(r * turn), q * turn[:, None]
     return r if mode == "r" else (r, q)
 
@@ -447,7 +462,9 @@ def _qr_multiply(
 
 
 def _hessenberg(a: Any, calc_q: Any) -> Any:
-    q, h = _reflected(a, max(a.shape[0] - 2, 0), 1)
+    n = a.shape[0]
+    steps = n - 1 if a.dtype.kind == "c" else n - 2
+    q, h = _reflected("linalg.hessenberg", a, steps if n > 2 else 0, 1)
     h = np.triu(h, -1)
     return (h, q) if calc_q else h
 
@@ -499,10 +516,6 @@ def _orth(A: Any, out: Any) -> Any:
     return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
 
 
-def _null_space(t: Any, out: Any, A: Any) -> Any:
-    return -np.linalg.pinv(A) @ (t["A"] @ out)
-
-
 def _diagsvd(s: Any, M: Any, N: Any) -> Any:
     matrix = np.diag(s)
     if len(s) == M:
@@ -514,43 +527,38 @@ EIGENVALUES = [
     Row(
         "linalg.eigh",
         Tangent(_eigh),
-        arrays="a b",
+        arrays="a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        cores="a:2 b:2",
     ),
     formula(
         "linalg.eigvalsh",
         lambda a, b, out: _chosen(
             dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
         )[0],
-        "a b",
+        "a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        cores="a:2 b:2",
     ),
     Row(
         "linalg.eig",
         Tangent(_eig),
-        arrays="a b",
+        arrays="a:2 b:2",
         note="vectors of length one whose largest elements are real",
-        cores="a:2 b:2",
     ),
-    formula("linalg.eigvals", _eigvals, "a b", cores="a:2 b:2"),
-    formula("linalg.eig_banded", _eig_banded, "a_band", neutral="max_ev", cores="a_band:2"),
+    formula("linalg.eigvals", _eigvals, "a:2 b:2"),
+    formula("linalg.eig_banded", _eig_banded, "a_band:2", neutral="max_ev"),
     formula(
         "linalg.eigvals_banded",
         lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
-        "a_band",
-        cores="a_band:2",
+        "a_band:2",
     ),
-    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d e", neutral="tol", cores="d:1 e:1"),
+    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d:1 e:1", neutral="tol"),
     formula(
         "linalg.eigvalsh_tridiagonal",
         lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
-        "d e",
+        "d:1 e:1",
         neutral="tol",
-        cores="d:1 e:1",
     ),
 ]
 DECOMPOSITIONS = [
@@ -562,29 +570,19 @@ DECOMPOSITIONS = [
         note="vectors beyond the singular values turn as little as they can",
     ),
     formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
-    formula("linalg.diagsvd", _diagsvd, "s", cores="s:1"),
+    formula("linalg.diagsvd", _diagsvd, "s:1"),
     formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
-        Tangent(_null_space),
+        Tangent(lambda t, out, A: -np.linalg.pinv(A) @ (t["A"] @ out)),
         arrays="A",
         neutral="rcond",
         note="a basis of several vectors turns as little as it can",
     ),
-    Row("linalg.lu", Tangent(_lu), arrays="a", cores="a:2"),
-    formula("linalg.lu_factor", _lu_factor, "a", cores="a:2"),
-    Row(
-        "linalg.lu_solve",
-        Adjoint(
-            {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
-            {"lu_and_piv": _lu_along_lu},
-            back=_lu_back,
-        ),
-        arrays="lu_and_piv b",
-        groups="lu_and_piv",
-        cores="lu_and_piv:2,1 b:2",
-    ),
-    Row("linalg.ldl", Tangent(_ldl), arrays="A", neutral="hermitian", symmetric="A", cores="A:2"),
+    Row("linalg.lu", Tangent(_lu), arrays="a:2"),
+    formula("linalg.lu_factor", _lu_factor, "a:2"),
+    system("linalg.lu_solve", "lu_and_piv:2,1 b:2", _lu_of_lu, _lu_along_lu, _lu_back),
+    Row("linalg.ldl", Tangent(_ldl), arrays="A:2", neutral="hermitian", symmetric="A"),
     formula(
         "linalg.cholesky",
         _cholesky,
@@ -599,33 +597,25 @@ DECOMPOSITIONS = [
         symmetric="a",
         note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
-    Row(
+    system(
         "linalg.cho_solve",
-        Adjoint(
-            {"c_and_lower": _cho_of_c, "b": lambda back: back},
-            {"c_and_lower": _cho_along_c},
-            back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
-        ),
-        arrays="c_and_lower b",
-        groups="c_and_lower",
-        cores="c_and_lower:2,0 b:2",
+        "c_and_lower:2,0 b:2",
+        _cho_of_c,
+        _cho_along_c,
+        lambda g, c_and_lower: _cho_solve(c_and_lower, g),
     ),
-    formula("linalg.cholesky_banded", _cholesky_banded, "ab", cores="ab:2"),
-    Row(
+    formula("linalg.cholesky_banded", _cholesky_banded, "ab:2"),
+    system(
         "linalg.cho_solve_banded",
-        Adjoint(
-            {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
-            {"cb_and_lower": _cho_along_bands},
-            back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
-        ),
-        arrays="cb_and_lower b",
-        groups="cb_and_lower",
-        cores="cb_and_lower:2,0 b:2",
+        "cb_and_lower:2,0 b:2",
+        _cho_of_bands,
+        _cho_along_bands,
+        lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
     ),
-    formula("linalg.polar", _polar, "a", cores="a:2"),
-    formula("linalg.qr", _qr, "a", cores="a:2"),
-    formula("linalg.rq", _rq, "a", cores="a:2"),
-    formula("linalg.qr_multiply", _qr_multiply, "a c", cores="a:2 c:2"),
-    formula("linalg.hessenberg", _hessenberg, "a", cores="a:2"),
-    Row("linalg.schur", Tangent(_schur), arrays="a", cores="a:2"),
+    formula("linalg.polar", _polar, "a:2"),
+    formula("linalg.qr", _qr, "a:2"),
+    formula("linalg.rq", _rq, "a:2"),
+    formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
+    formula("linalg.hessenberg", _hessenberg, "a:2"),
+    Row("linalg.schur", Tangent(_schur), arrays="a:2"),
 ]

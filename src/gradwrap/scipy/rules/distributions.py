@@ -67,12 +67,15 @@ class Distribution(Kind):
         """Freeze the distribution."""
         return self.stand_in(row)(*args, **kwargs)
 
+    def derived(self, row: Row) -> Any:
+        """Return the subclass of the class of SciPy's object."""
+        kind: Any = type(row.original)
+        return differentiable(kind)
+
     def stand_in(self, row: Row) -> Any:
-        """Return an object of a subclass of SciPy's class, with the same attributes."""
-        original = row.original
-        kind: Any = type(original)
-        made: Any = object.__new__(differentiable(kind))
-        made.__dict__.update(original.__dict__)
+        """Return an object of the subclass, with the same attributes."""
+        made: Any = object.__new__(self.derived(row))
+        made.__dict__.update(row.original.__dict__)
         made._path = row.path
         return made
 
@@ -80,7 +83,7 @@ class Distribution(Kind):
         """Change the class of SciPy's own object to the derived class."""
         original = row.original
         kind: Any = type(original)
-        original.__class__ = differentiable(kind)
+        original.__class__ = self.derived(row)
         original._path = row.path
 
         def undo() -> None:
@@ -348,28 +351,22 @@ def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
     ) from error
 
 
+def _own_pair(dist: Any, name: str, y: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
+    """Return a density or probability by its own method, or by that of its logarithm."""
+    plain, log = _own(dist, f"_{name}"), _own(dist, f"_log{name}")
+    direct = [plain and (lambda: plain(y, *shapes)), log and (lambda: np.exp(log(y, *shapes)))]
+    logs = [log and (lambda: log(y, *shapes)), plain and (lambda: np.log(plain(y, *shapes)))]
+    return _first(logs if logarithm else direct, _named(dist, f"{'log' * logarithm}{name}"))
+
+
 def density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the standard density inside of the support."""
-    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
-    return _first(
-        [
-            plain and (lambda: plain(y, *shapes)),
-            logarithm and (lambda: np.exp(logarithm(y, *shapes))),
-        ],
-        _named(dist, "pdf"),
-    )
+    return _own_pair(dist, "pdf", y, shapes, logarithm=False)
 
 
 def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the logarithm of the standard density inside of the support."""
-    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
-    return _first(
-        [
-            logarithm and (lambda: logarithm(y, *shapes)),
-            plain and (lambda: np.log(plain(y, *shapes))),
-        ],
-        _named(dist, "logpdf"),
-    )
+    return _own_pair(dist, "pdf", y, shapes, logarithm=True)
 
 
 def distribution_function(
@@ -453,7 +450,7 @@ def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             del options["scale"]
         return (dist._native.rvs(dist, *values[: len(shapes)], **options, **drawing),)
 
-    (sample,) = per_example(draw, stop_gradient(parameters))
+    (sample,) = per_example(drawing.get("random_state"), draw, stop_gradient(parameters))
     if not is_derived(parameters):
         return sample
     row = _row(dist, DRAWING, "x shapes loc scale", _continuous)
@@ -461,7 +458,7 @@ def _samples(dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _sample(x: Any, *_parameters: Any, **_options: Any) -> Any:
-    """Return the sample: the row of `rvs` is given what was drawn."""
+    """Return the sample, which the row of `rvs` gets as an argument."""
     return x
 
 
@@ -555,10 +552,7 @@ def _discrete(
 
 def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     """Return the probability of integers, or its logarithm."""
-    plain, log = _own(dist, "_pmf"), _own(dist, "_logpmf")
-    direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
-    logs = [log and (lambda: log(k, *shapes)), plain and (lambda: np.log(plain(k, *shapes)))]
-    return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
+    return _own_pair(dist, "pmf", k, shapes, logarithm=logarithm)
 
 
 TERMS = 2_000

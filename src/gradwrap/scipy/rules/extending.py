@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,44 @@ NUMPYS = {
     "wrap": "wrap",
     "grid-wrap": "wrap",
 }
+CONSTANT = ("constant", "grid-constant", "fill")
+
+
+@functools.lru_cache(64)
+def _places(n: int, before: int, after: int, mode: str, length: int = 0) -> Any:
+    """Return the index of each element of an extended axis, or of each of its windows.
+
+    The index n is that of the constant beyond the ends.
+    """
+    if mode in CONSTANT:
+        index = np.pad(np.arange(n), (before, after), constant_values=n)
+    else:
+        index = np.pad(np.arange(n), (before, after), mode=NUMPYS[mode])  # type: ignore[call-overload]  # a text
+    return index[np.arange(n)[:, None] + np.arange(length)] if length else index
 
 
 def extended(x: Any, before: int, after: int, mode: str, fill: Any = 0.0, axis: int = -1) -> Any:
     """Extend an array along an axis by its own elements or a constant."""
-    n = x.shape[axis]
-    if mode in ("constant", "grid-constant", "fill"):
-        shape = list(x.shape)
-        parts: list[Any] = []
-        for count, part in ((before, None), (n, x), (after, None)):
-            shape[axis] = count
-            parts.append(np.full(shape, fill) if part is None else part)
-        return np.concatenate(parts, axis=axis)
-    return np.take(x, np.pad(np.arange(n), (before, after), mode=NUMPYS[mode]), axis=axis)  # type: ignore[call-overload]  # a text
+    if mode not in CONSTANT:
+        return np.take(x, _places(x.shape[axis], before, after, mode), axis=axis)
+    shape = list(x.shape)
+    parts: list[Any] = []
+    for count, part in ((before, None), (None, x), (after, None)):
+        shape[axis] = count
+        parts.append(np.full(shape, fill) if part is None else part)
+    return np.concatenate(parts, axis=axis)
+
+
+def neighbours(x: Any, length: int, before: int, mode: str, fill: Any = 0.0, axis: int = -1) -> Any:
+    """Gather the window around each element along an axis in a new last axis.
+
+    A window starts `before` elements ahead of its own. Beyond the ends it is extended.
+    """
+    axis %= x.ndim
+    places = _places(x.shape[axis], before, length - 1 - before, mode, length)
+    longer = extended(x, 0, 1, mode, fill, axis) if mode in CONSTANT else x
+    made = np.take(longer, places, axis=axis)
+    return made if axis == x.ndim - 1 else np.moveaxis(made, axis + 1, -1)
 
 
 def odd(x: Any, count: int) -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
 from scipy.stats import qmc
 
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
 from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
@@ -18,7 +18,11 @@ from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import Solved, as_array, plain, quiet, refuse, solution
 from gradwrap.scipy.table import Row, register
+from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.implicit import custom_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Of samples ---------------------------------------------------------------------------------------
 
@@ -126,49 +130,100 @@ def _romb(y: Any, dx: Any, axis: Any) -> Any:
 GAUSS_21 = np.polynomial.legendre.leggauss(21)
 
 
-def _line(t: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Map t in [0, 1] to a point of a possibly infinite range; return the point and dx/dt."""
-    is_low, is_high = np.isinf(plain(a)), np.isinf(plain(b))
-    if not is_low and not is_high:
-        return a + (b - a) * t, b - a
-    far = (1 - t) / t
-    if is_high and not is_low:
-        return a + far, 1 / t**2
-    return b - far, 1 / t**2
+def _at_each(function: Any, columns: list[Any]) -> Any:
+    """Evaluate a function of numbers at each point, at once if it permits."""
+    try:
+        return vmap(function, fallback="loop")(*columns)
+    except (GradwrapError, TypeError, ValueError, AttributeError, IndexError):
+        return np.stack([as_array(function(*point)) for point in zip(*columns, strict=True)])
 
 
-def _summed(function: Any, a: Any, b: Any, intervals: Any) -> Any:
-    """Integrate by Gauss's rule on each given subinterval of [0, 1]."""
+def _nodes(low: float, high: float, parts: Any) -> Any:
+    """Return the nodes of Gauss's rule on subintervals of [0, 1], mapped to a range.
+
+    The columns are the coefficients of both ends and the constant in the point, and the
+    coefficient of the length and the constant in its weight. An end that is infinite counts as 0.
+    """
     points, weights = GAUSS_21
-    total: Any = 0.0
-    for low, high in intervals:
-        middle, half = (low + high) / 2, (high - low) / 2
-        for p, w in zip(points, weights, strict=True):
-            x, rate = _line(middle + half * p, a, b)
-            total = total + half * w * rate * function(x)
-    return total
+    middle, half = np.mean(parts, axis=1)[:, None], np.diff(parts, axis=1) / 2
+    t, w = np.ravel(middle + half * points), np.ravel(half * weights)
+    none = np.zeros(t.shape)
+    if np.isfinite(low) and np.isfinite(high):
+        return np.stack([1 - t, t, none, w, none])
+    side = np.sign(low if np.isinf(low) else high)
+    sign = side if np.isinf(high) else -side
+    ends = [none + np.isfinite(low), none + np.isfinite(high)]
+    return np.stack([*ends, side * (1 - t) / t, none, sign * w / t**2])
 
 
-def _subdivision(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
+def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> Any:
     """Return the intervals chosen by QUADPACK, scaled to [0, 1]."""
+    if a == b:
+        return np.array([[0.0, 1.0]])
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
     return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
 
 
-def _integrated(function: Any, a: Any, b: Any, options: dict[str, Any]) -> Any:
-    """Integrate on the intervals chosen by QUADPACK."""
-    native = quiet(function)
-    low, high = float(plain(a)), float(plain(b))
-    if low == high:
-        return (b - a) * function(a)
-    if np.isinf(low) and np.isinf(high):  # in two halves
-        middle = 0.0
-        return _integrated(function, middle, np.inf, options) + _integrated(
-            function, -np.inf, middle, options
-        )
-    return _summed(function, a, b, _subdivision(native, low, high, options))
+def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tuple[Any, Any, Any]:
+    """Return points and weights on some ranges, and the range of each.
+
+    `parts(i, low, high)` returns the subintervals of range i. A range without ends has two parts.
+    """
+    nodes: list[Any] = []
+    ranges: list[Any] = []
+    for i, (a, b) in enumerate(zip(*np.array([plain(low), plain(high)]).tolist(), strict=True)):
+        halves = [(a, 0.0), (0.0, b)] if np.isinf(a) and np.isinf(b) else [(a, b)]
+        for half in halves:
+            nodes.append(_nodes(*half, parts(i, *half)))
+            ranges.append(np.full(nodes[-1].shape[1], i))
+    of_low, of_high, rest, of_length, weight = np.concatenate(nodes, axis=1)
+    at = np.concatenate(ranges)
+    low, high = (np.where(np.isinf(plain(one)), 0.0, one)[at] for one in (low, high))
+    return of_low * low + of_high * high + rest, of_length * (high - low) + weight, at
+
+
+def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = None) -> Any:
+    """Integrate over several ranges, the innermost first, on the intervals chosen by QUADPACK.
+
+    A range is a pair of ends, or a function of the outer points that returns one.
+    """
+    native, plain_ranges = (
+        quiet(fun),
+        [quiet(one) if callable(one) else plain(one) for one in ranges],
+    )
+    columns: list[Any] = []
+    weights: Any = np.ones(1)
+    for depth in reversed(range(len(ranges))):
+        one = ranges[depth]
+        if callable(one) and columns:
+            ends = _at_each(lambda *outer, one=one: _pair(one(*outer)), columns)
+        else:
+            pair = _pair(one() if callable(one) else one)
+            ends = np.broadcast_to(pair, (len(weights), 2))
+        outer: list[Any] = list(zip(*(plain(column) for column in columns), strict=True))
+
+        def parts(
+            i: int, low: float, high: float, depth: int = depth, outer: list[Any] = outer
+        ) -> Any:
+            own = outer[i] if outer else ()
+
+            def inner(x: Any) -> Any:
+                if not depth:
+                    return native(x, *own)
+                return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
+
+            return _subdivision(inner, low, high, options or {})
+
+        points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
+        columns = [points, *(column[at] for column in columns)]
+        weights = weights[at] * own_weights
+    return np.sum(weights * _at_each(lambda *xs: as_array(fun(*xs)), columns))
+
+
+def _pair(ends: Any) -> Any:
+    return np.stack([as_array(end) * 1.0 for end in ends])
 
 
 def _quad(
@@ -176,14 +231,14 @@ def _quad(
     points: Any,
 ) -> Any:  # fmt: skip
     options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
-    return {(0,): _integrated(lambda x: fun(x, *args), a, b, options)}
+    return {(0,): _integrated(lambda x: fun(x, *args), [(a, b)], options)}
 
 
 def _nquad(result: Any, fun: Any, ranges: Any, args: Any) -> Any:
     made = [
         (lambda *outer, one=one: one(*outer, *args)) if callable(one) else one for one in ranges
     ]
-    return {(0,): _nested(fun, made, args)}
+    return {(0,): _integrated(lambda *xs: fun(*xs, *args), made)}
 
 
 def _between(*pairs: Any) -> list[Any]:
@@ -205,21 +260,7 @@ def _dblquad(
     qfun: Any = None, rfun: Any = None,
 ) -> Any:  # fmt: skip
     pairs = [(a, b), (gfun, hfun), *([] if qfun is None else [(qfun, rfun)])]
-    return {(0,): _nested(fun, _between(*pairs), args)}
-
-
-def _nested(fun: Any, ranges: list[Any], args: Any) -> Any:
-    """Integrate over several ranges, the innermost first."""
-
-    def over(depth: int, inner: tuple[Any, ...]) -> Any:
-        if depth == 0:
-            return fun(*inner, *args)
-        one: Any = ranges[depth - 1]
-        ends: Any = one(*inner) if callable(one) else one
-        low, high = ends
-        return _integrated(lambda x: over(depth - 1, (x, *inner)), low, high, {})
-
-    return over(len(ranges), ())
+    return {(0,): _integrated(lambda *xs: fun(*xs, *args), _between(*pairs))}
 
 
 def _fixed_quad(result: Any, fun: Any, a: Any, b: Any, args: Any, n: Any) -> Any:
@@ -229,26 +270,23 @@ def _fixed_quad(result: Any, fun: Any, a: Any, b: Any, args: Any, n: Any) -> Any
 
 
 def _first_two(native: dict[str, Any]) -> dict[str, Any]:
-    """Ask SciPy for the intervals too, and show the caller what it asked for."""
+    """Ask SciPy for the intervals too, and show the caller the requested parts alone."""
     is_full = native.get("full_output")
     native["full_output"] = True
     return {"shown": lambda result: result if is_full else result[:2]}
 
 
 def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any) -> Any:
-    low, high = plain(a), plain(b)
-    if np.isinf(low) or np.isinf(high):
-        return {(0,): _integrated_vector(fun, args, a, b)}
-    intervals = (np.asarray(result[2].intervals) - low) / (high - low)
-    return {(0,): _summed(lambda x: as_array(fun(x, *args)), a, b, intervals)}
-
-
-def _integrated_vector(f: Any, args: Any, a: Any, b: Any) -> Any:
-    low, high = plain(a), plain(b)
-    if np.isinf(low) and np.isinf(high):
-        return _integrated_vector(f, args, 0.0, b) + _integrated_vector(f, args, a, 0.0)
-    edges = np.linspace(0.0, 1.0, 17)
-    return _summed(lambda x: as_array(f(x, *args)), a, b, np.stack([edges[:-1], edges[1:]], axis=1))
+    low, high = (np.reshape(as_array(end) * 1.0, (1,)) for end in (a, b))
+    ends = np.array([plain(a), plain(b)])
+    if np.all(np.isfinite(ends)):
+        parts = (np.asarray(result[2].intervals) - ends[0]) / (ends[1] - ends[0])
+    else:
+        edges = np.linspace(0.0, 1.0, 17)
+        parts = np.stack([edges[:-1], edges[1:]], axis=1)
+    points, weights, _ = _rule(low, high, lambda *_: parts)
+    values = _at_each(lambda x: as_array(fun(x, *args)), [points])
+    return {(0,): np.tensordot(weights, values, 1)}
 
 
 def _again(result: Any, again: Any) -> Any:
@@ -346,11 +384,14 @@ def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any
     """Take one explicit step; return the new state, its rate, and the rates of the stages."""
     rates = [f]
     for a, c in zip(tableau.A[1:], tableau.C[1:], strict=True):
-        moved = sum(a[j] * rates[j] for j in range(len(rates)) if a[j])
-        rates.append(fun(t + c * h, y + h * moved))
-    y = y + h * sum(b * k for b, k in zip(tableau.B, rates, strict=True) if b)
+        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
+    y = y + h * _combined(tableau.B, rates)
     f = fun(t + h, y)
     return y, f, [*rates, f]
+
+
+def _combined(weights: Any, rates: list[Any]) -> Any:
+    return weights[: len(rates)] @ np.stack(rates)
 
 
 def _within_step(
@@ -358,17 +399,14 @@ def _within_step(
 ) -> Any:
     """Return the state inside of a step, as a function of the fraction of the step."""
     if tableau is not METHODS["DOP853"]:
-        columns = [
-            sum(p * k for p, k in zip(column, rates, strict=True) if p) for column in tableau.P.T
-        ]
+        columns = list(tableau.P.T @ np.stack(rates))
         return lambda x: y + h * sum(q * x ** (i + 1) for i, q in enumerate(columns))
     rates = list(rates)
     for a, c in zip(tableau.A_EXTRA, tableau.C_EXTRA, strict=True):
-        moved = sum(a[j] * rates[j] for j in range(len(rates)) if a[j])
-        rates.append(fun(t + c * h, y + h * moved))
+        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
     change, last = y_new - y, rates[tableau.n_stages]
     parts = [change, h * rates[0] - change, 2 * change - h * (last + rates[0])]
-    parts += [h * sum(d * k for d, k in zip(row, rates, strict=True) if d) for row in tableau.D]
+    parts += list(h * (tableau.D @ np.stack(rates)))
 
     def inside(x: Any) -> Any:
         total: Any = 0.0
@@ -518,7 +556,7 @@ def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> A
         length = times[k] - times[k - 1]
         steps: list[Any] = []
         scipys("integrate.solve_ivp")(
-            plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["RK45"], steps),
+            plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["DOP853"], steps),
             rtol=1e-9, atol=1e-11, max_step=np.inf,
         )  # fmt: skip
         state = np.asarray(result[k]).reshape(-1)
@@ -527,7 +565,7 @@ def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> A
         for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
-            y, f, _ = _stages(METHODS["RK45"], rate, at, y, f, h)
+            y, f, _ = _stages(METHODS["DOP853"], rate, at, y, f, h)
         columns.append(y)
     return {(): np.stack(columns)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.interpolate
@@ -17,6 +17,7 @@ from gradwrap.scipy.dispatching import Composed, Refused, dispatching, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
 
@@ -227,33 +228,53 @@ def _bernstein(x: Any, c: Any, points: Any) -> Any:
 # B-splines ----------------------------------------------------------------------------------------
 
 
-def basis(t: Any, k: int, points: Any, count: int) -> tuple[Any, list[Any]]:
-    """Return the index of the first nonzero basis function at each point, and the k + 1 values."""
+def basis(t: Any, k: int, points: Any, count: int, nu: int = 0) -> tuple[Any, Any]:
+    """Return the index of the first nonzero basis function at each point, and the k + 1 values.
+
+    With `nu`, the values are those of the derivatives of this order.
+    """
     data = np.asarray(plain(t))
     at = np.clip(np.searchsorted(data, np.asarray(plain(points)), side="right") - 1, k, count - 1)
-    values: list[Any] = [np.ones(points.shape)]
-    for d in range(1, k + 1):
-        following: list[Any] = []
-        saved: Any = 0.0
-        for r in range(d):
-            right, left = t[at + r + 1], t[at + r + 1 - d]
-            share = values[r] / (right - left)
-            following.append(saved + (right - points) * share)
-            saved = (points - left) * share
-        values = [*following, saved]
+    values: Any = np.ones((1, *points.shape)) * float(nu <= k)
+    near, none = t[at + np.arange(1 - k, k + 1)[:, None]], np.zeros((1, *points.shape))
+    for d in range(1, k + 1):  # from degree d - 1
+        right, left = near[k : k + d], near[k - d : k]
+        share = values / (right - left)
+        if d <= k - nu:
+            before, after = (right - points) * share, (points - left) * share
+        else:
+            before, after = -d * share, d * share
+        values = np.concatenate([before, none]) + np.concatenate([none, after])
     return at - k, values
 
 
-def _bspline_at(t: Any, c: Any, k: int, points: Any) -> Any:
-    first, values = basis(t, k, points, c.shape[0])
-    return sum(c[first + j] * value[:, None] for j, value in enumerate(values))
+class _Knots(NamedTuple):
+    """The spline of a degree on knots that are not tracked."""
+
+    t: Any
+    k: int
+    size: int
+
+    def taps(self, points: Any, nus: Any) -> tuple[Any, list[Any]]:
+        """Return the places of the coefficients of each point, and their weights."""
+        found = [basis(self.t, self.k, points[0], self.size, nu) for (nu,) in nus]
+        return found[0][0] + np.arange(self.k + 1)[:, None], [weights for _, weights in found]
 
 
-def _collocation(t: Any, k: int, points: Any, count: int) -> Any:
+def _bspline_at(t: Any, c: Any, k: int, points: Any, nus: Any = (0,)) -> list[Any]:
+    """Return derivatives of a spline at points, for each order."""
+    count = c.shape[0]
+    if not holds_variable([t]):
+        form = _Knots(np.asarray(t), k, count)
+        return list(at_points(c, points[None], form, [(nu,) for nu in nus]))
+    found = [basis(t, k, points, count, nu) for nu in nus]
+    near = c[found[0][0] + np.arange(k + 1)[:, None]]
+    return [np.sum(near * weights[..., None], axis=0) for _, weights in found]
+
+
+def _collocation(t: Any, k: int, points: Any, count: int, nu: int = 0) -> Any:
     """Return the matrix of the basis functions at points."""
-    first, values = basis(t, k, points, count)
-    eye = np.eye(count)
-    return sum(value[:, None] * eye[first + j] for j, value in enumerate(values))
+    return _bspline_at(t, np.eye(count), k, points, (nu,))[0]
 
 
 def _not_a_knot(x: Any, k: int) -> Any:
@@ -270,7 +291,7 @@ def _bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any
     if (made.extrapolate if extrapolate is None else extrapolate) == "periodic":
         points = _wrapped_around(t[k : count + 1], points, "periodic")
     flat = np.reshape(points, (-1,))
-    return _placed(_bspline_at(t, c[:count], k, flat), points, trailing, axis)
+    return _placed(_bspline_at(t, c[:count], k, flat)[0], points, trailing, axis)
 
 
 def _as_bspline(name: str, made: Any, t: Any, c: Any) -> Any:
@@ -418,9 +439,8 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     if ext == 3:
         x = np.clip(x, t[k], t[t.shape[0] - k - 1])
     flat, ends = np.reshape(x, (-1,)), plain(t[[k, t.shape[0] - k - 1]])
-    if der:
-        (t, c, _), k = _splder((t, c, k), der), k - der
-    value = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, flat)[:, 0]
+    (value,) = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, flat, (der,))
+    value = value[:, 0]
     if ext == 1:
         data = np.asarray(plain(flat))
         value = np.where((data < ends[0]) | (data > ends[1]), 0.0, value)
@@ -428,22 +448,12 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
 
 
 def _splint(a: Any, b: Any, tck: Any, full_output: Any) -> Any:
-    t, c, k = tck
-    t, c = as_array(t), as_array(c)
-    n = t.shape[0] - k - 1
+    t, _, k = tck
+    n = len(t) - k - 1
     ends = np.stack([as_array(a), as_array(b)])
-    ends = np.clip(ends, t[k], t[n])
-    knots = np.unique(np.asarray(plain(t)))
-    low, high = (float(one) for one in np.asarray(plain(ends)))
-    inner = knots[(knots > min(low, high)) & (knots < max(low, high))]
-    stops = [ends[0], *(inner if low < high else inner[::-1]), ends[1]]
-    points, weights = np.polynomial.legendre.leggauss(4)
-    total: Any = 0.0
-    for one, other in itertools.pairwise(stops):
-        half = (other - one) / 2
-        at = one + half + half * points
-        total = total + half * np.sum(weights * _bspline_at(t, c[:n, None], k, at)[:, 0])
-    return (total, None) if full_output else total
+    integral = (*_splantider(tck, 1)[:2], k + 1)
+    low, high = _splev(np.clip(ends, t[k], t[n]), integral, 0, 0)
+    return (high - low, None) if full_output else high - low
 
 
 def _splder(tck: Any, n: Any) -> Any:
@@ -470,9 +480,11 @@ def _splantider(tck: Any, n: Any) -> Any:
 
 
 def _spalde(x: Any, tck: Any) -> Any:
-    x = as_array(x)
-    flat = np.reshape(x, (-1,))
-    made = np.stack([_splev(flat, tck, der, 0) for der in range(tck[2] + 1)], axis=-1)
+    t, c, k = tck
+    t, c, x = as_array(t), as_array(c), as_array(x)
+    orders = range(k + 1)
+    values = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, np.reshape(x, (-1,)), orders)
+    made = np.concatenate(values, axis=1)
     return made[0] if x.ndim == 0 else list(made)
 
 
@@ -533,8 +545,8 @@ def _rect(
         shape = np.broadcast_shapes(points.shape, y.shape)
         points, y = (np.broadcast_to(one, shape) for one in (points, y))
     across, along = np.reshape(points, (-1,)), np.reshape(y, (-1,))
-    left = differentiated(lambda at: _collocation(s, kx, at, u.shape[0]), across, dx)
-    right = differentiated(lambda at: _collocation(t, ky, at, v.shape[0]), along, dy)
+    left = _collocation(s, kx, across, u.shape[0], dx)
+    right = _collocation(t, ky, along, v.shape[0], dy)
     if grid:
         return left @ c @ right.T
     return np.reshape(np.sum((left @ c) * right, axis=-1), shape)
@@ -874,7 +886,7 @@ def _interp1d(made: Any, given: Any, points: Any) -> Any:
         k = int({"quadratic": 2, "cubic": 3}.get(kind) or kind)
         knots = _not_a_knot(x, k)
         c = np.linalg.solve(_collocation(knots, k, x, y.shape[0]), y)
-        value = _bspline_at(knots, c, k, flat)
+        (value,) = _bspline_at(knots, c, k, flat)
     outside = (at < data[0]) | (at > data[-1])
     if np.any(outside) and not isinstance(given["fill_value"], str):
         value = np.where(outside[:, None], 0.0, value)  # constant there

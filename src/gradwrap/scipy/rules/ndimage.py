@@ -6,18 +6,17 @@ import functools
 import math
 import operator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
-from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, AxisLinear, formula
-from gradwrap.scipy.rules.extending import extended, windows
+from gradwrap.scipy.kinds import AxisLinear, formula
+from gradwrap.scipy.rules.extending import extended, neighbours
 from gradwrap.scipy.rules.matrices import native_of
+from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.table import Row, register
 
 
@@ -38,9 +37,7 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     length = len(weights)
-    before = length // 2 + origin
-    longer = extended(np.moveaxis(x, axis, -1), before, length - 1 - before, mode, cval)
-    return np.moveaxis(windows(longer, length) @ weights, -1, axis)
+    return neighbours(x, length, length // 2 + origin, mode, cval, axis) @ weights
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
@@ -161,9 +158,7 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     count = x.ndim
 
     def one(x: Any, axis: int, length: int, mode: Any, origin: Any) -> Any:
-        before = length // 2 + origin
-        longer = extended(x, before, length - 1 - before, mode, cval, axis)
-        return np.moveaxis(windows(np.moveaxis(longer, axis, -1), length), -2, axis)
+        return neighbours(x, length, length // 2 + origin, mode, cval, axis)
 
     made = _along(x, axes, (shape, mode, origin), one)
     return np.reshape(made, (*made.shape[:count], -1))
@@ -326,101 +321,48 @@ def _tap(at: Any, n: int, mode: str) -> tuple[Any, Any]:
     return np.where(at > n - 1, 2 * (n - 1) - at, at), none
 
 
-def _weights(points: Any, form: tuple[Any, int, str], nu: tuple[int, ...]) -> Any:
-    """Return the sparse matrix from coefficients to the values of a spline at points.
+class _Grid(NamedTuple):
+    """The spline through the elements of an array, beyond its ends as a mode says.
 
-    `nu` has the order of the derivative along each axis. The last coefficient is the constant that
-    replaces coefficients and points beyond the ends.
+    The last coefficient is the constant that replaces coefficients and points beyond the ends.
     """
-    sizes, order, mode = form
-    count, beyond = points[0].size, math.prod(sizes)
-    outside = blank = np.zeros((1, count), bool)
-    places, weights = np.zeros((1, count), int), np.ones((1, count))
-    for x, n, k in zip(np.reshape(points, (len(sizes), -1)), sizes, nu, strict=True):
-        folded, ahead, is_outside = _folded(x, n, mode)
-        outside = outside | is_outside
-        low = np.floor(folded if order % 2 else folded + 0.5).astype(int) - order // 2
-        taps = low + np.arange(order + 1)[:, None]
-        at, none = _tap(taps, n, mode)
-        own = _basis(folded - taps, order, k) * ahead**k
-        places = np.reshape(places[:, None] * n + at, (-1, count))
-        weights = np.reshape(weights[:, None] * own, (-1, count))
-        blank = np.reshape(blank[:, None] | none, (-1, count))
-    places = np.where(blank, beyond, places)
-    if np.any(outside):
-        places[:, outside[0]] = beyond
-        weights[:, outside[0]] = 0.0 if any(nu) else 1.0 / len(weights)
-    rows = np.broadcast_to(np.arange(count), places.shape)
-    made = (weights.reshape(-1), (rows.reshape(-1), places.reshape(-1)))
-    return scipy.sparse.csr_array(made, shape=(count, beyond + 1))
+
+    sizes: tuple[int, ...]
+    order: int
+    mode: str
+
+    @property
+    def size(self) -> int:
+        """Return the number of coefficients."""
+        return math.prod(self.sizes) + 1
+
+    def taps(self, points: Any, nus: Any) -> tuple[Any, list[Any]]:
+        """Return the places of the coefficients of each point, and their weights."""
+        count = points.shape[1]
+        outside = blank = np.zeros((1, count), bool)
+        places, weights = np.zeros((1, count), int), [np.ones((1, count)) for _ in nus]
+        orders = [list(each) for each in zip(*nus, strict=True)]
+        for x, n, each in zip(points, self.sizes, orders, strict=True):
+            folded, ahead, is_outside = _folded(x, n, self.mode)
+            outside = outside | is_outside
+            low = np.floor(folded if self.order % 2 else folded + 0.5).astype(int)
+            taps = low - self.order // 2 + np.arange(self.order + 1)[:, None]
+            at, none = _tap(taps, n, self.mode)
+            own = {k: _basis(folded - taps, self.order, k) * ahead**k for k in {*each}}
+            places = np.reshape(places[:, None] * n + at, (-1, count))
+            blank = np.reshape(blank[:, None] | none, (-1, count))
+            weights = [
+                np.reshape(one[:, None] * own[k], (-1, count))
+                for one, k in zip(weights, each, strict=True)
+            ]
+        places = np.where(blank, self.size - 1, places)
+        if np.any(outside):
+            places[:, outside[0]] = self.size - 1
+            for one, nu in zip(weights, nus, strict=True):
+                one[:, outside[0]] = 0.0 if any(nu) else 1.0 / len(one)
+        return places, weights
 
 
-def _at_points(c: Any, points: Any, form: Any, nu: Any) -> Any:
-    if isinstance(c, AnyWrapper) or isinstance(points, AnyWrapper):
-        return AT_POINTS.kind.answer(AT_POINTS, (c, points, form, nu), {})
-    return _weights(points, form, nu) @ c
-
-
-def _to_coefficients(v: Any, points: Any, form: Any, nu: Any) -> Any:
-    if isinstance(v, AnyWrapper) or isinstance(points, AnyWrapper):
-        return TO_COEFFICIENTS.kind.answer(TO_COEFFICIENTS, (v, points, form, nu), {})
-    return _weights(points, form, nu).T @ v
-
-
-def _next_orders(nu: Any) -> Any:
-    return [tuple(nu + step) for step in np.eye(len(nu), dtype=int)]
-
-
-def _slopes(c: Any, points: Any, form: Any, nu: Any) -> Any:
-    """Return the derivatives of the values of a spline by the coordinates of the points."""
-    return np.stack([_at_points(c, points, form, order) for order in _next_orders(nu)])
-
-
-def _of_points(one: Any, slopes: Any, points: Any) -> Any:
-    product = (np.conj(one) if one.dtype.kind == "c" else one) * slopes
-    return np.reshape(product, points.shape)
-
-
-def _along_points(t: Any, v: Any, points: Any, form: Any, nu: Any) -> Any:
-    moved = np.reshape(t, (len(nu), -1)) * v
-    pairs = zip(moved, _next_orders(nu), strict=True)
-    return _total(_to_coefficients(one, points, form, order) for one, order in pairs)
-
-
-AT_POINTS = Row(
-    "ndimage spline",
-    Adjoint(
-        {
-            "c": lambda g, points, form, nu: _to_coefficients(g, points, form, nu),
-            "points": lambda g, c, points, form, nu: _of_points(
-                g, _slopes(c, points, form, nu), points
-            ),
-        },
-        {
-            "points": lambda t, c, points, form, nu: np.sum(
-                _slopes(c, points, form, nu) * np.reshape(t, (len(nu), -1)), axis=0
-            ),
-        },
-    ),
-    arrays="c points",
-    original=_at_points,
-)
-TO_COEFFICIENTS = Row(
-    "ndimage spline, transposed",
-    Adjoint(
-        {
-            "v": lambda g, points, form, nu: _at_points(g, points, form, nu),
-            "points": lambda g, v, points, form, nu: _of_points(
-                v, _slopes(g, points, form, nu), points
-            ),
-        },
-        {
-            "points": _along_points,
-        },
-    ),
-    arrays="v points",
-    original=_to_coefficients,
-)
 PADDING = 12
 
 
@@ -435,7 +377,8 @@ def _mapped(input: Any, coordinates: list[Any], o: Any) -> Any:
         input = _spline_filter(input, o.order, mode)
     c = np.concatenate([np.reshape(input, (-1,)), np.reshape(o.cval, (1,))])
     points = np.stack(coordinates) + pad
-    made = _at_points(c, points, (input.shape, o.order, mode), (0,) * input.ndim)
+    flat = np.reshape(points, (input.ndim, -1))
+    made = at_points(c, flat, _Grid(input.shape, o.order, mode), [(0,) * input.ndim])
     return np.reshape(made, points.shape[1:])
 
 

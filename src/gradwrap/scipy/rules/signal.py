@@ -15,7 +15,7 @@ from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, ArrayApi, AxisLinear, Formula, formula
 from gradwrap.scipy.rules import filter_design
-from gradwrap.scipy.rules.extending import extended, odd, windows
+from gradwrap.scipy.rules.extending import extended, neighbours, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.table import Row, register
 
@@ -103,16 +103,9 @@ def _correlate2d(in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: Any) -
 
 def _sepfir2d(input: Any, hrow: Any, hcol: Any) -> Any:
     for axis, kernel in ((1, hrow), (0, hcol)):
-        half = kernel.shape[0] // 2
-        longer = extended(input, half, half, "reflect", axis=axis)
-        input = _along(longer, axis, kernel[::-1])
+        length = kernel.shape[0]
+        input = neighbours(input, length, length // 2, "reflect", axis=axis) @ kernel[::-1]
     return input
-
-
-def _along(x: Any, axis: int, kernel: Any) -> Any:
-    """Correlate the windows along an axis with a kernel."""
-    moved = np.moveaxis(x, axis, -1)
-    return np.moveaxis(windows(moved, kernel.shape[0]) @ kernel, -1, axis)
 
 
 # Filters ------------------------------------------------------------------------------------------
@@ -128,10 +121,6 @@ def _filtered(b: Any, a: Any, x: Any) -> Any:
     if any(hasattr(arg, "detach") for arg in args):
         return FILTER.kind.answer(FILTER, args, {})
     return _native_filter(b, a, x)
-
-
-def _filter_of_x(g: Any, b: Any, a: Any) -> Any:
-    return _filtered(_conj(b), _conj(a), g[..., ::-1])[..., ::-1]
 
 
 def _lags(g: Any, u: Any, count: int) -> Any:
@@ -161,7 +150,7 @@ FILTER = Row(
         {
             "b": lambda g, b, a, x: _lags(g, _filtered(ONE, a, x), b.shape[0]),
             "a": lambda g, a, out: -_lags(g, _filtered(ONE, a, out), a.shape[0]),
-            "x": _filter_of_x,
+            "x": lambda g, b, a: _filtered(_conj(b), _conj(a), g[..., ::-1])[..., ::-1],
         },
         {
             "b": lambda t, a, x: _delayed(t, _filtered(ONE, a, x)),
@@ -331,9 +320,8 @@ def _savgol(
     x = np.moveaxis(x, axis, -1)
     weights = signal.savgol_coeffs(window_length, polyorder, deriv=deriv, use="dot")
     before = len(weights) - 1 - len(weights) // 2 if len(weights) % 2 else len(weights) // 2 - 1
-    after = len(weights) - 1 - before
     if mode != "interp":
-        made = windows(extended(x, before, after, mode, cval), len(weights)) @ weights
+        made = neighbours(x, len(weights), before, mode, cval) @ weights
     else:
         n, half = x.shape[-1], window_length // 2
         edges = signal.savgol_filter(np.eye(window_length), window_length, polyorder, deriv, axis=0)
@@ -348,8 +336,7 @@ def _neighbours(x: Any, shape: Any) -> Any:
     """Gather the neighbourhood of each element in a new last axis, with zeros beyond the ends."""
     for axis, length in enumerate(shape):
         half = length // 2
-        longer = extended(x, half, length - 1 - half, "constant", axis=axis)
-        x = np.moveaxis(windows(np.moveaxis(longer, axis, -1), length), -2, axis)
+        x = neighbours(x, length, half, "constant", axis=axis)
     return np.reshape(x, (*x.shape[: len(shape)], -1))
 
 

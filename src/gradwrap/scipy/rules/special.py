@@ -63,17 +63,20 @@ def _multigammaln(a: Any, d: int) -> Any:
 
 
 def _top(x: Any, axis: Any) -> Any:
-    """Return the maximum as a constant to subtract; 0 where it is infinite."""
-    top = np.max(stop_gradient(x), axis=axis, keepdims=True)
+    """Return the largest real part, tracked as in `rules/special/softmax.py`; 0 if infinite."""
+    top = np.max(np.real(x), axis=axis, keepdims=True)
     return np.where(np.isfinite(top), top, 0.0)
 
 
 def _logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
-    top = _top(a, axis)
-    terms = np.exp(a - top)
+    top = _top(a if b is None else np.where(b == 0, -np.inf, a), axis)
+    below = a - top
+    if b is not None and below.dtype.kind == "f":  # where b is 0, exp(a) may overflow
+        below = np.minimum(below, np.log(np.finfo(below.dtype).max) - 1)
+    terms = np.exp(below)
     total = np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
-    sign = np.sign(stop_gradient(total))
-    found = np.log(sign * total if return_sign else total) + top
+    sign = np.sign(total if total.dtype.kind == "c" else stop_gradient(total))
+    found = np.log(np.abs(total) if return_sign else total) + top
     if not keepdims:
         found, sign = np.squeeze(found, axis=axis), np.squeeze(sign, axis=axis)
     return (found, sign) if return_sign else found

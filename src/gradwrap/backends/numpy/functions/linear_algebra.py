@@ -266,6 +266,6 @@ def tensorsolve(xp: Any, a: Any, b: Any, axes: Any) -> Any:
     if axes is not None:
         moved = [k % a.ndim for k in axes]
         a = xp.permute_dims(a, (*(k for k in range(a.ndim) if k not in moved), *moved))
-    shape = tuple(a.shape[b.ndim :])
+    shape = tuple(a.shape[-(a.ndim - b.ndim) :])  # all axes if the numbers of axes are equal
     flat = xp.reshape(a, (-1, math.prod(shape)))
     return xp.reshape(xp.linalg.solve(flat, xp.reshape(b, (-1,))), shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.functions.converting import NDARRAY
 from gradwrap.backends.numpy.functions.table import (
     cast,
     check_constant,
@@ -19,6 +20,7 @@ from gradwrap.backends.numpy.functions.table import (
     put_back,
     untyped,
 )
+from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
@@ -107,7 +109,16 @@ def quantile(
     q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
     skip_nan = name.startswith("nan")
     found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan, dtype=dtype)
+    if name == "nanmedian" and found.ndim > 1:
+        _lay_out_as_numpys(found, a, axis, keepdims)
     return in_order(found, "C") if name in ("quantile", "percentile") else found
+
+
+def _lay_out_as_numpys(found: Any, a: Any, axis: Any, keepdims: Any) -> None:
+    """Give a result of `nanmedian` the memory order of NumPy's, which follows from its sorting."""
+    array = one_array(a)
+    if isinstance(array, NDARRAY) and not array.flags.c_contiguous:
+        lay_out(found, untyped.nanmedian(np.zeros_like(array), axis=axis, keepdims=bool(keepdims)))
 
 
 @implements(

@@ -1,4 +1,6 @@
-"""The system's C compiler: libraries are compiled, kept in the cache, and loaded.
+"""The C compiler: libraries are compiled, kept in the cache, and loaded.
+
+The compiler is the system's. Where it has none, the package `ziglang` may have brought one.
 
 A library's key is a hash of everything that it depends on: source, options, the compiler's
 version, the system, the processor's features. A loaded library is shared by all kernels of the
@@ -22,6 +24,7 @@ import struct
 import subprocess
 import sys
 import weakref
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -45,7 +48,8 @@ OPTIONS = (
     "-fPIC",
     "-shared",
 )
-LINKED = ("-Wl,-z,noseparate-code", "-Wl,-z,norelro") if sys.platform == "linux" else ()
+RELOCATED = ("-Wl,-z,norelro",) if sys.platform == "linux" else ()
+LINKED = ("-Wl,-z,noseparate-code", *RELOCATED) if sys.platform == "linux" else ()
 """Options of the linker, for few mappings in memory: the system limits their number."""
 NATIVE: dict[str, tuple[str, str]] = {
     "x86_64": ("flags", "-march=native"),
@@ -63,15 +67,30 @@ IDENTIFYING = frozenset(
 """The fields of `/proc/cpuinfo` that the option depends on."""
 SECONDS = 10.0
 """The longest time, in seconds, that the compiler may take for one library."""
+SECONDS_ZIG = 120.0
+"""The same for the compiler of `ziglang`, which first builds what it links with."""
+NAMES = ("cc", "gcc", "clang")
+ZIG = ("-m", "ziglang", "cc")
+"""The arguments with which Python runs the compiler of the package `ziglang`."""
 SUFFIX = ".so"
 
 
 class Compiler:
-    """A C compiler of the system."""
+    """A C compiler: a command, and the text by which it tells its version."""
 
     def __init__(self, command: tuple[str, ...], version: str) -> None:
         self.command = command
         self.version = version
+
+    @property
+    def is_zig(self) -> bool:
+        """Tell if the compiler is the one of the package `ziglang`."""
+        return self.command[1:] == ZIG
+
+    @property
+    def seconds(self) -> float:
+        """Return the longest time that it may take for one library."""
+        return SECONDS_ZIG if self.is_zig else SECONDS
 
     @functools.cached_property
     def is_gcc(self) -> bool:
@@ -83,10 +102,11 @@ class Compiler:
         """Return the options for this compiler and this processor."""
         machine = platform.machine()
         is_x86 = machine in ("x86_64", "AMD64")
+        options = (*OPTIONS, *(RELOCATED if self.is_zig else LINKED))
         if not _processor() or not (self.is_gcc or is_x86):
-            return (*OPTIONS, *LINKED)
+            return options
         wide = ("-mprefer-vector-width=512",) if self.is_gcc and is_x86 else ()
-        return (*OPTIONS, *LINKED, NATIVE[machine][1], *wide)
+        return (*options, NATIVE[machine][1], *wide)
 
     @functools.cached_property
     def vector_functions(self) -> frozenset[str]:
@@ -131,7 +151,7 @@ _loaded: weakref.WeakValueDictionary[str, LoadedLibrary] = weakref.WeakValueDict
 
 
 def compiler() -> Compiler:
-    """Return the compiler that `$CC` names; if it is not set, `cc`, `gcc` or `clang`.
+    """Return the compiler that `$CC` names; if it is not set, `cc`, `gcc`, `clang` or `ziglang`.
 
     Raises
     ------
@@ -140,8 +160,7 @@ def compiler() -> Compiler:
     """
     chosen = os.environ.get("CC", "").strip()
     problem = ""
-    for candidate in (chosen,) if chosen else ("cc", "gcc", "clang"):
-        command = _command(candidate)
+    for command in (_command(chosen),) if chosen else (*map(_command, NAMES), _zig()):
         if command:
             version, problem = _version(command, pathlib.Path(command[0]).stat().st_mtime_ns)
             if not problem:
@@ -153,7 +172,8 @@ def compiler() -> Compiler:
         )
     raise Unsupported(
         f"there is no C compiler on the path{problem and f' that works: it {problem}'}. Fix: "
-        'install one (gcc or clang), name it in $CC, or use engine="numpy"'
+        "install one (gcc or clang, or `pip install gradwrap[c]`), name it in $CC, or use "
+        'engine="numpy"'
     )
 
 
@@ -170,14 +190,19 @@ def _command(text: str) -> tuple[str, ...]:
     return (found, *rest) if found else ()
 
 
+def _zig() -> tuple[str, ...]:
+    """Return the command of the compiler in the package `ziglang`; () without the package."""
+    return (sys.executable, *ZIG) if sys.executable and find_spec(ZIG[1]) else ()
+
+
 @functools.cache
 def _version(command: tuple[str, ...], _changed: int) -> tuple[str, str]:
     """Return what a compiler says about its version, and how it failed, or ""."""
-    status, said, problem = _run([*command, "--version"], dict(os.environ))
+    status, said, problem = _run([*command, "--version"], dict(os.environ), SECONDS)
     return said, problem or ("fails when asked for its version" if status else "")
 
 
-def _run(command: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str, str]:
     """Run a command, and end it with all its children if it takes too long.
 
     Returns
@@ -200,10 +225,10 @@ def _run(command: list[str], environment: dict[str, str]) -> tuple[int, str, str
         return 1, "", f"cannot be run: {error}"
     with contextlib.closing(process.stdout or contextlib.ExitStack()):
         try:
-            said, _ = process.communicate(timeout=SECONDS)
+            said, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             _end(process)
-            return 1, "", f"took longer than {SECONDS:.0f} s and was ended"
+            return 1, "", f"took longer than {seconds:.0f} s and was ended"
         except BaseException:
             _end(process)
             raise
@@ -299,7 +324,8 @@ def _compiled(source: str, found: Compiler) -> bytes:
         text.write_text(source, encoding="utf-8")
         link = ("-lmvec",) if found.vector_functions else ()
         command = [*found.command, *found.options, "-o", str(made), str(text), *link, "-lm"]
-        status, said, problem = _run(command, {**os.environ, "TMPDIR": str(folder)})
+        environment = {**os.environ, "TMPDIR": str(folder)}
+        status, said, problem = _run(command, environment, found.seconds)
         library = made.read_bytes() if made.is_file() and not (status or problem) else b""
     shown = " ".join(found.command)
     remedy = "Fix: name another one in $CC"

@@ -217,6 +217,13 @@ class Surroundings:
         """Return all arrays found, in the order of the search."""
         return [self._nodes[key].value for key in self.arrays]
 
+    def has_tables(self, length: int) -> bool:
+        """Tell if there are longer tables whose numbers are constants of a program."""
+        fixed = (self._nodes[key].value for key in self.arrays if key not in self._replaced)
+        return any(np.size(array) > length for array in fixed) or any(
+            _is_table(node.value, length) for node in self._nodes.values()
+        )
+
     def compare_contents(self) -> None:
         """Compare all arrays by content from now on, and replace none."""
         self._add_contents(self._replaced)
@@ -504,19 +511,44 @@ class Surroundings:
             self._add_state(self._nodes[key], watch.content)
 
     def with_arrays(
-        self, leaves: Sequence[Any], enter: Callable[[Any], Any]
+        self,
+        leaves: Sequence[Any],
+        enter: Callable[[Any], Any],
+        builtins: dict[str, Any] | None = None,
+        number: Callable[[int], int] | None = None,
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """Return the function and the leaves of its arguments with arrays replaced by `enter`."""
+        """Return the function and the leaves of its arguments with arrays replaced by `enter`.
+
+        `builtins` replace Python's own in copies of the user's functions, and `number` the integers
+        in the variables around them.
+        """
         parents: dict[int, list[int]] = {}
         for key, node in self._nodes.items():
             for part in node.parts:
                 parents.setdefault(part, []).append(key)
         wanted = self._reached(self._replaced, lambda key: parents.get(key, ()))
-        copies = Copies(wanted, self._replaced, enter)
+        if builtins is not None:
+            wanted |= self._reached(
+                [
+                    key
+                    for key, node in self._nodes.items()
+                    if self._is_users_function(node.value)
+                    or (number is not None and self._can_be_copied(key) and _holds_int(node.value))
+                ],
+                lambda key: filter(self._can_be_copied, parents.get(key, ())),
+            )
+        copies = Copies(wanted, self._replaced, enter, builtins, self.is_users, number)
         function = copies.of(self.function)
         found = [copies.of(leaf) for leaf in leaves]
         copies.fill()
         return function, found
+
+    def _is_users_function(self, value: Any) -> bool:
+        return isinstance(value, FunctionType) and not self._is_library(value)
+
+    def _can_be_copied(self, key: int) -> bool:
+        node = self._nodes[key]
+        return node.can_be_copied and not isinstance(node.value, type)
 
 
 # Values -------------------------------------------------------------------------------------------
@@ -526,6 +558,25 @@ def _data(scope: Any) -> set[str]:
     """Return the names of variables in a scope that are neither functions, classes nor modules."""
     kinds = (FunctionType, BuiltinFunctionType, ModuleType, type)
     return {name for name, value in scope.items() if not isinstance(value, kinds)}
+
+
+def _is_table(value: Any, length: int) -> bool:
+    """Tell if a container has more than so many items, and a number among them."""
+    if not isinstance(value, CONTAINERS) or len(value) <= length:
+        return False
+    parts: Iterable[Any] = value.values() if isinstance(value, MAPPINGS) else value
+    return any(isinstance(part, (int, float, complex, NUMBER)) for part in parts)
+
+
+def _holds_int(value: Any) -> bool:
+    """Tell if a variable of a closure, or an attribute of an object, is an integer."""
+    if isinstance(value, CellType):
+        try:
+            return type_of(value.cell_contents) is int
+        except ValueError:  # it is not bound yet
+            return False
+    own: dict[str, Any] = getattr(value, "__dict__", {}) if _is_plain_object(value) else {}
+    return any(type_of(one) is int for one in own.values())
 
 
 def _is_ours(value: Any) -> bool:

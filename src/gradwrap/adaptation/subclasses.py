@@ -1,0 +1,369 @@
+"""Stand-ins for instances of subclasses of `ndarray` and `float` that hold a tracked value.
+
+Such an instance is an array, or a number, in memory of its own: it cannot hold a variable. So a
+class is made from the subclass: it has the same attributes and methods, and a variable in the place
+of the numbers. NumPy's protocols lead its operations to those of the variable, and results become
+instances again where NumPy's would. The methods of the subclass run as they are; only `super()` in
+them is bound to the new class. `__class__` and `isinstance` name the subclass.
+"""
+
+from __future__ import annotations
+
+import abc
+import sys
+from types import CellType, FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
+from gradwrap.core.array import adapted
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.values.dynamic import TUPLE, attributes_of, type_of
+from gradwrap.core.values.pytree_classes import register_pytree
+from gradwrap.errors import AdaptationError, TrackedValueError
+
+NDARRAY: type[Any] = np.ndarray
+BASE: Any = super
+
+
+class Held(NDArrayOperatorsMixin, Holder):
+    """An instance of a subclass, whose value is a variable; arithmetic gives variables."""
+
+    _stands_for: Any
+
+    @property  # type: ignore[misc]  # it is read alone
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # likewise
+        """The subclass, for which the instance passes."""
+        return self._stands_for
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*unheld(inputs), **unheld(options))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return function(*unheld(args), **unheld(options))
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        array = self._gradwrap_array
+        return array if is_recorded(array) else np.asarray(native(array), *args, **options)
+
+    @property
+    def __array_interface__(self) -> Any:
+        """Refuse a look at the memory, which holds plain numbers alone."""
+        return self._gradwrap_array.__array_interface__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TrackedValueError(
+            f"a {self._stands_for.__name__} that holds a tracked value cannot be pickled. "
+            "Fix: pickle its plain values."
+        )
+
+    def __repr__(self) -> str:
+        return f"{self._stands_for.__name__}({self._gradwrap_array!r})"
+
+    def __copy__(self) -> Any:
+        return _instance(self._stands_for, self._gradwrap_array.copy("K"), self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.__copy__()
+
+
+class HeldNumber(Held):
+    """An instance of a subclass of `float`."""
+
+    def __hash__(self) -> int:
+        return hash(self._gradwrap_array)
+
+
+class HeldArray(Held):
+    """An instance of a subclass of `ndarray`; results are instances where NumPy's are."""
+
+    __array_priority__ = 0.0
+    _stands_for = NDARRAY
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        return np.power(self, exponent)
+
+    def __array_finalize__(self, obj: Any) -> None:
+        """Do nothing, as NumPy's method."""
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return _again(self, array)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        found = super().__array_ufunc__(ufunc, method, *inputs, **options)
+        outs = options.get("out", ())
+        if outs:
+            return outs if isinstance(found, tuple) else outs[0]
+        first: Any = max(filter(_is_instance, inputs), key=_priority, default=None)
+        if first is None or method == "at":
+            return found
+        context = (ufunc, inputs, 0) if method == "__call__" else None
+        if isinstance(found, TUPLE):
+            return tuple(_wrapped(first, one, context) for one in found)
+        return _wrapped(first, found, context)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        found = super().__array_function__(function, types, args, options)
+        out = options.get("out")
+        if out is not None:
+            return out
+        first = next((one for one in (*args, *options.values()) if _is_instance(one)), None)
+        if first is None or not _preserves(function, args, options):
+            return found
+        return _wrapped(first, found, None)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """Return an instance of another subclass, or a variable; without a class one of this."""
+        kind: Any = self._stands_for if dtype is None and type is None else type or dtype
+        if isinstance(kind, type_of(int)) and issubclass(kind, NDARRAY):
+            array = self._gradwrap_array[...]
+            return array if kind is NDARRAY else held(array, kind, self)
+        return _instance(self._stands_for, self._gradwrap_array.view(dtype), self)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._gradwrap_array[unheld(key)]
+        return found if is_scalar(found) else _again(self, found)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._gradwrap_array[unheld(key)] = unheld(value)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._gradwrap_array)
+
+    def __contains__(self, value: Any) -> bool:
+        return unheld(value) in self._gradwrap_array
+
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
+
+
+def _is_instance(value: Any) -> bool:
+    return isinstance(value, HeldArray) or type_of(value).__mro__[1:].count(NDARRAY) > 0
+
+
+def _priority(instance: Any) -> float:
+    return instance.__array_priority__  # type: ignore[no-any-return]  # a number
+
+
+def _wrapped(first: HeldArray, found: Any, context: Any) -> Any:
+    """Let an instance make a result one of its own, by the signature that its method has."""
+    if not isinstance(found, AnyWrapper):
+        return found
+    wrap: Any = first.__array_wrap__
+    try:
+        return wrap(found, context, False)
+    except TypeError:
+        return wrap(found, context)
+
+
+def _preserves(function: Any, args: Any, options: Any) -> bool:
+    """Tell if NumPy's result for these arguments is an instance of their subclass: it is asked."""
+    try:
+        with np.errstate(all="ignore"):
+            found = function(*_probes(args), **_probes(options))
+    except Exception:  # noqa: BLE001  it is asked again with the variables
+        return False
+    return isinstance(found, Probe)
+
+
+class Probe(np.ndarray):
+    """A subclass without attributes, for questions to NumPy."""
+
+
+def _probes(value: Any) -> Any:
+    if isinstance(value, HOLDERS):
+        array: Any = unheld(value)
+        made: Any = np.ones(array.shape, array.dtype)
+        return made.view(Probe) if isinstance(value, Held) else made
+    if type_of(value) in (tuple, list):
+        return type_of(value)(map(_probes, value))
+    return {k: _probes(v) for k, v in value.items()} if type_of(value) is dict else value
+
+
+def _method(name: str, original: Any = None) -> Any:
+    """Make a method that calls the variable's; `original` is NumPy's, which may give instances."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        found = getattr(self._gradwrap_array, name)(*unheld(args), **unheld(options))
+        if options.get("out") is not None:
+            return options["out"]
+        if not isinstance(found, AnyWrapper) or original is None:
+            return found
+        if _preserves(original, (self, *args), options):
+            return _again(self, found)
+        return found
+
+    method.__name__, method.__doc__ = name, getattr(original, "__doc__", None)
+    return method
+
+
+def _attribute(name: str) -> Any:
+    def read(self: Any) -> Any:
+        found = getattr(self._gradwrap_array, name)
+        is_array = isinstance(found, AnyWrapper) and isinstance(self, HeldArray)
+        return _again(self, found) if is_array else found
+
+    def write(self: Any, value: Any) -> None:
+        setattr(self._gradwrap_array, name, unheld(value))
+
+    return property(read, write)
+
+
+SCALARS = ("__bool__", "__complex__", "__float__", "__format__", "__index__", "__int__", "__str__")
+for _name, _member in vars(NDARRAY).items():
+    if _name.startswith("_") or _name in vars(HeldArray):
+        continue
+    setattr(HeldArray, _name, _method(_name, _member) if callable(_member) else _attribute(_name))
+for _name in (*SCALARS, "__round__", "__trunc__", "__floor__", "__ceil__"):
+    if hasattr(NDARRAY, _name):
+        setattr(HeldArray, _name, _method(_name))
+    setattr(HeldNumber, _name, _method(_name))
+for _name in ("as_integer_ratio", "conjugate", "hex", "is_integer"):
+    setattr(HeldNumber, _name, _method(_name))
+for _name in ("dtype", "imag", "real"):
+    setattr(HeldNumber, _name, _attribute(_name))
+
+
+# Classes ------------------------------------------------------------------------------------------
+
+_made: WeakKeyDictionary[type[Any], type[Any]] = WeakKeyDictionary()
+LEFT_OUT = {"__dict__", "__init_subclass__", "__new__", "__slots__", "__weakref__"}
+
+
+def _class_from(kind: type[Any]) -> Any:
+    """Return the class that stands in for a subclass of `ndarray` or `float`."""
+    if kind in (NDARRAY, float):
+        return HeldArray if kind is NDARRAY else HeldNumber
+    if not issubclass(kind, (NDARRAY, float)):
+        return kind
+    known = _made.get(kind)
+    if known is not None:
+        return known
+    if type_of(kind) not in (type, abc.ABCMeta) or any(
+        base.__flags__ & 1 << 8 for base in kind.__mro__ if base not in (NDARRAY, float, object)
+    ):
+        raise _refused(kind, "its class is compiled, or has a metaclass of its own")
+    cell = CellType()
+    names = {
+        name: _bound_to(value, cell)
+        for name, value in vars(kind).items()
+        if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
+    }
+    names["_stands_for"] = kind
+    made = type_of(kind)(kind.__name__, tuple(map(_class_from, kind.__bases__)), names)
+    cell.cell_contents = made
+    _made[kind] = made
+    register_pytree(made, _parts, _whole)
+    return made
+
+
+def _parts(instance: Any) -> Any:
+    return (unheld(instance),), None
+
+
+def _whole(_: Any, parts: Any) -> Any:
+    """Return the value of an instance that a function returned."""
+    return parts[0]
+
+
+def _bound_to(value: Any, cell: CellType) -> Any:
+    """Copy a function in whose code `super()` asks the class of the cell."""
+    if type_of(value) is property:
+        return property(*(_bound_to(f, cell) for f in (value.fget, value.fset, value.fdel)))
+    if type_of(value) in (staticmethod, classmethod):
+        return type_of(value)(_bound_to(value.__func__, cell))
+    if type_of(value) is not FunctionType or "__class__" not in value.__code__.co_freevars:
+        return value
+    free = value.__code__.co_freevars
+    cells = tuple(
+        cell if name == "__class__" else own
+        for name, own in zip(free, value.__closure__ or (), strict=True)
+    )
+    made = FunctionType(
+        value.__code__, value.__globals__, value.__name__, value.__defaults__, cells
+    )
+    made.__kwdefaults__ = value.__kwdefaults__
+    made.__dict__.update(value.__dict__)
+    return made
+
+
+def _instance(kind: type[Any], array: Any, source: Any) -> Any:
+    """Make an instance, as NumPy does: `__array_finalize__` gets the array it was made from."""
+    if not isinstance(array, AnyWrapper) or kind is NDARRAY:
+        return array
+    made = _holding(_class_from(kind), array)
+    if isinstance(made, HeldArray):
+        is_array = isinstance(source, AnyWrapper)
+        made.__array_finalize__(_holding(HeldArray, source) if is_array else source)
+    return made
+
+
+def _again(instance: Any, array: Any) -> Any:
+    """Make an instance of the same subclass."""
+    return _instance(instance._stands_for, array, instance)  # noqa: SLF001  of our classes
+
+
+def _holding(cls: Any, array: Any) -> Any:
+    made = object.__new__(cls)
+    object.__setattr__(made, "_gradwrap_array", array)
+    return made
+
+
+def held(array: Any, kind: type[Any], source: Any = None) -> Any:
+    """Return an instance of a subclass with a variable as its value; its code must be adapted."""
+    made = _instance(kind, array[...] if issubclass(kind, NDARRAY) else array, source)
+    module = sys.modules.get(kind.__module__)
+    if MARK not in attributes_of(module):
+        error = _refused(kind, f"{kind.__module__} is not adapted")
+        error.__dict__["namespace"] = attributes_of(module)
+        raise error
+    return made
+
+
+def _refused(kind: type[Any], reason: str) -> AdaptationError:
+    base = "numpy.ndarray" if issubclass(kind, NDARRAY) else "float"
+    return AdaptationError(
+        f"a {kind.__qualname__}, a subclass of {base}, cannot hold a tracked value: {reason}. "
+        "Fix: call the code through gradwrap.adapting(f), or adapt the package of the class; or "
+        f"pass plain arrays to functions that do not need the subclass."
+    )
+
+
+def constructor(kind: Any) -> Any:
+    """Return a `__new__` for a subclass that also initializes instances with variables.
+
+    Python calls `__init__` on instances of the class alone. None where nothing is missing.
+    """
+    if not issubclass(kind, (NDARRAY, float)) or type_of(kind) not in (type, abc.ABCMeta):
+        return None
+    of_class: Any = kind
+    own: Any = of_class.__dict__.get("__new__")
+    is_initialized = kind.__init__ is not object.__init__
+    if not is_initialized and not issubclass(kind, float):
+        return None
+
+    def __new__(cls: Any, *args: Any, **options: Any) -> Any:  # noqa: N807  it is set on the class
+        make: Any = BASE(kind, cls).__new__ if own is None else own.__func__
+        made = new_instance(make, cls, *args, **options)
+        if cls is kind and is_initialized and type_of(made) is _made.get(kind):
+            made.__init__(*args, **options)
+        return made
+
+    return staticmethod(__new__)
+
+
+def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
+    """Call `make(cls, ...)`, where `make` is `ndarray.__new__`, `float.__new__` or another."""
+    if make is float.__new__ and args and is_recorded(unheld(args[0])):
+        value = unheld(args[0])
+        return held(value if value.dtype.kind == "f" else value.astype(float), cls)
+    return make(cls, *args, **options)
+
+
+adapted.subclass_views.append(held)

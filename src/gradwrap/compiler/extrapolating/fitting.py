@@ -1,0 +1,198 @@
+"""Numbers as functions of the parameters, fitted to samples at some points."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.extrapolating.sequences import sequence
+from gradwrap.compiler.extrapolating.sizes import NEAR, Declined
+from gradwrap.compiler.extrapolating.walk import ARRAY, FLOAT, INTEGER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ULP = 2.0**-52
+FEW = 8
+"""The most units in the last place by which a fitted number may differ from a sample."""
+POWERS = (1, -1, 2, -2, 3, -3, 4, -4)
+FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
+"""The factors between a number and an element of a sequence elsewhere in the program."""
+COLUMNS = 64
+"""The most sequences in one array."""
+
+
+class Fit:
+    """Functions of the parameters through samples.
+
+    The first point is the base, the next differ from it in one parameter each, and the last in
+    all: it checks the fit.
+    """
+
+    def __init__(self, points: Sequence[tuple[int, ...]]) -> None:
+        self._points = points
+        self._known: dict[tuple[int, ...], Callable[[Sequence[int]], int]] = {}
+        self._laws: list[Callable[[int], Any]] = []
+        """The laws of the sequences of floats so far."""
+
+    def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
+        """Return the function of a kind of numbers through its samples at the points."""
+        makes: dict[str, Callable[[Sequence[Any]], Callable[[Sequence[int]], Any]]] = {
+            INTEGER: self.integers,
+            FLOAT: self.floats,
+            ARRAY: self.arrays,
+        }
+        return makes[kind](column)
+
+    def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
+        """Return the linear function through integers."""
+        key = tuple(column)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._linear(key)
+        return found
+
+    def _linear(self, column: tuple[int, ...]) -> Callable[[Sequence[int]], int]:
+        base, *others = self._points
+        first = column[0]
+        slopes = [Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))]
+
+        def at(point: Sequence[int]) -> int:
+            terms = (s * (x - b) for s, x, b in zip(slopes, point, base, strict=True))
+            found = first + sum(terms, Fraction(0))
+            if found.denominator != 1:
+                raise Declined(f"an integer would be {found}")
+            return int(found)
+
+        if at(self._points[-1]) != column[-1]:
+            raise Declined(f"integers are not linear: {column} at {self._points}")
+        return at
+
+    def floats(self, column: Sequence[float]) -> Callable[[Sequence[int]], float]:
+        """Return the function through floats: a constant, linear, or a power of a length."""
+        first = column[0]
+        if len({x.hex() for x in column}) == 1:
+            return lambda _: first
+        if all(x.is_integer() and abs(x) < 1 / ULP for x in column):
+            linear = self.integers([int(x) for x in column])
+            return lambda point: float(linear(point))
+        for i in range(len(self._points[0])):
+            for offset in range(-NEAR, NEAR + 1):
+                lengths = [float(point[i] + offset) for point in self._points]
+                for power in POWERS:
+                    factor = _tidy(first / lengths[0] ** power)
+                    if _close([factor * n**power for n in lengths], column):
+                        return _Power(i, offset, power, factor)
+        for law in self._laws:
+            numbers = law(2 * max(map(max, self._points))).tolist()
+            for factor in FACTORS:
+                found = [x / factor for x in column]
+                if all(x in numbers for x in found):
+                    with suppress(Declined):
+                        places = self.integers([numbers.index(x) for x in found])
+                        return _Element(law, places, factor)
+        raise Declined(f"numbers that are no power of a length: {column}")
+
+    def arrays(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
+        """Return the function through constant arrays."""
+        first = column[0]
+        if all(one.shape == first.shape and one.tobytes() == first.tobytes() for one in column):
+            return lambda _: first
+        if len({(one.dtype, one.ndim) for one in column}) > 1 or first.dtype.kind not in "iuf":
+            raise Declined("constant arrays of several kinds")
+        lengths = [self.integers([one.shape[i] for one in column]) for i in range(first.ndim)]
+        varying = [i for i in range(first.ndim) if len({one.shape[i] for one in column}) > 1]
+        if len(varying) != 1:
+            raise Declined("constant arrays that vary along several axes, or along none")
+        axis = varying[0]
+        rows = [np.moveaxis(one, axis, 0).reshape(one.shape[axis], -1) for one in column]
+        if rows[0].shape[1] > COLUMNS:
+            raise Declined("large constant arrays that vary")
+        fits = [self._sequence([one[:, n] for one in rows]) for n in range(rows[0].shape[1])]
+
+        def at(point: Sequence[int]) -> Any:
+            shape = [length(point) for length in lengths]
+            made = np.stack([fit(point, shape[axis]) for fit in fits], axis=1)
+            rest = [n for i, n in enumerate(shape) if i != axis]
+            whole = np.moveaxis(made.reshape(shape[axis], *rest), 0, axis)
+            return np.ascontiguousarray(whole.astype(first.dtype))
+
+        return at
+
+    def _sequence(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any]:
+        """Return the function through sequences of several lengths.
+
+        The first and the last element may be out of line.
+        """
+        kind = FLOAT if column[0].dtype.kind == "f" else INTEGER
+        for head in range(2):
+            for tail in range(2):
+                found = sequence([one[head : len(one) - tail] for one in column])
+                if found is None:
+                    continue
+                inner, law = found
+                if kind == FLOAT:
+                    self._laws.append(law)
+                places = [0] * head + [-1] * tail
+                samples = [[one[place].item() for one in column] for place in places]
+                try:
+                    ends = [self.of(kind, sample) for sample in samples]
+                except Declined:
+                    continue
+                return _Sequence(inner, head, tail, ends)
+        raise Declined(f"a sequence of numbers with no known law: {column[0][:4]}...")
+
+
+class _Power:
+    """A factor times a power of a length."""
+
+    def __init__(self, parameter: int, offset: int, power: int, factor: float) -> None:
+        self.parameter, self.offset, self.power = parameter, offset, power
+        self.factor = factor
+
+    def __call__(self, point: Sequence[int]) -> float:
+        return float(self.factor * float(point[self.parameter] + self.offset) ** self.power)
+
+
+class _Element:
+    """A multiple of an element of a sequence, at a place that depends on the lengths."""
+
+    def __init__(
+        self, law: Callable[[int], Any], place: Callable[[Sequence[int]], int], factor: float
+    ) -> None:
+        self.law, self.place, self.factor = law, place, factor
+
+    def __call__(self, point: Sequence[int]) -> float:
+        place = self.place(point)
+        return float(self.factor * self.law(place + 1)[place])
+
+
+class _Sequence:
+    """A sequence of any length, with ends that may be out of line."""
+
+    def __init__(
+        self,
+        inner: Callable[[int], Any],
+        head: int,
+        tail: int,
+        ends: Sequence[Callable[[Sequence[int]], Any]],
+    ) -> None:
+        self.inner, self.head, self.tail, self.ends = inner, head, tail, ends
+
+    def __call__(self, point: Sequence[int], count: int) -> Any:
+        ends = [end(point) for end in self.ends]
+        inner = self.inner(count - self.head - self.tail)
+        return np.concatenate([ends[: self.head], inner, ends[self.head :]])
+
+
+def _tidy(number: float) -> float:
+    """Return the decimal number with few digits that a number is a rounding of; else itself."""
+    short = float(f"{number:.12g}")
+    return short if abs(short - number) <= FEW * ULP * abs(number) else number
+
+
+def _close(fitted: Sequence[float], wanted: Sequence[float]) -> bool:
+    return all(abs(a - b) <= FEW * ULP * abs(b) for a, b in zip(fitted, wanted, strict=True))

@@ -1,0 +1,335 @@
+"""Programs at some short lengths, and the program of the actual lengths."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.compiler.extrapolating.fitting import Fit
+from gradwrap.compiler.extrapolating.sizes import LIMIT, Declined, Shortened, Sizes
+from gradwrap.compiler.extrapolating.walk import (
+    ARRAY,
+    Walk,
+    numbers_in,
+    taken,
+    with_numbers,
+    without_numbers,
+)
+from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
+from gradwrap.compiler.passes.from_traces import precisions_of, program_of
+from gradwrap.compiler.pipeline import prepared
+from gradwrap.compiler.tracing.run import Traced, trace
+from gradwrap.compiler.tracing.tape import TooLong, shares
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
+    from gradwrap.compiler.tracing.tape import Library
+    from gradwrap.core.values.tree import TreeDef
+
+FIRST = 5000
+"""The length of a trace from which extrapolation is tried."""
+MOST = 1 << 15
+"""The most operations of a trace at short lengths."""
+ALTOGETHER = 1 << 16
+"""The most operations of all traces at short lengths."""
+LONGEST = 1000
+"""The longest program, in operations: a longer one is not rolled well."""
+STEPS = ((14, 2), (36, 12))
+"""The shortest lengths, and the steps between the sampled ones: by the second, a function that
+does something else in every second, third, fourth or sixth turn repeats itself."""
+
+
+class Subject(NamedTuple):
+    """A function and the arguments of a call."""
+
+    function: Callable[..., Any]
+    surroundings: Surroundings
+    leaves: Sequence[Any]
+    treedef: TreeDef
+    given: Sequence[bool]
+    library: Library
+    names: tuple[str, ...]
+    fixed: Sequence[Any]
+    """The arrays among the arguments that are no inputs."""
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Return the leaves that are inputs."""
+        return [x for x, is_given in zip(self.leaves, self.given, strict=True) if is_given]
+
+
+class Budget:
+    """The operations that may still be traced."""
+
+    def __init__(self) -> None:
+        self.left: int = ALTOGETHER
+
+    def traced(self, subject: Subject, leaves: Sequence[Any], around: Shortened) -> Traced:
+        """Trace the function at short lengths.
+
+        Raises
+        ------
+        Declined
+            It takes too many operations, branches on values, or raises an error.
+        """
+        most = min(MOST, self.left)
+        try:
+            traced = trace(
+                *(subject.function, leaves, subject.treedef, subject.given, around),
+                subject.library,
+                most=most,
+            )
+        except TooLong as error:
+            self.left -= most
+            raise Declined("with short loops it still performs too many operations") from error
+        except Exception as error:
+            raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+        self.left -= len(traced.instrs)
+        if traced.guards:
+            raise Declined("it branches on values")
+        return traced
+
+
+class Found(NamedTuple):
+    """A program of the actual lengths."""
+
+    program: Program
+    traced: Traced
+    """One of the short traces, without arrays."""
+    precisions: list[float]
+    family: Family
+
+    @property
+    def shown(self) -> str:
+        """Return a note on the parameters, and on the lengths that were traced."""
+        family = self.family
+        points = ", ".join(" and ".join(map(str, point)) for point in family.points)
+        actual = " and ".join(map(str, family.actual))
+        return f"loops of {actual} turns: extrapolated from traces of {points} turns"
+
+
+class _Sample(NamedTuple):
+    """A program at a point."""
+
+    program: Program
+    traced: Traced
+    skeleton: list[Any]
+    numbers: list[tuple[str, Any]]
+    wholes: dict[int, Any]
+    """By constant read by reference: the whole array."""
+
+
+class Family:
+    """The programs of a function at all lengths of its loops."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        sizes: Sizes,
+        base: int,
+        step: int,
+        budget: Budget,
+        *,
+        cuts: bool,
+    ) -> None:
+        self.subject = subject
+        self._budget = budget
+        self.sizes = sizes
+        self.cuts = cuts
+        self.actual: tuple[int, ...] = tuple(sizes.actual)
+        self.paths: set[Any] = set()
+        """The steps that the function took at short lengths."""
+        self.is_in_order: bool = True
+        """Whether the function returned arrays in C's order only."""
+        self._start: tuple[int, ...] = sizes.close(base, step)
+        self._step = step
+        self.points: list[tuple[int, ...]] = self._points()
+
+    def _points(self) -> list[tuple[int, ...]]:
+        count = len(self._start)
+        offsets = [[0] * count, *([int(i == j) for j in range(count)] for i in range(count))]
+        offsets.append([2, *[1] * (count - 1)])
+        return [self.point(one) for one in offsets]
+
+    def point(self, offset: Sequence[int]) -> tuple[int, ...]:
+        """Return the lengths so many steps above the shortest."""
+        return tuple(b + self._step * o for b, o in zip(self._start, offset, strict=True))
+
+    @property
+    def unseen(self) -> list[tuple[int, ...]]:
+        """Return two points that are not traced."""
+        count = len(self._start)
+        return [
+            self.point([3 + i % 2 for i in range(count)]),
+            self.point([6 - i % 2 for i in range(count)]),
+        ]
+
+    def cut_leaves(self) -> list[Any]:
+        """Return the leaves of the arguments at the current lengths."""
+        leaves = self.subject.leaves
+        return [self.sizes.cut(leaf) for leaf in leaves] if self.cuts else [*leaves]
+
+    def around(self) -> Shortened:
+        """Return the surroundings at the current lengths."""
+        return Shortened(self.subject.surroundings, self.sizes, cuts=self.cuts)
+
+    def fit(self) -> None:
+        """Sample the programs, and fit what varies.
+
+        Raises
+        ------
+        Declined
+            The programs differ in more than numbers, or the numbers have no known law.
+        """
+        samples: list[_Sample] = []
+        for point in self.points:
+            samples.append(self._sample(point))
+            if samples[-1].skeleton != samples[0].skeleton:
+                raise Declined(f"the programs of lengths {self.points[0]} and {point} differ")
+        fit = Fit(self.points)
+        columns = [
+            (column[0][0], [number for _, number in column])
+            for column in zip(*(one.numbers for one in samples), strict=True)
+        ]
+        # arrays come first: the laws of their sequences may give single numbers
+        order = sorted(range(len(columns)), key=lambda n: columns[n][0] != ARRAY)
+        fits = {n: (columns[n][0], fit.of(*columns[n])) for n in order}
+        self._fits = [fits[n] for n in range(len(columns))]
+        self._notes = _noted([one.program.notes for one in samples], fit)
+        self.base: _Sample = samples[0]
+
+    def _sample(self, point: tuple[int, ...]) -> _Sample:
+        subject = self.subject
+        self.sizes.short = [*point]
+        leaves, around = self.cut_leaves(), self.around()
+        traced = self._budget.traced(subject, leaves, around)
+        constants, wholes = self._constants(traced, around)
+        program = program_of([traced], [constants], subject.names)
+        given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
+        program, _ = prepared(program, roll=True, arguments=given)
+        if program.length() > LONGEST:
+            raise Declined(f"with its loops, the program has {program.length()} operations")
+        return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
+
+    def _constants(
+        self, traced: Traced, around: Shortened
+    ) -> tuple[dict[int, Constant], dict[int, Any]]:
+        """Return the constants, and the whole arrays of those that are read by reference."""
+        surroundings = self.subject.surroundings
+        constants: dict[int, Constant] = {}
+        wholes: dict[int, Any] = {}
+        for index, kept in traced.constants.items():
+            part = traced.originals.get(index)
+            whole = around.whole(part)
+            name = surroundings.name_of(whole) if part is not None else None
+            is_own = name is not None and not any(shares(whole, one) for one in self.subject.fixed)
+            if is_own:
+                wholes[index] = whole
+            constants[index] = Constant(part if is_own else kept, is_own, (name or "") * is_own)
+        return constants, wholes
+
+    def at(self, point: Sequence[int]) -> Program:
+        """Return the program at a point, with the arrays of the surroundings at these lengths.
+
+        Raises
+        ------
+        Declined
+            There is no such program.
+        """
+        waiting = iter(self._fits)
+
+        def change(kind: str, _: Any) -> Any:
+            wanted, fitted = next(waiting)
+            assert wanted == kind
+            return fitted(point)
+
+        program = Walk(change).program(self.base.program)
+        is_actual = tuple(point) == self.actual
+        self.sizes.short = [*point]
+        around = self.around()
+        for index, constant in program.constants.items():
+            if constant.by_reference:
+                whole = self.base.wholes[index]
+                array = whole if is_actual else around.cut(whole)
+                program.constants[index] = constant._replace(array=array)
+            if program.values[index].shape != program.constants[index].array.shape:
+                raise Declined("an array of the surroundings has another shape")
+        if is_actual:
+            self._check_inputs(program)
+        program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
+        return program
+
+    def _check_inputs(self, program: Program) -> None:
+        for index, leaf in zip(program.inputs, self.subject.inputs, strict=True):
+            shape = leaf.shape if isinstance(leaf, NDARRAY) else ()
+            if program.values[index].shape != shape:
+                raise Declined("an argument would have another shape")
+
+
+def _noted(notes: Sequence[list[str]], fit: Fit) -> list[tuple[str, Callable[[Any], list[int]]]]:
+    """Return the notes that all programs have, with the functions of their numbers."""
+    found: list[tuple[str, Callable[[Any], list[int]]]] = []
+    for column in zip(*notes, strict=False):
+        if len({*map(without_numbers, column)}) == 1:
+            with suppress(Declined):
+                fits = [fit.integers(one) for one in zip(*map(numbers_in, column), strict=True)]
+                found.append((column[0], _together(fits)))
+    return found
+
+
+def _together(fits: Sequence[Callable[[Any], int]]) -> Callable[[Any], list[int]]:
+    return lambda point: [fit(point) for fit in fits]
+
+
+def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[Found | None, str]:
+    """Return the program of the actual lengths and how it was compared, or None and the reason.
+
+    `compared` says how a program of unseen lengths differs from the function, or "".
+    """
+    reasons: list[str] = []
+    if subject.surroundings.has_tables(LIMIT):
+        return None, "it reads tables of numbers"
+    budget = Budget()
+    for lengths in _parameters(subject, reasons, budget):
+        for base, step in STEPS:
+            for cuts in (True, False):
+                try:
+                    family = Family(subject, _sizes_of(lengths), base, step, budget, cuts=cuts)
+                    family.fit()
+                    compared(family)
+                    program = family.at(family.actual)
+                except Declined as why:
+                    reasons.append(str(why))
+                    continue
+                traced = family.base.traced
+                return Found(program, traced, precisions_of(traced), family), ""
+    return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
+
+
+def _sizes_of(lengths: Sequence[int]) -> Sizes:
+    sizes = Sizes()
+    for length in lengths:
+        sizes.of(length)
+    return sizes
+
+
+def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[list[int]]:
+    """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
+    sizes = Sizes()
+    around = Shortened(subject.surroundings, sizes, cuts=False)
+    found: list[list[int]] = []
+    try:
+        budget.traced(subject, subject.leaves, around)
+    except Declined as why:
+        reasons.append(str(why))
+    if sizes.actual:
+        found.append([*sizes.actual])
+    arrays = [*subject.inputs, *subject.surroundings.array_objects()]
+    for one in arrays:
+        if isinstance(one, NDARRAY) and one.ndim and one.shape[0] > LIMIT:
+            sizes.of(one.shape[0])
+    if sizes.actual and sizes.actual not in found:
+        found.append([*sizes.actual])
+    return found

@@ -1,0 +1,195 @@
+"""Comparisons of an extrapolated program with the function, at lengths that were not traced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.extrapolating.paths import paths
+from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap.transforms.reverse import differentiated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradwrap.compiler.engines.register import Executable
+    from gradwrap.compiler.extrapolating.points import Family, Found, Subject
+    from gradwrap.compiler.ir.program import Program
+
+    Mismatch = Callable[[Sequence[Any], Sequence[Any], Sequence[float] | None], str]
+
+NUMBER: type[Any] = np.generic
+SECONDS = 1.0
+"""The time that a comparison at full size may take."""
+OTHER_PATHS = "a late turn takes another branch"
+SHARE = 0.1
+"""By so much of its size, an argument is changed at most."""
+
+
+def at_unseen(
+    engine: Callable[[Program], Executable], mismatch: Mismatch, precisions: Callable[..., Any]
+) -> Callable[[Family], None]:
+    """Return a function that compares programs at two points that were not traced."""
+
+    def compare(family: Family) -> None:
+        subject = family.subject
+        for seed, point in enumerate(family.unseen):
+            program = family.at(point)
+            leaves = changed(family.cut_leaves(), subject.given, seed)
+            with paths(subject.surroundings.is_users) as taken:
+                wanted, _ = flatten(_run(subject, leaves, family.around()))
+            family.paths |= taken
+            given = _inputs(leaves, subject.given)
+            try:
+                found = engine(program).call(*given)
+            except Exception as error:
+                raise Declined(f"at {point}, its program raises {error!r}") from error
+            problem = mismatch(wanted, found, precisions(family.base.traced))
+            family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
+            if problem:
+                raise Declined(f"at lengths {point}, its program gives {problem}")
+
+    return compare
+
+
+def _run(subject: Subject, leaves: Sequence[Any], around: Any) -> Any:
+    """Run the function on plain arrays at short lengths."""
+    function, entered = around.with_arrays(leaves, _itself)
+    args, kwargs = unflatten(subject.treedef, entered)
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+    except Exception as error:
+        raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+
+
+def _itself(array: Any) -> Any:
+    return array
+
+
+def _inputs(leaves: Sequence[Any], given: Sequence[bool]) -> list[Any]:
+    found = [leaf for leaf, is_given in zip(leaves, given, strict=True) if is_given]
+    return [np.float64(x) if type_of(x) is float else x for x in found]
+
+
+def changed(leaves: Sequence[Any], given: Sequence[bool], seed: int) -> list[Any]:
+    """Return leaves whose floats are a little different, in general position.
+
+    A gradient at zero, for instance, would hide what a program leaves out.
+    """
+    rng = np.random.default_rng(seed)
+    return [
+        _changed(leaf, rng) if is_given else leaf
+        for leaf, is_given in zip(leaves, given, strict=True)
+    ]
+
+
+def _changed(leaf: Any, rng: Any) -> Any:
+    array = np.asarray(leaf)
+    if array.dtype.kind not in "fc" or not array.size:
+        return leaf
+    sizes = np.abs(array[np.isfinite(array)])
+    scale = float(np.max(sizes, initial=0.0)) or 1.0
+    factors = 1.0 + SHARE * rng.uniform(-1.0, 1.0, array.shape)
+    small = scale * SHARE * rng.uniform(0.1, 1.0, array.shape)
+    new = np.asarray(np.where(array == 0, small, array * factors), array.dtype)
+    if type_of(leaf) is float:
+        return float(new)
+    if isinstance(leaf, NUMBER):
+        return new[()]
+    made = np.empty_like(array)
+    made[...] = new
+    return made
+
+
+def in_a_direction(family: Family, function: Callable[..., Any], call: Any, results: Any) -> bool:
+    """Tell if the results of a gradient at full size fit the function that it differentiates.
+
+    Its value is compared, and the gradient's product with a direction in which all elements of the
+    arguments change, with a central difference. For other functions there is no such comparison.
+    """
+    of = differentiated(function)
+    if of is None or call.kwargs:
+        return False
+    argnums: Any = of.argnums
+    places: Sequence[Any] = (argnums,) if isinstance(argnums, (int, str)) else argnums
+    if not all(isinstance(place, int) for place in places):
+        return False
+    gradient = results[1] if of.gives_value else results
+    parts = (gradient,) if isinstance(argnums, int) else gradient
+    rng = np.random.default_rng(3)
+    total = size = 0.0
+    moved: list[list[Any]] = [[*call.args], [*call.args]]
+    for place, part in zip(places, parts, strict=True):
+        leaves, treedef = flatten(call.args[place])
+        slopes = flatten(part)[0]
+        if len(slopes) != len(leaves):
+            return False
+        steps = [_step(x, rng) for x in leaves]
+        if any(step is None for step in steps):
+            return False
+        for to, sign in zip(moved, (STEP, -STEP), strict=True):
+            new = [x + sign * step for x, step in zip(leaves, steps, strict=True)]
+            to[place] = unflatten(treedef, new)
+        for slope, step in zip(slopes, steps, strict=True):
+            total += float(np.sum(slope * step))
+            size += float(np.sum((slope * step) ** 2))
+    with paths(family.subject.surroundings.is_users) as taken:
+        above = float(of.fun(*moved[0]))
+    if not taken <= family.paths:
+        return False
+    below = float(of.fun(*moved[1]))
+    noise = ROUNDING * max(abs(above), abs(below)) / STEP
+    distance = abs((above - below) / (2 * STEP) - total)
+    is_value = not of.gives_value or _is_between(float(results[0]), above, below, total)
+    return bool(is_value and distance <= RELATIVE * np.sqrt(size) + noise)
+
+
+STEP = 1e-6
+"""The relative change of the arguments in a difference."""
+RELATIVE = 1e-5
+"""The relative error of a difference."""
+ROUNDING = 1e-13
+"""The relative error of a value."""
+
+
+def _step(leaf: Any, rng: Any) -> Any:
+    """Return a change of an array by its largest element, of either sign; None for others."""
+    array = np.asarray(leaf)
+    if array.dtype != np.float64 or type_of(leaf) is float:
+        return None
+    scale = float(np.max(np.abs(array), initial=0.0)) or 1.0
+    return scale * rng.choice((-1.0, 1.0), array.shape)
+
+
+def _is_between(value: float, above: float, below: float, slope: float) -> bool:
+    """Tell if a value lies where those at both ends of a short step say."""
+    curvature = RELATIVE * STEP * abs(slope)
+    distance = abs(value - (above + below) / 2)
+    return bool(distance <= curvature + ROUNDING / STEP**0.5 * abs(value))
+
+
+def in_full(found: Found, call: Callable[..., Any], mismatch: Mismatch) -> str | None:
+    """Compare the program with the function at full size, on changed arguments.
+
+    Returns
+    -------
+    How they differ, or ""; None if the function takes too long.
+    """
+    subject = found.family.subject
+    leaves = changed(subject.leaves, subject.given, 2)
+    surroundings = subject.surroundings
+    function, entered = surroundings.with_arrays(leaves, _itself, timed(SECONDS))
+    args, kwargs = unflatten(subject.treedef, entered)
+    try:
+        with np.errstate(all="ignore"), paths(surroundings.is_users) as taken:
+            wanted, _ = flatten(function(*args, **kwargs))
+    except TooSlow:
+        return None
+    if not taken <= found.family.paths:
+        return OTHER_PATHS
+    given = _inputs(leaves, subject.given)
+    return mismatch(wanted, call(*given), found.precisions)

@@ -1,0 +1,142 @@
+"""Sequences of numbers that a loop computes in Python, such as `0.1 * i` or `rate *= 0.9`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+FEWEST = 5
+"""The fewest numbers from which a law is read."""
+ULP = 2.0**-52
+FEW = 8
+FIRST = range(-3, 4)
+"""The numbers from which a loop may count."""
+
+
+def sequence(samples: Sequence[Any]) -> tuple[Callable[[int], Any], Callable[[int], Any]] | None:
+    """Return two functions of the length for sequences of several lengths, or None.
+
+    The shorter ones have to be the beginning of the longest, or its end. The second function gives
+    the sequence in the order in which it grows.
+    """
+    longest = max(samples, key=len)
+    if min(map(len, samples)) < FEWEST:
+        return None
+    for is_backward in (False, True):
+        turned = [one[::-1] if is_backward else one for one in samples]
+        whole = longest[::-1] if is_backward else longest
+        if any(one.tobytes() != whole[: len(one)].tobytes() for one in turned):
+            continue
+        law = _law(whole)
+        if law is not None:
+            return _backward(law) if is_backward else law, law
+    return None
+
+
+def _backward(law: Callable[[int], Any]) -> Callable[[int], Any]:
+    return lambda count: law(count)[::-1]
+
+
+def _law(whole: Any) -> Callable[[int], Any] | None:
+    """Return the law of a sequence: what gives its numbers bit for bit, or else up to rounding."""
+    if whole.dtype.kind in "iu":
+        steps = np.diff(whole.astype(np.int64))
+        if np.any(steps != steps[0]):
+            return None
+        first, step = int(whole[0]), int(steps[0])
+        return lambda count: first + step * np.arange(count)
+    if not np.all(np.isfinite(whole)):
+        return None
+    kept: Callable[[int], Any] | None = None
+    wide = whole.astype(np.float64)
+    bound = FEW * (ULP if whole.dtype == np.float64 else float(np.finfo(whole.dtype).eps))
+    with np.errstate(all="ignore"):
+        for law in _laws(wide):
+            found = law(len(whole)).astype(whole.dtype)
+            if found.tobytes() == whole.tobytes():
+                return law
+            if kept is None and np.all(np.abs(found - whole) <= bound * np.abs(whole)):
+                kept = law
+    return kept
+
+
+def _laws(wide: Any) -> Iterator[Callable[[int], Any]]:
+    first, second, last = float(wide[0]), float(wide[1]), float(wide[-1])
+    turns = len(wide) - 1
+    if np.all(wide == first):
+        yield lambda count: np.full(count, first)
+        return
+    for step in _readings((last - first) / turns, second - first):
+        for start in _readings(first):
+            yield _Line(start, step)
+        yield _Repeated(np.add, first, step)
+        for at in FIRST:
+            yield _Multiple(at, step)
+    if first and last / first > 0:
+        for rate in _readings((last / first) ** (1 / turns), second / first):
+            yield _Repeated(np.multiply, first, rate)
+            yield _Powers(0.0, first, rate, 0)
+            for at in FIRST:
+                yield _Powers(0.0, _reading(first / rate**at), rate, at)
+    rest = np.diff(wide)  # a constant and a geometric sequence
+    if np.all(rest) and np.all(rest / rest[0] > 0):
+        for rate in _readings(float(rest[1] / rest[0])):
+            if rate != 1.0:
+                for at in FIRST:
+                    factor = _reading(float(rest[0]) / (rate - 1.0) / rate**at)
+                    yield _Powers(_reading(first - factor * rate**at), factor, rate, at)
+
+
+def _reading(number: float) -> float:
+    return next(_readings(number))
+
+
+def _readings(*numbers: float) -> Iterator[float]:
+    """Yield numbers as the user may have written them, with few digits first."""
+    for number in numbers:
+        if np.isfinite(number):
+            short = float(f"{number:.10g}")
+            if abs(short - number) <= 1e-9 * abs(number):
+                yield short
+    yield from numbers
+
+
+class _Line:
+    def __init__(self, start: float, step: float) -> None:
+        self.start, self.step = start, step
+
+    def __call__(self, count: int) -> Any:
+        return self.start + self.step * np.arange(count)
+
+
+class _Multiple:
+    def __init__(self, at: int, step: float) -> None:
+        self.at, self.step = at, step
+
+    def __call__(self, count: int) -> Any:
+        return self.step * np.arange(self.at, self.at + count)
+
+
+class _Repeated:
+    """A number to which the same is done in each turn."""
+
+    def __init__(self, ufunc: Any, start: float, by: float) -> None:
+        self.ufunc, self.start, self.by = ufunc, start, by
+
+    def __call__(self, count: int) -> Any:
+        numbers = np.full(count, self.by)
+        numbers[:1] = self.start
+        return self.ufunc.accumulate(numbers)
+
+
+class _Powers:
+    def __init__(self, start: float, factor: float, rate: float, at: int) -> None:
+        self.start, self.factor, self.rate, self.at = start, factor, rate, at
+
+    def __call__(self, count: int) -> Any:
+        powers = np.array([self.rate ** (self.at + n) for n in range(count)])
+        return self.start + self.factor * powers

@@ -1,0 +1,170 @@
+"""Short lengths in place of long ones: in the calls of `range`, and in the shapes of arrays."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.compiler.ir.program import NDARRAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradwrap.compiler.tracing.surroundings.find import Surroundings
+
+LIMIT = 40
+"""The greatest length that stays as it is."""
+NEAR = 3
+"""Lengths that differ by at most so much share a parameter, such as `n` and `n - 1`."""
+BETWEEN = 6
+"""The distance between the short lengths of two parameters."""
+
+
+class Declined(Exception):  # noqa: N818  it is caught, and the function is traced in full
+    """The program of long loops cannot be extrapolated."""
+
+
+class Sizes:
+    """The parameters: long lengths, and the short ones that replace them."""
+
+    def __init__(self) -> None:
+        self.actual: list[int] = []
+        self.short: list[int] = []
+        self.is_open: bool = True
+        """Whether a new long length becomes a parameter."""
+
+    def of(self, length: int) -> int:
+        """Return the length that replaces a length, or a bound of a range."""
+        if -LIMIT <= length <= LIMIT:
+            return length
+        if length < 0:
+            return -self.of(-length)
+        for number, actual in enumerate(self.actual):
+            if abs(length - actual) <= NEAR:
+                return self.short[number] + length - actual
+        if not self.is_open:
+            return length
+        self.actual.append(length)
+        self.short.append(LIMIT // 2 + BETWEEN * (len(self.short) % 3))
+        return self.short[-1]
+
+    def close(self, base: int, step: int) -> tuple[int, ...]:
+        """Set the shortest lengths, in the order of the actual ones; allow no new parameters."""
+        self.is_open = False
+        for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
+            least = base + -(-BETWEEN // step) * step * place
+            self.short[number] = least + (self.actual[number] - least) % step
+        return tuple(self.short)
+
+    def shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape that replaces a shape."""
+        return tuple(map(self.of, shape))
+
+    def cut(self, leaf: Any) -> Any:
+        """Return the first part of an array, or a replaced integer; other leaves unchanged."""
+        if type(leaf) is int:
+            return self.of(leaf)
+        if not isinstance(leaf, NDARRAY) or self.shape(leaf.shape) == leaf.shape:
+            return leaf
+        if not (leaf.flags.c_contiguous or leaf.flags.f_contiguous):
+            raise Declined("a long argument is not contiguous")
+        return leaf[tuple(map(slice, self.shape(leaf.shape)))].copy(order="K")
+
+    @property
+    def builtins(self) -> dict[str, Any]:
+        """Return Python's builtins, with a `range` of replaced bounds."""
+
+        def shortened(*bounds: Any) -> range:
+            given: list[int] = [operator.index(bound) for bound in bounds]
+            return range(*map(self.of, given[:2]), *given[2:])
+
+        return {**vars(builtins), "range": shortened}
+
+
+class TooSlow(BaseException):
+    """A run takes longer than it may."""
+
+
+def timed(seconds: float) -> dict[str, Any]:
+    """Return Python's builtins, with a `range` that raises `TooSlow` after some time."""
+    end = time.perf_counter() + seconds
+
+    class Timed:
+        """A range that looks at the clock in each turn."""
+
+        def __init__(self, *bounds: Any) -> None:
+            self.whole: Any = range(*bounds)
+
+        def __iter__(self) -> Iterator[int]:
+            return self._watched(self.whole)
+
+        def __reversed__(self) -> Iterator[int]:
+            return self._watched(self.whole[::-1])
+
+        def _watched(self, turns: range) -> Iterator[int]:
+            for turn in turns:
+                if time.perf_counter() > end:
+                    raise TooSlow
+                yield turn
+
+        def __len__(self) -> int:
+            return len(self.whole)
+
+        def __getitem__(self, key: Any) -> Any:
+            return self.whole[key]
+
+        def __contains__(self, number: object) -> bool:
+            return number in self.whole
+
+        def index(self, number: int) -> int:
+            """Return the place of a number."""
+            return int(self.whole.index(number))
+
+    return {**vars(builtins), "range": Timed}
+
+
+class Shortened:
+    """The surroundings of a function, with long loops and arrays cut."""
+
+    def __init__(self, surroundings: Surroundings, sizes: Sizes, *, cuts: bool) -> None:
+        self._whole = surroundings
+        self._sizes = sizes
+        self._cuts = cuts
+        self._parts: dict[int, tuple[Any, Any]] = {}
+        self._kept: dict[int, Any] = {}
+        self.replaces: bool = True
+        self.sets_errors: bool = surroundings.sets_errors
+        self.tells_same: bool = surroundings.tells_same
+
+    def cut(self, array: Any) -> Any:
+        """Return the part of an array that replaces it."""
+        if not self._cuts:
+            return array
+        part = self._kept.get(id(array))
+        if part is None:
+            part = self._kept[id(array)] = self._sizes.cut(array)
+            self._parts[id(part)] = (part, array)
+        return part
+
+    def whole(self, array: Any) -> Any:
+        """Return the array of the surroundings that an array is a part of; else itself."""
+        found = self._parts.get(id(array))
+        return array if found is None else found[1]
+
+    def with_arrays(
+        self, leaves: Sequence[Any], enter: Callable[[Any], Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any]]:
+        """Return the function and the leaves of its arguments, with arrays replaced and loops cut.
+
+        See `Surroundings.with_arrays`.
+        """
+        return self._whole.with_arrays(
+            leaves,
+            lambda array: enter(self.cut(array)),
+            self._sizes.builtins,
+            self._sizes.of if self._cuts else None,
+        )

@@ -1,0 +1,271 @@
+"""Programs of long loops are extrapolated from traces of short ones, or traced as a whole."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.support.lambdas import fn
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+from gradwrap.compiler.extrapolating.sequences import sequence
+from gradwrap.compiler.extrapolating.sizes import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TURNS = 400
+EXTRAPOLATED = "extrapolated from traces"
+x = np.linspace(0.5, 1.5, 300)
+u = np.array([0.3, 0.7, 0.2, 0.9])
+
+
+@pytest.fixture(autouse=True)
+def short_traces_count_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 300)
+
+
+def compiled(function: Callable[..., Any], *given: Any, extrapolates: bool = True) -> Any:
+    """Compile a gradient, and compare it with eager at other arguments."""
+    gradient = gw.grad(function)
+    made = gw.compile(gradient)
+    made(*given)
+    others = [0.9 * one + 0.01 for one in given]
+    np.testing.assert_allclose(made(*others), gradient(*others), rtol=1e-11, atol=1e-13)
+    assert (EXTRAPOLATED in made.explain()) == extrapolates, made.explain()
+    return made
+
+
+def recurrence(x: Any) -> Any:
+    s = x[0]
+    for i in range(1, len(x)):
+        s = np.sin(s) * x[i] + 0.1 * x[i - 1]
+    return s
+
+
+def test_a_long_recurrence_is_extrapolated() -> None:
+    made = compiled(recurrence, x)
+    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
+    assert "compared with the function at two other lengths, and at full size" in made.explain()
+    assert "298 turns" in made.explain()
+    assert made.check(x)
+
+
+def test_the_length_of_the_program_does_not_depend_on_the_turns() -> None:
+    lengths: set[str] = set()
+    for count in (300, 900):
+        made = compiled(recurrence, np.linspace(0.5, 1.5, count))
+        lengths |= {line for line in made.explain().splitlines() if "instructions" in line}
+    assert len(lengths) == 1
+
+
+def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    made = compiled(recurrence, x)
+    assert "at full size, with a difference of its values in one direction" in made.explain()
+
+
+def backwards(x: Any) -> Any:
+    s = x[-1]
+    for i in range(len(x) - 1, -1, -1):
+        s = np.sin(s) * x[i]
+    return s
+
+
+def reverse(x: Any) -> Any:
+    s = x[-1]
+    for i in reversed(range(len(x))):
+        s = np.sin(s) * x[i]
+    return s
+
+
+def stepped(x: Any) -> Any:
+    s = x[-1]
+    for i in range(0, len(x) - 1, 2):
+        s = np.sin(s) * x[i] + x[i + 1]
+    return s
+
+
+def zipped(x: Any) -> Any:
+    s = x[0]
+    for i, (a, b) in enumerate(pairwise(x)):
+        s = np.tanh(s * b + a) if i else s
+    return s
+
+
+def comprehension(x: Any) -> Any:
+    return sum([np.sin(x[i]) * x[i - 1] for i in range(1, len(x))])
+
+
+def alternating(u: Any) -> Any:
+    y = 1.0 * u
+    for i in range(TURNS):
+        y = np.sin(y) if i % 2 else np.cos(y) * u
+    return np.sum(y)
+
+
+def computed(u: Any) -> Any:
+    y, rate = 1.0 * u, 0.1
+    for i in range(1, TURNS):
+        y = np.sin(y + 0.01 * i) * u - rate * u
+        rate *= 0.99
+    return np.sum(y)
+
+
+def divided(x: Any) -> Any:
+    h, s = 1.0 / (len(x) - 1), x[0]
+    for i in range(1, len(x)):
+        s = s + h * np.sin(s) * x[i]
+    return s / len(x)
+
+
+def filled(u: Any) -> Any:
+    y, rows = 1.0 * u, gnp.zeros((TURNS, len(u)))
+    for t in range(TURNS):
+        y = np.sin(y) * u
+        rows[t] = y
+    return np.sum(rows**2)
+
+
+def calling(x: Any) -> Any:
+    def inner(s: Any, x: Any) -> Any:
+        for i in range(len(x)):
+            s = np.sin(s) * x[i]
+        return s
+
+    return inner(x[0], x) + inner(x[1], x * x)
+
+
+def last_turn(x: Any) -> Any:
+    s = x[0]
+    for i in range(TURNS):
+        s = np.sin(s) * x[1] + x[2]
+        if i == TURNS - 1:
+            s = s * 3.0
+    return s
+
+
+def stacked(u: Any) -> Any:
+    y, rows = 1.0 * u, [u]
+    for _ in range(TURNS):
+        y = np.tanh(y * u + 0.1)
+        rows.append(y)
+    return np.sum(np.stack(rows) ** 2) + np.sum(gnp.array([row[0] for row in rows]) * u[1])
+
+
+@pytest.mark.parametrize(
+    "function", [backwards, reverse, stepped, zipped, comprehension, divided, calling]
+)
+def test_loops_over_an_argument(function: Callable[..., Any]) -> None:
+    compiled(function, x)
+
+
+@pytest.mark.parametrize("function", [alternating, computed, filled, last_turn, stacked])
+def test_loops_of_a_number_of_the_surroundings(function: Callable[..., Any]) -> None:
+    compiled(function, u)
+
+
+DATA = np.random.default_rng(0).uniform(0.2, 1.0, (TURNS, 4))
+
+
+def test_arrays_of_the_surroundings_are_cut_and_read_in_full() -> None:
+    data = DATA.copy()
+
+    def fitted(u: Any) -> Any:
+        y = 1.0 * u
+        for row in data:
+            y = np.tanh(y * row + u)
+        return np.sum(y)
+
+    made = compiled(fitted, u)
+    data[-1] *= 2.0
+    np.testing.assert_allclose(made(u), gw.grad(fitted)(u), rtol=1e-12)
+
+
+def breaking(x: Any) -> Any:
+    s = x[0]
+    for i in range(TURNS):
+        if i > 250:
+            break
+        s = np.sin(s) * x[1] + x[2]
+    return s
+
+
+def one_turn(x: Any) -> Any:
+    s = x[0]
+    for i in range(TURNS):
+        s = np.sin(s) * x[1] + (2.0 * x[3] ** 2 if i == 333 else x[2])
+    return s
+
+
+TABLE = [0.3] * 150 + [0.5] * 250
+
+
+def tabled(x: Any) -> Any:
+    s = x[0]
+    for i in range(TURNS):
+        s = np.sin(s) * x[1] + TABLE[i] * x[2] ** 2
+    return s
+
+
+@pytest.mark.parametrize("function", [breaking, one_turn, tabled])
+@pytest.mark.parametrize("start", [u, np.zeros(4)])
+def test_what_a_late_turn_does_is_not_missed(function: Callable[..., Any], start: Any) -> None:
+    compiled(function, start, extrapolates=False)
+
+
+def test_values_that_decide_are_traced_in_full() -> None:
+    def deciding(u: Any) -> Any:
+        s = u[0]
+        for _ in range(TURNS):
+            s = np.sin(s) * u[1] + 1.0 if s > 0.5 else s + u[2]
+        return s
+
+    compiled(deciding, u, extrapolates=False)
+
+
+def test_short_loops_stay_as_they_are() -> None:
+    def short(x: Any) -> Any:
+        s = x[0]
+        for _ in range(40):
+            for i in range(30):
+                s = np.sin(s) * x[i]
+        return s
+
+    compiled(short, x[:30], extrapolates=False)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        fn(lambda n: [0.01 * i for i in range(n)]),
+        fn(lambda n: [0.3 + 0.001 * i for i in range(n)]),
+        fn(lambda n: [1 - 0.9 ** (i + 1) for i in range(n)]),
+        fn(lambda n: [0.5 * 0.7**i for i in range(n)]),
+        fn(lambda n: [3 + 2 * i for i in range(n)]),
+        fn(lambda n: [0.25] * n),
+    ],
+)
+@pytest.mark.parametrize("step", [1, -1])
+def test_laws_of_sequences(law: Callable[[int], list[Any]], step: int) -> None:
+    found = sequence([np.array(law(n)[::step]) for n in (12, 14, 16)])
+    assert found is not None
+    np.testing.assert_allclose(found[0](200), np.array(law(200)[::step]), rtol=1e-14, atol=1e-300)
+
+
+def test_numbers_without_a_law_have_none() -> None:
+    numbers = np.random.default_rng(0).random(20)
+    assert sequence([numbers[:12], numbers[:14], numbers]) is None
+    assert sequence([numbers[:12], numbers[1:15], numbers]) is None
+
+
+def test_near_lengths_share_a_parameter() -> None:
+    sizes = Sizes()
+    short = sizes.of(300)
+    assert [sizes.of(n) for n in (299, 302, -300, 40)] == [short - 1, short + 2, -short, 40]
+    assert sizes.of(310) - short not in range(-3, 4)
+    assert sizes.close(14, 2) == (14, 20)
+    assert sizes.of(5000) == 5000

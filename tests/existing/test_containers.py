@@ -1,0 +1,113 @@
+"""Arrays of Python objects in adapted code, and adapted functions that are compiled."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+X = np.array([0.5, 1.5])
+
+
+def differences(function: Callable[[Any], Any]) -> Any:
+    steps = 1e-6 * np.eye(2)
+    return np.array([(function(X + e) - function(X - e)) / 2e-6 for e in steps], dtype=float)
+
+
+def filled(x: Any) -> Any:
+    a = np.empty(2, dtype=object)
+    a[0], a[1] = x[0], x[1] * 2
+    return np.sum(a**2) + np.dot(a, a)
+
+
+def of_a_list(x: Any) -> Any:
+    a = np.array([math.sin(x[0]), None, x[1]], dtype=object)
+    return a[0] * a[2]
+
+
+def of_rows(x: Any) -> Any:
+    a = np.asarray([x, x * 2], dtype=object)
+    return a[1][0] * a[0][1] + a.shape[1] * a[0, 0]
+
+
+def back(x: Any) -> Any:
+    a = np.array([x[0], x[1]], dtype=object)
+    return np.exp(a.astype(float)).sum() + (np.asarray(a, dtype=float) * a.sum()).sum()
+
+
+def stored(x: Any) -> Any:
+    a = np.zeros(2, dtype=object)
+    a[:] = x
+    return a.sum() * a[0]
+
+
+@pytest.mark.parametrize("function", [filled, of_a_list, of_rows, back, stored])
+def test_arrays_of_objects(function: Callable[[Any], Any]) -> None:
+    expected, adapted = differences(function), gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
+    forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
+    assert np.allclose(forward, expected, rtol=1e-6)
+
+
+# Compiled -----------------------------------------------------------------------------------------
+
+
+def of_numbers(x: Any) -> Any:
+    return math.sin(x[0]) * math.exp(x[1]) + math.hypot(x[0], x[1]) + math.log(x[1], 3.0)
+
+
+def checked(x: Any) -> Any:
+    out = np.zeros(2)
+    out[0] = float(x[0]) if isinstance(x, np.ndarray) and isinstance(x[0], float) else 0.0
+    out[1] = np.float64(x[1]) * (2.0 if type(x) is np.ndarray else 1.0)
+    return np.sum(np.asarray(out, dtype=float) ** 2)
+
+
+def in_turns(x: Any) -> Any:
+    t = 0.0
+    for i in range(3):
+        t += math.sqrt(x[0] + i) * x[1].item()
+    return t
+
+
+def by_value(x: Any) -> Any:
+    return x[0] * 2 if math.isnan(x[1]) else x[1] * 3
+
+
+def caught(x: Any) -> Any:
+    try:
+        return math.sqrt(x[0]) * x[1]
+    except ValueError:
+        return x[1] ** 2
+
+
+@pytest.mark.parametrize("function", [of_numbers, checked, in_turns, by_value, caught])
+def test_adapted_functions_compile(function: Callable[[Any], Any]) -> None:
+    eager = gw.grad(gw.adapting(function))
+    compiled: Any = gw.compile(gw.grad(gw.adapting(function)))
+    for point in (X, X, X + 1.0):
+        assert np.allclose(compiled(point), eager(point), rtol=1e-12)
+    assert "eagerly" not in str(compiled.explain())
+
+
+def test_a_compiled_function_has_the_domain_of_math() -> None:
+    compiled: Any = gw.compile(gw.grad(gw.adapting(caught)))
+    assert np.allclose(compiled(X), [1.5 / (2 * math.sqrt(0.5)), math.sqrt(0.5)])
+    of_a_nan: Any = gw.compile(gw.grad(gw.adapting(by_value)))
+    assert np.allclose(of_a_nan(X), [0.0, 3.0])
+    raising: Any = gw.compile(gw.grad(gw.adapting(of_numbers)))
+    raising(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it runs eagerly then
+        assert np.allclose(compiled(np.array([-0.5, 1.0])), [0.0, 2.0])
+        assert np.allclose(of_a_nan(np.array([1.0, np.nan])), [2.0, 0.0])
+        with pytest.raises(ValueError, match="math domain error"):
+            raising(np.array([0.5, -1.0]))

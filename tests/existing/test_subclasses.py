@@ -1,0 +1,241 @@
+"""Subclasses of `ndarray` and `float` whose instances hold tracked values in adapted code."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import AdaptationError, TrackedValueError
+from packages import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+X = np.array([0.5, 1.5])
+SOURCE = """
+import copy
+
+class Signal(np.ndarray):
+    def __new__(cls, values, info=None):
+        self = np.asarray(values).view(cls)
+        self.info = info
+        return self
+
+    def __array_finalize__(self, obj):
+        if obj is None or obj.__class__ is np.ndarray:
+            return
+        self.info = getattr(obj, "info", None)
+
+    @property
+    def doubled(self):
+        return self * 2.0
+
+    def norm(self):
+        return np.sqrt(np.sum(self ** 2))
+
+    def total(self):
+        return super().sum() * 3.0
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)
+
+
+class Wrapping(np.ndarray):
+    count = 0
+
+    def __array_finalize__(self, obj):
+        self.count = getattr(obj, "count", 0)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        made = super().__array_wrap__(array, context, return_scalar)
+        made.count = self.count + 1
+        return made
+
+
+class Initialized(np.ndarray):
+    factor = 1.0
+
+    def __new__(cls, values, factor):
+        return np.array(values, dtype=float).view(cls)
+
+    def __init__(self, values, factor):
+        self.factor = factor
+
+    def out(self):
+        return np.asarray(self) * self.factor
+
+
+class Unit(np.ndarray):
+    def __new__(cls, values, power):
+        self = np.array(values, dtype=float, copy=True).view(cls)
+        self.power = power
+        return self
+
+    def __array_finalize__(self, obj):
+        self.power = getattr(obj, "power", 0)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        arrays = [i.view(np.ndarray) if isinstance(i, Unit) else i for i in inputs]
+        powers = [i.power if isinstance(i, Unit) else 0 for i in inputs]
+        found = super().__array_ufunc__(ufunc, method, *arrays, **options)
+        if ufunc is np.multiply:
+            found = np.asarray(found).view(Unit)
+            found.power = sum(powers)
+        elif ufunc is np.add:
+            if len(set(powers)) > 1:
+                raise ValueError("powers differ")
+            found = np.asarray(found).view(type(self))
+            found.power = powers[0]
+        return found
+
+
+class State(np.ndarray):
+    def __new__(cls, n):
+        self = super().__new__(cls, (n,))
+        self[:] = 0.0
+        return self
+
+    def put(self, x):
+        self[0] = x[0] * 2
+        self[1:] = x[1:]
+        return self
+
+
+class Degrees(float):
+    def __new__(cls, value, name="d"):
+        self = super().__new__(cls, value)
+        self.name = name
+        return self
+
+    def radians(self):
+        return math.radians(self)
+
+
+class Plain(float):
+    def squared(self):
+        return self * self
+
+
+def attributes(x):
+    a = Signal(x, "m")
+    b = a + 1.0
+    assert type(b) is Signal and isinstance(b, np.ndarray) and b.__class__ is Signal
+    assert b.info == a.doubled.info == a[:2].info == a.reshape(-1, 1).T.info == "m"
+    assert isinstance(np.sum(a), Signal) and not isinstance(a[0], Signal)
+    assert type(np.outer(a, a)) is np.ndarray and isinstance(np.asanyarray(a), Signal)
+    assert copy.copy(a).info == "m" and np.zeros_like(a).info == "m"
+    a[0] = a[1] * 2
+    return a.norm() + a.total() + (b @ b) + np.linalg.norm(a) + 2.0 * b.mean() + a[1]
+
+def joined(x):
+    a, plain = Signal(x, "m"), np.array([2.0, 3.0])
+    a += 1.0
+    return np.sum(np.concatenate([a, a * a]) ** 2) + np.sum(plain * a) + np.dot(plain, a) + max(a)
+
+def wrapping(x):
+    a = np.asarray(x).view(Wrapping)
+    b = np.exp(np.sin(a)) * a
+    assert b.count == 3
+    return b.sum()
+
+def initialized(x):
+    a = Initialized(x, 3.0)
+    return (a.out() ** 2).sum() + (a * a).sum()
+
+def units(x):
+    a = Unit(x, 1)
+    b = a * a + a * Unit([1.0, 2.0], 1)
+    assert b.power == 2
+    return np.asarray(b).sum() + (2.0 * a).view(np.ndarray)[0]
+
+def refused_units(x):
+    return Unit(x, 1) + Unit(x, 2)
+
+def state(x):
+    return (State(2).put(x) ** 2).sum()
+
+def numbers(x):
+    d, p = Degrees(x[0]), Plain(x[1])
+    assert isinstance(d, float) and isinstance(d, Degrees) and d.name == "d" and d > 0.0
+    assert type(p * p) is not Plain
+    return d.radians() + p.squared() * math.sin(p) + float(d) + d + np.sin(d) - 2.0 * p
+
+def converted(x):
+    return np.frombuffer(Signal(x))[0]
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder: Path = tmp_path_factory.mktemp("package")
+    return written(folder, SOURCE)
+
+
+def differences(function: Callable[[Any], Any]) -> Any:
+    steps = 1e-6 * np.eye(2)
+    return np.array([(function(X + e) - function(X - e)) / 2e-6 for e in steps])
+
+
+@pytest.mark.parametrize(
+    "name", ["attributes", "joined", "wrapping", "initialized", "units", "state", "numbers"]
+)
+def test_instances_hold_tracked_values(package: Any, name: str) -> None:
+    function: Any = getattr(package, name)
+    expected, adapted = differences(function), gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
+    forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
+    assert np.allclose(forward, expected, rtol=1e-6)
+    with gw.adapted(package):
+        assert np.allclose(gw.grad(function)(X), expected, rtol=1e-6)
+        if name != "joined":  # max() asks which is greater
+            batch = np.stack([X, X + 0.1])
+            each: Any = gw.vmap(gw.grad(function), fallback="loop" if name == "numbers" else "warn")
+            assert np.allclose(each(batch)[0], expected, rtol=1e-6)
+    assert "__new__" not in vars(package.Plain)
+    assert type(package.Plain(1.5)) is package.Plain
+
+
+def test_the_error_of_the_subclass_is_raised(package: Any) -> None:
+    with pytest.raises(ValueError, match="powers differ"):
+        gw.grad(gw.adapting(package.refused_units))(X)
+
+
+def test_results_may_be_instances(package: Any) -> None:
+    found = gw.jacobian(gw.adapting(lambda x: package.Signal(x) ** 2))(X)
+    assert np.allclose(found, np.diag(2 * X))
+
+
+def test_not_adapted(package: Any) -> None:
+    with pytest.raises(TrackedValueError, match=r"gradwrap.adapting\(f\)"):
+        gw.grad(lambda x: np.sum(x.view(package.Signal)))(X)
+
+
+def test_no_plain_values_come_out(package: Any) -> None:
+    with pytest.raises((AdaptationError, TrackedValueError)):
+        gw.grad(gw.adapting(package.converted))(X)
+
+    def pickled(x: Any) -> Any:
+        return pickle.loads(pickle.dumps(copy.copy(package.Signal(x))))[0]  # noqa: S301  made here
+
+    with pytest.raises((AdaptationError, TrackedValueError), match="pickle"):
+        gw.grad(gw.adapting(pickled))(X)
+
+
+def test_a_class_with_a_metaclass_of_its_own(tmp_path: Path) -> None:
+    source = """
+    class Meta(type):
+        pass
+    class Odd(np.ndarray, metaclass=Meta):
+        pass
+    def f(x):
+        return np.asarray(x).view(Odd).sum()
+    """
+    made = written(tmp_path, source)
+    with pytest.raises(AdaptationError, match="metaclass of its own"):
+        gw.grad(gw.adapting(made.f))(X)

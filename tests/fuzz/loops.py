@@ -1,0 +1,266 @@
+"""Random programs with long loops, whose compiled programs are extrapolated from short traces.
+
+    python -m tests.fuzz.loops --count 10000 --seed 0
+
+Each program has loops of some hundred turns, by `range` in all forms, over arrays, `zip`,
+`enumerate`, comprehensions, in loops and in called functions; with branches on the index, also at
+places that no short trace reaches, breaks, reads of what only the last turn wrote, tables, buffers,
+lists, and numbers computed in Python. It is compiled at arguments that may hide faults (zeros), and
+compared with eager at others. A program that is not extrapolated is traced as a whole, which is no
+fault. A census at the end says how many were extrapolated, and why others were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import warnings
+from collections import Counter
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from tests.fuzz.compiled import difference
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+from gradwrap.errors import CompileWarning
+
+FIRST = 60
+"""The trace length from which extrapolation is tried here, so that short programs count as long."""
+
+
+class Writer:
+    """Writes the text of one program of arguments `x` (n), `m` (n, 3) and `w` (3)."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.n = self.random.randint(60, 130)
+        self.turns = self.random.choice([self.n, self.n - 1, self.random.randint(140, 200)])
+        self.lines: list[str] = []
+        self.before: list[str] = []
+        self.after: list[str] = []
+
+    def pick(self, *choices: str) -> str:
+        return self.random.choice(choices)
+
+    def number(self) -> str:
+        return self.pick(
+            *("0.5", "-0.3", "0.7", "1.1"),
+            *("0.01 * i", "(0.001 * i + 0.3)", "rate", "h", "(1 - 0.9 ** (i + 1))", "TABLE[i]"),
+        )
+
+    def place(self) -> str:
+        last = self.turns // 2 + 20
+        return self.pick("i", "i", "i - 1", "-1 - i", "i // 2", "0", "-1", "3", str(last % self.n))
+
+    def scalar(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
+        kind = self.random.randrange(8 if depth < 2 else 3)
+        if kind == 0:
+            return "s"
+        if kind == 1:
+            return f"x[{self.place()}]"
+        if kind == 2:
+            return f"m[{self.place()}, {self.pick('0', '1', '-1')}]"
+        if kind == 3:
+            return f"{self.pick('np.sin', 'np.tanh', 'np.cos')}({self.scalar(depth + 1)})"
+        if kind == 4:
+            return f"({self.scalar(depth + 1)} * {self.number()})"
+        if kind == 5:
+            return f"np.sum({self.vector(depth + 1)})"
+        return f"({self.scalar(depth + 1)} {self.pick('+', '*', '-')} {self.scalar(depth + 1)})"
+
+    def vector(self, depth: int = 0) -> str:  # noqa: PLR0911  one for each kind
+        kind = self.random.randrange(7 if depth < 2 else 3)
+        if kind == 0:
+            return "v"
+        if kind == 1:
+            return f"m[{self.place()}]"
+        if kind == 2:
+            return self.pick("w", "DATA[i]", "DATA[0]")
+        if kind == 3:
+            return f"{self.pick('np.sin', 'np.tanh')}({self.vector(depth + 1)})"
+        if kind == 4:
+            return f"({self.vector(depth + 1)} * {self.scalar(depth + 1)})"
+        if kind == 5:
+            return f"({self.vector(depth + 1)} * {self.number()})"
+        return f"({self.vector(depth + 1)} {self.pick('+', '*', '-')} {self.vector(depth + 1)})"
+
+    def update(self) -> str:
+        return self.pick(
+            f"s = np.tanh({self.scalar()})",
+            f"s = s + 0.1 * {self.scalar()}",
+            f"v = np.tanh({self.vector()}) * 0.5",
+            f"v = v + 0.1 * {self.vector()}",
+        )
+
+    def condition(self) -> str:
+        place = self.random.randint(0, self.turns)
+        return self.pick(
+            *("i == 0", "i % 2 == 0", "i % 3 == 1", "i > 2", "i == 5"),
+            *(f"i == {self.turns} - 1", f"i > {place}", f"i == {place}", f"i % {place + 1} == 0"),
+            *("i == len(x) - 1", "len(x) > 50"),
+        )
+
+    def statement(self) -> list[str]:  # noqa: PLR0911  one for each kind
+        kind = self.random.randrange(13)
+        if kind < 4:
+            return [self.update()]
+        if kind == 4:
+            return [f"if {self.condition()}:", f"    {self.update()}"]
+        if kind == 5:
+            update = self.update()
+            return [f"if {self.condition()}:", f"    {update}", "else:", f"    {self.update()}"]
+        if kind == 6:
+            self.before.append(f"b = gnp.zeros({self.pick('len(x)', str(self.turns + 1))} + 1)")
+            self.after.append(self.pick("np.sum(b * b)", "b[-1]", "b[3]", f"b[{self.turns - 1}]"))
+            return [f"b[i % (len(b) - 1)] = {self.scalar()}"]
+        if kind == 7:
+            self.before.append("found = [s]")
+            self.after.append(
+                self.pick("found[-1]", "found[2]", "sum(found)", "found[-1] * found[1]")
+            )
+            return [f"found.append({self.scalar()})"]
+        if kind == 8:
+            self.before.append("rows = [v]")
+            self.after.append("np.sum(np.stack(rows) ** 2)")
+            return [f"rows.append({self.vector()})"]
+        if kind == 9:
+            self.before.append("rate = 0.5")
+            return [f"rate {self.pick('*= 0.99', '+= 0.01', '= 0.9 * rate + 0.02')}", self.update()]
+        if kind == 10:
+            return [f"if i > {self.random.randint(30, self.turns)}:", "    break"]
+        if kind == 11:
+            self.before.append("last = s")
+            self.after.append("last")
+            return [f"if {self.condition()}:", f"    last = {self.scalar()}"]
+        turns = self.pick("3", "9", "i % 4", f"{self.random.randint(45, 60)}")
+        return [f"for k in range({turns}):", f"    {self.update()}"]
+
+    def header(self) -> list[str]:
+        t = str(self.turns)
+        header = self.pick(
+            *(f"for i in range({t}):", f"for i in range(1, {t}):", "for i in range(len(x)):"),
+            *("for i in range(len(x) - 1, -1, -1):", "for i in reversed(range(len(x))):"),
+            *("for i in range(0, len(x) - 1, 2):", "for i, e in enumerate(x):"),
+            *("for i, (e, r) in enumerate(zip(x, m)):", f"for i in list(range({t})):"),
+        )
+        extra: list[str] = []
+        if ", e" in header or "(e" in header:
+            extra.append("    s = s + 0.1 * e * s")
+        if "zip" in header:
+            extra.append("    v = v + 0.1 * r")
+        return [header, *extra]
+
+    def loop(self) -> list[str]:
+        count = self.random.randint(1, 3)
+        body = [f"    {line}" for _ in range(count) for line in self.statement()]
+        return [*self.header(), *body]
+
+    def text(self) -> str:
+        loops: list[str] = []
+        for _ in range(self.random.randint(1, 2)):
+            loops += self.loop()
+        if self.random.random() < 0.2:
+            self.after.append(f"sum(np.sin(x[i]) * {self.number()} for i in range(len(x)))")
+        if self.random.random() < 0.2:
+            self.after.append("sum([helper(x[i], w) for i in range(1, len(x))])")
+        total = " + ".join(["s", "np.sum(v)", *self.after])
+        lines = [
+            "def helper(a, w):",
+            "    for k in range(3):",
+            "        a = np.sin(a) + 0.1 * np.sum(w)",
+            "    return a",
+            "def f(x, m, w):",
+            "    s, v, rate, h, i = x[0], w, 0.5, 1.0 / (len(x) - 1), 0",
+            *(f"    {line}" for line in dict.fromkeys(self.before)),
+            *(f"    {line}" for line in loops),
+            f"    return {total}",
+        ]
+        return "\n".join(lines)
+
+
+class Outcome(NamedTuple):
+    """What became of one program."""
+
+    fate: str
+    problem: str
+    reason: str = ""
+
+
+def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    made = [rng.uniform(0.2, 1.0, shape) for shape in ((n,), (n, 3), (3,))]
+    return [np.zeros_like(one) for one in made] if zeros else made
+
+
+def function_of(seed: int) -> tuple[Any, str, int]:
+    """Return the function of a seed, its text, and the length of its arguments."""
+    writer = Writer(seed)
+    text = writer.text()
+    rng = np.random.default_rng(seed)
+    table = [0.3] * 30 + [0.2] * 400
+    scope: dict[str, Any] = {"np": np, "gnp": gnp, "TABLE": table, "__name__": "written"}
+    scope["DATA"] = rng.uniform(0.2, 1.0, (400, 3))
+    exec(compile(text, f"<loops {seed}>", "exec"), scope)
+    return scope["f"], text, writer.n
+
+
+def run(seed: int, engine: str = "numpy") -> Outcome:
+    """Compile one program, and compare it with eager at other arguments."""
+    function, text, n = function_of(seed)
+    writer = random.Random(seed + 1)
+    of_all = gw.grad(function, (0, 1, 2))
+    eager: Any = writer.choice([of_all, function, gw.value_and_grad(function)])
+    compiled = gw.compile(eager, engine=engine)
+    first = arguments(seed, n, zeros=writer.random() < 0.25)
+    try:
+        eager(*first)
+    except (IndexError, TypeError, gw.errors.GradwrapError) as error:
+        return Outcome("raises", "", type(error).__name__)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", CompileWarning)
+        with patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
+            compiled(*first)
+        for other in (seed + 1, seed + 2):
+            given = arguments(other, n)
+            problem = difference(eager(*given), compiled(*given))
+            if problem:
+                return Outcome("wrong", f"seed {seed}: {problem}\n{text}")
+    report = compiled.explain()
+    for fate in ("runs eagerly", "extrapolated from"):
+        if fate in report:
+            return Outcome(fate, "", report)
+    why = re.search("cannot be extrapolated: (.*)", report)
+    return Outcome("traced", "", "short" if why is None else why[1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--engine", default="numpy")
+    parser.add_argument("--reasons", action="store_true")
+    options = parser.parse_args()
+    fates: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    wrong = 0
+    for seed in range(options.seed, options.seed + options.count):
+        outcome = run(seed, options.engine)
+        fates[outcome.fate] += 1
+        if outcome.fate == "traced":
+            reasons[re.sub(r"[-\d.e]+", "#", outcome.reason)[:100]] += 1
+        if outcome.problem:
+            wrong += 1
+            print(outcome.problem, file=sys.stderr)
+    print(dict(fates))
+    if options.reasons:
+        for reason, count in reasons.most_common(15):
+            print(count, reason)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
