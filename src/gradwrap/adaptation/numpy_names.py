@@ -77,7 +77,8 @@ def without_rule() -> Iterator[tuple[Any, str]]:
     for module in (getattr(np.polynomial, name) for name in POLYNOMIALS):
         for name in module.__all__:
             original = getattr(module, name)
-            if isinstance(original, FunctionType):
+            is_dispatched = isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS
+            if isinstance(original, FunctionType) or is_dispatched:
                 yield original, f"{module.__name__}.{name}"
 
 
