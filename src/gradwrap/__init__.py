@@ -75,6 +75,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
     from gradwrap.transforms.operators import linear_operator as linear_operator
     from gradwrap.transforms.primitive import primitive as primitive
     from gradwrap.transforms.raveling import ravel_pytree as ravel_pytree
+    from gradwrap.transforms.scan import scan as scan
     from gradwrap.transforms.watches import detect_anomaly as detect_anomaly
     from gradwrap.transforms.watches import guard_buffers as guard_buffers
     from gradwrap.transforms.watches import save_on_cpu as save_on_cpu
@@ -126,6 +127,7 @@ else:
         "jacrev": "gradwrap.transforms.jacobian",
         "apply_where": "gradwrap.transforms.masking",
         "ravel_pytree": "gradwrap.transforms.raveling",
+        "scan": "gradwrap.transforms.scan",
         "detect_anomaly": "gradwrap.transforms.watches",
         "guard_buffers": "gradwrap.transforms.watches",
         "strong_zeros": "gradwrap.transforms.watches",

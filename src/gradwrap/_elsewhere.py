@@ -30,7 +30,8 @@ INSTEAD = {
     "custom_gradient": "gradwrap.custom_vjp",
     "debug": "print(x), which prints tracked values too",
     "eval_shape": "f(x).shape",
-    "lax": "write Python's own loops and branches; gradwrap.stop_gradient is in gradwrap itself",
+    "lax": "write Python's own loops and branches; gradwrap.scan and gradwrap.stop_gradient are in "
+    "gradwrap itself",
     "linear_transpose": "gradwrap.vjp(f, x)[1]",
     "make_jaxpr": "gradwrap.draw(f, x), or the source of gradwrap.compile(f)",
     "pmap": "gradwrap.vmap(f)",

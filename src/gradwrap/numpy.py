@@ -151,6 +151,10 @@ class _NdIter(metaclass=_NdIterType):
     __doc__ = _numpy.nditer.__doc__
 
 
+def _of_random(name: str) -> Any:
+    return getattr(_import_module("gradwrap.random"), name)
+
+
 _OURS: dict[str, Any] = {
     **_creation_functions(_numpy),
     **_joining(_numpy),
@@ -179,7 +183,7 @@ if not TYPE_CHECKING:  # for a type checker, what NumPy has not is an error
 
 # Without these, `import gradwrap.numpy.linalg` would load NumPy's file a second time.
 _random = _ModuleType(f"{__name__}.random")
-vars(_random)["__getattr__"] = lambda name: getattr(_import_module("gradwrap.random"), name)
+vars(_random)["__getattr__"] = _of_random
 _sys.modules.update({f"{__name__}.{name}": _OURS[name] for name in ("fft", "linalg")})
 _sys.modules[_random.__name__] = _random
 

@@ -12,7 +12,7 @@ from benchmarks.programs import in_place
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.engines import register as engines
+from gradwrap.compiler.calls import entry
 from gradwrap.compiler.engines.c import kernels as c_source
 from gradwrap.compiler.engines.c.addresses import MARK
 from gradwrap.compiler.engines.c.turns import Turns
@@ -221,7 +221,7 @@ def test_every_stretch_can_be_written_in_turns(
     """What rolling has left, with its loops among it, and a few steps."""
     monkeypatch.setattr(c_source, "MANY_STEPS", 2)
     monkeypatch.setattr(c_source, "ONE_GROUP", 2.0)
-    monkeypatch.setitem(engines.MOST_LEFT, "c", 1_000_000)
+    monkeypatch.setattr(entry, "FIND_REPETITION", frozenset())
     eager = gw.value_and_grad(program)
     compiled = gw.compile(eager, engine="c")
     matrix = definite(n)
@@ -253,6 +253,7 @@ def test_loops_in_kernels_are_listed() -> None:
     assert "nested loops, the outer one of" in notes
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_large_arrays_are_copied_for_many_writes_alone() -> None:
     def few(x: Any) -> Any:

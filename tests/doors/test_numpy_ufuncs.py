@@ -25,6 +25,7 @@ T = np.random.default_rng(3).uniform(0.5, 2.0, (2, 3, 4))
 MASK = A > 1
 
 ADD: Any = np.add
+ANY: Any = np
 CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     # beyond the standard
     ("cbrt", np.cbrt, (A,)),
@@ -354,3 +355,58 @@ def test_heaviside_has_a_gradient_in_its_value_at_zero() -> None:
     np.testing.assert_array_equal(gw.jvp(total, (at, half), (half, half))[1], 3.0)
     single = fn(lambda h: np.sum(np.heaviside(at[:, None], h)))
     np.testing.assert_array_equal(gw.grad(single)(half), [2, 2, 2, 2])
+
+
+# Shapes of out= -----------------------------------------------------------------------------------
+
+REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "reduce": lambda x, out: ANY.add.reduce(x, axis=0, out=out),
+    "accumulate": lambda x, out: ANY.add.accumulate(x, axis=0, out=out),
+    "sum": lambda x, out: ANY.sum(x, axis=0, out=out),
+    "method": lambda x, out: x.mean(0, out=out),
+    "median": lambda x, out: ANY.median(x, axis=0, out=out),
+    "dot": lambda x, out: ANY.dot(x.T, x, out=out),
+    "stack": lambda x, out: ANY.stack([x[0]], out=out),
+    "trace": lambda x, out: ANY.trace(x, out=out),
+    "outer": lambda x, out: ANY.outer(x[0], x[0], out=out),
+    "quantile": lambda x, out: ANY.quantile(x, 0.3, axis=0, out=out),
+    "sine": lambda x, out: ANY.sin(x[0], out=out),
+}
+SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (1, 3), (3, 3), (4, 3), (2, 3, 3), (2, 4, 3))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_out_has_the_shape_that_numpy_asks_for(name: str, shape: tuple[int, ...]) -> None:
+    call = REDUCTIONS[name]
+    x, out = np.arange(12.0).reshape(4, 3), np.zeros(shape)
+
+    def f(x: Any) -> Any:
+        target = np.zeros_like(x, shape=shape)
+        call(x, target)
+        return target
+
+    try:
+        call(x, out)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"shape"):
+            gw.vjp(f, x)
+    else:
+        np.testing.assert_allclose(gw.vjp(f, x)[0], out)
+
+
+def test_flat_takes_a_range_and_conjugate_an_out() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        y.flat = range(1, 5)
+        z = np.zeros_like(x, dtype=complex)
+        assert (x + 2j).conjugate(z) is z
+        return y * x, z
+
+    x = np.array([[0.5, 1.0], [2.0, 3.0]])
+    (product, conjugate), pull = gw.vjp(f, x)
+    np.testing.assert_array_equal(product, [[0.5, 2.0], [6.0, 12.0]])
+    np.testing.assert_array_equal(conjugate, x - 2j)
+    np.testing.assert_array_equal(
+        pull((np.ones((2, 2)), np.zeros((2, 2), complex))), [[[1, 2], [3, 4]]]
+    )

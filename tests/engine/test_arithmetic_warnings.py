@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.observing.arithmetic import computes_derivative
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -177,3 +178,29 @@ def test_it_is_shown_once_for_a_line() -> None:
         for _ in range(3):
             gw.grad(root)(X)
     assert len(found) == 1
+
+
+def test_the_error_state_that_the_function_sees_is_the_users() -> None:
+    seen: list[Any] = []
+
+    def f(x: Any) -> Any:
+        seen.append((np.geterr(), np.geterrcall()))
+        with np.errstate(divide="ignore"):
+            seen.append(np.geterr()["divide"])
+        with np.errstate(**np.geterr()):
+            return np.sum(x * 2)
+
+    with np.errstate(over="raise"):
+        state = np.geterr()
+        gw.grad(f)(X)
+        gw.jvp(f, (X,), (X,))
+        assert np.geterr() == state
+    assert seen == [(state, None), "ignore"] * 2
+
+
+def test_a_function_that_shows_its_node_has_such_a_variable() -> None:
+    def visit(given: Any) -> Any:
+        return given
+
+    with pytest.raises(NameError, match=r"visit has no local variable \['node'\]"):
+        computes_derivative(node="node")(visit)

@@ -366,3 +366,16 @@ def test_no_reference_cycles(name: str) -> None:
     for _ in range(3):
         call()
     assert gc.collect() == 0
+
+
+def test_a_chain_of_changing_shapes_keeps_one_description_of_each() -> None:
+    metas: list[Any] = []
+
+    def chain(x: Any) -> Any:
+        for _ in range(5):
+            metas.append(x._node.meta)
+            x = np.concatenate([x[1:], x[:1]])
+        return np.sum(x * x)
+
+    gw.grad(chain)(np.arange(4.0))
+    assert len({id(meta) for meta in metas[1:]}) == 1

@@ -586,6 +586,75 @@ def test_samples_of_scipy(name: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
+COV = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+
+def own_student(g: Any, loc: Any, shape: Any, df: Any, size: int) -> Any:
+    spread = g.chisquare(df, size) / df
+    return loc + g.multivariate_normal(np.zeros(2), shape, size) / np.sqrt(spread)[:, None]
+
+
+MULTIVARIATE: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "multivariate_normal": (
+        lambda g, mean, cov, size: g.multivariate_normal(mean, cov, size),
+        (np.array([1.0, 2.0]), COV),
+    ),
+    "dirichlet": (lambda g, a, size: g.dirichlet(a, size), (np.array([0.5, 2.0, 3.0]),)),
+    "multivariate_t": (own_student, (np.array([1.0, 2.0]), COV, 3.5)),
+}
+
+
+@pytest.mark.parametrize("seed", [lambda: 3, lambda: np.random.default_rng(3)])
+@pytest.mark.parametrize("name", MULTIVARIATE)
+def test_multivariate_samples_of_scipy(name: str, seed: Any) -> None:
+    own, given = MULTIVARIATE[name]
+    first, others = next(iter(given)), given[1:]
+    plain, scipys_own = getattr(stats, name), getattr(scipys.stats, name)
+
+    def sample(*p: Any) -> Any:
+        return scipys_own.rvs(*p, size=4, random_state=seed())
+
+    def frozen(*p: Any) -> Any:
+        return scipys_own(*p).rvs(4, random_state=seed())
+
+    def wanted(*p: Any) -> Any:
+        g = gw.random.RandomState(3) if isinstance(seed(), int) else rng(3)
+        return own(g, *p, 4)
+
+    x = plain.rvs(*given, size=4, random_state=seed())
+    tangents = [np.sin(np.arange(np.size(p)) + 1.0).reshape(np.shape(p)) for p in given]
+    if len(given) > 1:
+        tangents[1] = tangents[1] + tangents[1].T
+    for function in (sample, frozen):
+        value, moved = gw.jvp(function, given, tangents)
+        np.testing.assert_array_equal(value, x)
+        np.testing.assert_allclose(moved, gw.jvp(wanted, given, tangents)[1], rtol=1e-12)
+    seeded = gw.value_and_grad(lambda p: np.sum(scipys_own(p, *others, seed=seed()).rvs(2)))
+    assert seeded(first)[0] == np.sum(plain(*given, seed=seed()).rvs(2))
+    single = gw.value_and_grad(lambda p: np.sum(scipys_own.rvs(p, *others, random_state=7)))
+    assert single(first)[0] == np.sum(plain.rvs(*given, random_state=7))
+
+
+def test_multivariate_samples_in_adapted_code_and_of_a_covariance_object() -> None:
+    def draws(mean: Any, cov: Any) -> Any:
+        return np.sum(stats.multivariate_normal.rvs(mean, cov, random_state=5) ** 2)
+
+    mean = np.array([1.0, 2.0])
+    value, (slope, _) = gw.value_and_grad(gw.adapting(draws), (0, 1))(mean, COV)
+    assert value == draws(mean, COV)
+    np.testing.assert_allclose(
+        slope, 2 * stats.multivariate_normal.rvs(mean, COV, random_state=5), rtol=1e-12
+    )
+    made = stats.Covariance.from_diagonal([1.0, 4.0])
+    drawn = scipys.stats.multivariate_normal
+    found = gw.grad(lambda m: np.sum(drawn.rvs(m, made, random_state=5) ** 2))(mean)
+    np.testing.assert_allclose(
+        found, 2 * stats.multivariate_normal.rvs(mean, made, random_state=5)[0], rtol=1e-12
+    )
+    with pytest.raises(NoRuleError, match=r"stats\.wishart\.rvs has no derivative"):
+        gw.grad(lambda c: np.sum(scipys.stats.wishart.rvs(3, c, random_state=1)))(COV)
+
+
 def test_samples_of_scipy_that_have_no_derivative() -> None:
     with pytest.raises(NoRuleError, match=r"stats\.poisson\.rvs has no derivative.*integers"):
         gw.grad(lambda a: 1.0 * scipys.stats.poisson.rvs(a, random_state=1))(2.0)

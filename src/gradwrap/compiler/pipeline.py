@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.ir.program import Program
 
-LEFT = "loops: looked for in the kernels, since too many operations would be in none otherwise"
-"""The note on a program that, even with its loops, is longer than its engine accepts."""
+LEFT = "loops: looked for in the kernels, since most operations would be in none otherwise"
+"""The note on a program whose loops hold the lesser part of it, and are left out."""
 
 
 class Pass(NamedTuple):
@@ -67,7 +67,7 @@ def prepared(
     program: Program,
     *,
     roll: bool,
-    most: int | None = None,
+    sparingly: bool = False,
     arguments: Sequence[Any] | None = None,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
@@ -78,8 +78,8 @@ def prepared(
         The program, changed in place.
     roll
         Whether to look for loops.
-    most
-        The length above which a program keeps its operations out of loops.
+    sparingly
+        Whether loops are left out that hold less than half of the operations.
     arguments
         The inputs of a call, for the verifier.
 
@@ -93,14 +93,16 @@ def prepared(
     for one in PASSES:
         is_search = one.name == FIND_LOOPS
         if looks_for_loops or not (one.keeps_periods or is_search):
-            straight = program.copy() if is_search and most is not None else None
+            straight = program.copy() if is_search and sparingly else None
             exact = program.exact
             one.run(program)
             if checks:
                 verify(program, one.name, arguments, wanted)
             if one.keeps_bits and program.exact != exact:
                 raise ProgramError(f"the pass {one.name!r} changes how values are rounded")
-            if straight is not None and most is not None and program.length() > most:
-                program, roll = straight, False
-                program.notes.append(LEFT)
+            if straight is not None:
+                left, whole = program.length(), straight.length()
+                if left != whole < 2 * left:
+                    program, roll = straight, False
+                    program.notes.append(LEFT)
     return program, roll

@@ -399,6 +399,23 @@ class Adjoint(Derived):
         return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
 
 
+def system(
+    path: str,
+    arrays: str,
+    of: Callable[..., Any],
+    along: Callable[..., Any],
+    back: Callable[..., Any],
+) -> Row:
+    """Return the row of a solution `x` of a linear system with the right-hand side `b`.
+
+    `back` solves the adjoint system, and is the cotangent of `b`. `of` gives that of the matrix,
+    which is the first array, and `along` the tangent of `x` for one of the matrix.
+    """
+    matrix = arrays.split(maxsplit=1)[0].partition(":")[0]
+    kind = Adjoint({matrix: of, "b": lambda back: back}, {matrix: along}, back)
+    return Row(path, kind, arrays=arrays)
+
+
 class AxisLinear(Derived):
     """A function linear in one array along one axis, which also maps tangents.
 

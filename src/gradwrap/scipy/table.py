@@ -71,7 +71,6 @@ class Row:
         symmetric: str = "",
         byproducts: Sequence[Any] = (),
         note: str = "",
-        cores: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
         signature: str = "",
         original: Callable[..., Any] | None = None,
@@ -80,19 +79,23 @@ class Row:
         self.name: str = f"scipy.{path}"
         """The public name in messages."""
         self.kind = kind
-        self.arrays: tuple[str, ...] = tuple(arrays.split())
-        self.groups: tuple[str, ...] = tuple(groups.split())
+        described = [array.partition(":") for array in arrays.split()]
+        self.arrays: tuple[str, ...] = tuple(name for name, *_ in described)
+        """The arguments that may be tracked: `a b:2 pair:2,1`."""
+        self.cores: dict[str, list[str]] = {
+            name: axes.split(",") for name, _, axes in described if axes
+        }
+        """Arguments that may be stacks, with the numbers of axes of one matrix.
+
+        A vector has fewer axes and is not a stack. Commas separate the parts of a pair.
+        """
+        pairs = [name for name, axes in self.cores.items() if len(axes) > 1]
+        self.groups: tuple[str, ...] = (*groups.split(), *pairs)
+        """Arguments that are sequences of arrays."""
         self.neutral: tuple[str, ...] = tuple(neutral.split())
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
-        self.cores: dict[str, list[str]] = {
-            name: core.split(",") for name, _, core in (one.partition(":") for one in cores.split())
-        }
-        """Arguments that may be stacks, with the axes of one matrix: `a:2 b:2`.
-
-        A vector has fewer axes and is not a stack. Commas separate the parts of a pair.
-        """
         self.within = within
         """A function that maps the arguments of a test into the domain of the function."""
         self.forms: dict[Any, Any] = {}

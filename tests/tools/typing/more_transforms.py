@@ -131,6 +131,21 @@ gw.hvp(loss, (w, w), (w, "a"))  # type: ignore[arg-type]  # pyright: ignore[repo
 assert_type(gw.checkpoint(scaled)(x=w, factor=3.0), Array)
 gw.checkpoint(scaled)(w, factr=3.0)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
+# scan ---------------------------------------------------------------------------------------------
+
+
+def moved(carry: Array, x: Array) -> tuple[Array, np.float64]:
+    return carry + x, np.sum(x)
+
+
+def halved(carry: Array, _: None) -> tuple[Array, None]:
+    return carry / 2.0, None
+
+
+assert_type(gw.scan(moved, w, w), tuple[Array, Array])
+assert_type(gw.scan(halved, w, length=3), tuple[Array, None])
+gw.scan(moved, "a", w)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
 # Methods, partials, callables, decorators ---------------------------------------------------------
 
 

@@ -1,17 +1,21 @@
 """NumPy's warnings of arithmetic, handed to `core/observing/arithmetic.py`.
 
 NumPy writes what it would warn of to an object if its error state says "log". The state is that of
-the user, with "log" in the place of "warn": what the user ignores or raises stays so.
+the user, with "log" in the place of "warn": what the user ignores or raises stays so. `np.geterr`
+and its relatives answer with the user's state.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.core.observing.arithmetic import PLACE, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PREFIX = "Warning: "
 
@@ -35,7 +39,8 @@ WRITER = _WarningWriter()
 class ErrorState:
     """The error states of this process: the latest of a user's, and the one made of it."""
 
-    def __init__(self, variable: Any, make: Any) -> None:
+    def __init__(self, variable: Any, make: Any, read: Callable[[], dict[str, Any]]) -> None:
+        self._read = read
         self._get, self._set, self._reset = variable.get, variable.set, variable.reset
         self._make = make
         self._latest: tuple[Any, Any] = (None, None)
@@ -50,8 +55,9 @@ class ErrorState:
             return self._set(ours)
         if state is ours or state is self._left:
             return None
-        modes = {kind: "log" for kind, mode in np.geterr().items() if mode == "warn"}
-        if not modes or np.geterrcall() is not None:
+        found = self._read()
+        modes = {kind: "log" for kind, mode in found.items() if mode == "warn"}
+        if not modes or found["call"] is not None:
             self._left = state
             return None
         made = self._make(**modes, call=WRITER)
@@ -62,24 +68,32 @@ class ErrorState:
         """Put the state before back, unless the user has set another one."""
         if begun is None:
             return
-        changed = None if self._get() is self._latest[1] else modes()
+        changed = None if self._get() is self._latest[1] else np.geterr()
         self._reset(begun)
         if changed is not None:
             np.seterr(**changed)
 
+    def of_user(self) -> dict[str, Any]:
+        """Return NumPy's modes and callback as the user has set them."""
+        found = self._read()
+        if found["call"] is not WRITER:
+            return found
+        kept = {kind: "warn" if mode == "log" else mode for kind, mode in found.items()}
+        return {**kept, "call": None}
+
 
 def modes() -> dict[str, Any]:
     """Return NumPy's modes as the user has set them."""
-    found: Any = np.geterr()
-    if np.geterrcall() is WRITER:
-        return {kind: "warn" if mode == "log" else mode for kind, mode in found.items()}
-    return {**found}
+    return {**np.geterr()}
 
 
 def listen() -> None:
     """Enter NumPy's way, if this version of NumPy keeps its error state in a context variable."""
     umath: Any = import_module("numpy._core.umath")
+    config: Any = import_module("numpy._core._ufunc_config")
+    read = getattr(config, "_get_extobj_dict", None)
     variable = getattr(umath, "_extobj_contextvar", None)
     make = getattr(umath, "_make_extobj", None)
-    if variable is not None and make is not None:
-        PLACE.listening = ErrorState(variable, make)
+    if variable is not None and make is not None and read is not None:
+        state = ErrorState(variable, make, read)
+        PLACE.listening, config._get_extobj_dict = state, state.of_user

@@ -46,7 +46,10 @@ def _flatten(x: Any, order: str = "C") -> Any:
     return x._namespace.copy(x.ravel(order))
 
 
-def _conj(x: Any) -> Any:
+def _conj(x: Any, out: Any = None) -> Any:
+    if out is not None:
+        function: Any = np.conjugate
+        return function(x, out=out)
     return x._namespace.conj(x) if x._backend.dtype_kind(x.dtype)[1] else x
 
 

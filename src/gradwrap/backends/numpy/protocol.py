@@ -62,7 +62,7 @@ def call_ufunc(
             raise NoRuleError(f"{name} has no rule. Fix: write it with array functions.")
         result = perform(cls, ufunc, *inputs, **kwargs)
         result = scalar(result) if isinstance(result, AnyWrapper) else result
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, exact=method in EXACT)
 
 
 def are_plain(out: Any) -> bool:
@@ -87,12 +87,26 @@ def check_targets(name: str, out: Any, *, update: bool = False) -> None:
             )
 
 
-def into(out: Any, result: Any) -> Any:
-    """Write results into the variables that `out=` names."""
+EXACT = frozenset({"reduce", "accumulate", "reduceat"})
+"""The methods of ufuncs whose `out=` has the shape of the result; others broadcast into it."""
+BROADCASTING: frozenset[Any] = frozenset(
+    {np.clip, np.outer, np.fix, np.isposinf, np.isneginf, np.quantile, np.percentile}
+    | {np.nanmedian, np.nanquantile, np.nanpercentile}
+)
+"""The functions that NumPy ends with one call of a ufunc or a store, so that they broadcast."""
+
+
+def into(out: Any, result: Any, *, exact: bool = False) -> Any:
+    """Write results into the variables that `out=` names; `exact` asks for their shapes."""
     results = result if isinstance(result, TUPLE) else (result,)
     written: list[Any] = []
     for target, part in zip(targets(out), results, strict=True):
         if target is not None:
+            if exact and target.shape != part.shape:
+                raise ValueError(
+                    f"out= has the shape {target.shape}, and the result {part.shape}. "
+                    "Fix: make out of the result's shape, or omit out=."
+                )
             target[...] = part
         written.append(part if target is None else target)
     return written[0] if len(written) == 1 else tuple(written)
@@ -253,4 +267,4 @@ def call_function(cls: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     casting = kwargs.get("casting")
     if casting is not None:
         check_cast(result.dtype, out.dtype, casting)
-    return into(out, result)
+    return into(out, result, exact=function not in BROADCASTING)

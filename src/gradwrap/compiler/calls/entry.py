@@ -14,7 +14,7 @@ import numpy as np
 from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
-from gradwrap.compiler.engines.register import MOST_LEFT, Executable, Unsupported
+from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
 from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import at_unseen, in_a_direction, in_full
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
@@ -443,8 +443,8 @@ class Entry:
         notes: list[str] = []
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
-        most = MOST_LEFT.get(target.engine) if chosen != own else None
-        program, is_rolled = self._simplified(given, roll=True, most=most)
+        sparingly = target.engine in FIND_REPETITION and chosen != own
+        program, is_rolled = self._simplified(given, roll=True, sparingly=sparingly)
         executable, problem = made(chosen, program, given, wanted, self.precisions)
         if executable is None and not is_rolled:
             program, _ = self._simplified(given, roll=True)
@@ -467,12 +467,12 @@ class Entry:
         return program, own(program, plainly=True), notes
 
     def _simplified(
-        self, given: Sequence[Any], *, roll: bool, most: int | None = None
+        self, given: Sequence[Any], *, roll: bool, sparingly: bool = False
     ) -> tuple[Program, bool]:
-        """Merge all traces and run the passes; loops are dropped if the program exceeds `most`."""
+        """Merge all traces and run the passes; `sparingly` drops loops that hold little."""
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
-        return prepared(program, roll=roll, most=most, arguments=inputs)
+        return prepared(program, roll=roll, sparingly=sparingly, arguments=inputs)
 
 
 def _changed(

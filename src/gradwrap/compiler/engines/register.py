@@ -59,9 +59,8 @@ ENGINES: dict[str, str] = {
 }
 """The engines by name: the module and the function, imported at the first use."""
 
-MOST_LEFT: dict[str, int] = {"c": 1000}
-"""By engine that finds loops itself: the length above which a program counts as long in spite
-of its loops. Such a program is compiled without loops."""
+FIND_REPETITION = frozenset({"c"})
+"""The engines that find repeated code themselves, where the program has few loops."""
 
 
 def engine_named(name: str) -> Callable[[Program], Executable]:

@@ -103,6 +103,8 @@ class Flat(Generic[V]):
         """Repeat a value to `size` elements of this shape; return None if the value is empty."""
         if isinstance(value, ANY_FLAT):
             value = value.copy()
+        if isinstance(value, range):
+            value = list(value)
         if not isinstance(value, (*SEQUENCE, AnyWrapper)) and not getattr(value, "shape", ()):
             return value
         xp: Any = self.base.__array_namespace__()

@@ -16,7 +16,7 @@ from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
-from gradwrap.core.observing.arithmetic import PLACE
+from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
@@ -83,6 +83,7 @@ def backward_pass(  # noqa: PLR0913  the choices of a pass
         listening.end(begun)
 
 
+@computes_derivative(node="node")
 def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
     roots: Sequence[Root],
     retain_graph: bool,

@@ -18,6 +18,7 @@ from gradwrap.core.graph.outputs import output_node
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
+from gradwrap.core.observing.arithmetic import computes_derivative
 from gradwrap.core.observing.hooks import after_node, before_node, held_back, on_variable
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.watching import array_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gradwrap.core.observing.places import Placement
 
 
+@computes_derivative(node="node")
 def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],

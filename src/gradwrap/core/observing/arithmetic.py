@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class Listening(Protocol):
@@ -44,6 +48,39 @@ class _Place:
 
 
 PLACE = _Place()
+
+
+@dataclass(frozen=True)
+class _Variables:
+    """The local variables of a function that tell which derivative it computes."""
+
+    node: str
+    asked: str
+    cotangent: str
+
+
+_VARIABLES: dict[CodeType, _Variables] = {}
+
+
+def computes_derivative(*, node: str, asked: str = "", cotangent: str = "") -> Callable[[F], F]:
+    """Declare that a function calls the formulas of the node in a local variable.
+
+    `asked` and `cotangent` are given together: the variables with the inspection, which may let
+    zeros annihilate, and with the formula's cotangent. A frame is looked at when there is a
+    warning, so that this costs a call nothing.
+    """
+
+    def declare(function: F) -> F:
+        code: CodeType = function.__code__
+        variables = {node, asked, cotangent} - {""}
+        missing = variables - {*code.co_varnames, *code.co_cellvars}
+        if missing:
+            raise NameError(f"{function.__qualname__} has no local variable {sorted(missing)}")
+        _VARIABLES[code] = _Variables(node, asked, cotangent)
+        return function
+
+    return declare
+
 
 BACKWARD = "backward pass"
 NAN = (
@@ -99,7 +136,9 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
     """Return the operation whose derivative a frame computes, and in which mode."""
     if not frame.f_code.co_filename.startswith(OURS):
         return None
-    op = getattr(frame.f_locals.get("node"), "op", None)
+    variables = _VARIABLES.get(frame.f_code)
+    node: Any = None if variables is None else frame.f_locals.get(variables.node)
+    op = getattr(node, "op", None)
     if op is not None:
         return str(op.name), BACKWARD
     name = frame.f_code.co_filename
@@ -112,7 +151,8 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
 
 def _is_annihilated(frame: FrameType) -> bool:
     """Tell if strong zeros replace what a formula makes of the zeros in its cotangent."""
-    if not getattr(frame.f_locals.get("asked"), "zeros_annihilate", False):
+    variables = _VARIABLES.get(frame.f_code)
+    if variables is None or not variables.asked:
         return False
-    cotangent: Any = frame.f_locals["g"]
-    return bool((cotangent == 0).any())
+    asked, cotangent = (frame.f_locals[name] for name in (variables.asked, variables.cotangent))
+    return bool(asked.zeros_annihilate) and bool((cotangent == 0).any())

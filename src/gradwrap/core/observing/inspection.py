@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import OutputPart, Scattered
+from gradwrap.core.observing.arithmetic import computes_derivative
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import AnomalyError
@@ -69,6 +70,7 @@ class Inspection:
                 if not is_finite(g):
                     raise _of_a_sum(node, g)
 
+    @computes_derivative(node="node", asked="asked", cotangent="g")
     def _call(self, node: Node, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
         """Call a formula and check its result."""
         asked = self._wanted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from typing import Any
 
 COMPLEX = "complex floating"
@@ -14,11 +15,12 @@ class Meta:
     """Shape, dtype and device of an array; formulas receive it as `x_meta` and save no values.
 
     `level` is the transform the array is tracked by: operations on two arrays that share one `Meta`
-    object agree in shape, dtype, device and level, which the recorder tests by identity. So it
-    keeps the descriptions made for other shapes, which are mostly few.
+    object agree in shape, dtype, device and level, which the recorder tests by identity. So one of
+    them keeps the descriptions made for other shapes, which are mostly few. These refer to it
+    weakly: memory goes without the collector.
     """
 
-    __slots__ = ("device", "dtype", "is_complex", "level", "made", "shape")
+    __slots__ = ("__weakref__", "device", "dtype", "is_complex", "level", "made", "root", "shape")
 
     def __init__(
         self, shape: tuple[int, ...], dtype: Any, device: Any, level: int, is_complex: bool
@@ -29,17 +31,22 @@ class Meta:
         self.level: int = level
         self.is_complex: bool = is_complex
         self.made: dict[tuple[int, ...], Meta] | None = None
+        self.root: weakref.ref[Meta] | None = None
 
     def of_shape(self, shape: tuple[int, ...]) -> Meta:
         """Return the description of an array with another shape."""
-        made = self.made
+        root = self if self.root is None else self.root() or self
+        if root.shape == shape:
+            return root
+        made = root.made
         if made is None:
-            made = self.made = {}
+            made = root.made = {}
         found = made.get(shape)
         if found is None:
             if len(made) >= SHAPES:
                 made.clear()
             found = Meta(tuple(shape), self.dtype, self.device, self.level, self.is_complex)
+            found.root = weakref.ref(root)
             made[shape] = found
         return found
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.table.registry import register
 from gradwrap.rules.special.incomplete import as_floats, column, constants
 from gradwrap.rules.special.rows import INNER, POSITIVE, special
 
+if TYPE_CHECKING:
+    from gradwrap.core.table.rule import FormulaFunction, Rule
+
 PLACES = [float(k) for k in range(220)]
 REACH = 80.0  # of the power series, up to which its terms are enough
+ANY = (-2.0, 2.0)
 DEGREES = ("3, x(3)", "i(0, 1, 4), x(2, 3)", "2, x()")
 WITH_PARAMETER = ("3, 0.7, x(3)", "i(0, 1, 4), 1.5, x(2, 3)", "2, 0.3, x()")
 
@@ -114,6 +118,11 @@ def _normal_hermite(xp: Any, n: Any, x: Any) -> Any:
     return n * xp.special.eval_hermitenorm(xp.where(n == 0, 1, n) - 1, x)
 
 
+def _polynomial(name: str, formula: FormulaFunction, domain: tuple[float, float] = INNER) -> Rule:
+    """Build the row of an orthogonal polynomial, whose first argument is the degree."""
+    return special(name, "n x", formula, domain=domain, samples=DEGREES)
+
+
 RULES = [
     special(
         "hyp0f1",
@@ -206,68 +215,20 @@ RULES = [
         domain=INNER,
         samples=WITH_PARAMETER,
     ),
-    special(
-        "eval_chebyt",
-        "n x",
-        lambda xp, g, n, x: g * _chebyshev(xp, n, x),
-        domain=INNER,
-        samples=DEGREES,
+    _polynomial("eval_chebyt", lambda xp, g, n, x: g * _chebyshev(xp, n, x)),
+    _polynomial("eval_chebyu", lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 1.0, x))),
+    _polynomial("eval_chebyc", lambda xp, g, n, x: g * _chebyshev(xp, n, 0.5 * x)),
+    _polynomial("eval_chebys", lambda xp, g, n, x: g * _gegenbauer(xp, n, 1.0, 0.5 * x)),
+    _polynomial("eval_sh_chebyt", lambda xp, g, n, x: g * (2.0 * _chebyshev(xp, n, 2.0 * x - 1.0))),
+    _polynomial(
+        "eval_sh_chebyu", lambda xp, g, n, x: g * (4.0 * _gegenbauer(xp, n, 1.0, 2.0 * x - 1.0))
     ),
-    special(
-        "eval_chebyu",
-        "n x",
-        lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 1.0, x)),
-        domain=INNER,
-        samples=DEGREES,
+    _polynomial("eval_legendre", lambda xp, g, n, x: g * _gegenbauer(xp, n, 0.5, x)),
+    _polynomial(
+        "eval_sh_legendre", lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 0.5, 2.0 * x - 1.0))
     ),
-    special(
-        "eval_chebyc",
-        "n x",
-        lambda xp, g, n, x: g * _chebyshev(xp, n, 0.5 * x),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_chebys",
-        "n x",
-        lambda xp, g, n, x: g * _gegenbauer(xp, n, 1.0, 0.5 * x),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_sh_chebyt",
-        "n x",
-        lambda xp, g, n, x: g * (2.0 * _chebyshev(xp, n, 2.0 * x - 1.0)),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_sh_chebyu",
-        "n x",
-        lambda xp, g, n, x: g * (4.0 * _gegenbauer(xp, n, 1.0, 2.0 * x - 1.0)),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_legendre",
-        "n x",
-        lambda xp, g, n, x: g * _gegenbauer(xp, n, 0.5, x),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_sh_legendre",
-        "n x",
-        lambda xp, g, n, x: g * (2.0 * _gegenbauer(xp, n, 0.5, 2.0 * x - 1.0)),
-        domain=INNER,
-        samples=DEGREES,
-    ),
-    special(
-        "eval_laguerre",
-        "n x",
-        lambda xp, g, n, x: -(g * _laguerre(xp, n, 0.0, x)),
-        domain=POSITIVE,
-        samples=DEGREES,
+    _polynomial(
+        "eval_laguerre", lambda xp, g, n, x: -(g * _laguerre(xp, n, 0.0, x)), domain=POSITIVE
     ),
     special(
         "eval_genlaguerre",
@@ -276,14 +237,7 @@ RULES = [
         domain=POSITIVE,
         samples=WITH_PARAMETER,
     ),
-    special(
-        "eval_hermite", "n x", lambda xp, g, n, x: g * (2.0 * _hermite(xp, n, x)), samples=DEGREES
-    ),
-    special(
-        "eval_hermitenorm",
-        "n x",
-        lambda xp, g, n, x: g * _normal_hermite(xp, n, x),
-        samples=DEGREES,
-    ),
+    _polynomial("eval_hermite", lambda xp, g, n, x: g * (2.0 * _hermite(xp, n, x)), domain=ANY),
+    _polynomial("eval_hermitenorm", lambda xp, g, n, x: g * _normal_hermite(xp, n, x), domain=ANY),
 ]
 register(RULES)

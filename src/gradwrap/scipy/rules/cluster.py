@@ -44,10 +44,6 @@ def _kmeans(obs: Any, out: Any) -> Any:
     return book, np.mean(root(np.sum(left**2, axis=-1)))
 
 
-def _kmeans2(data: Any, out: Any) -> Any:
-    return _means(data, np.asarray(out[1]), np.asarray(native_of(out[0]))), None
-
-
 def _linkage(y: Any, method: Any, metric: Any, out: Any) -> Any:
     """Repeat SciPy's merges, with their distances by the update of Lance and Williams."""
     if y.ndim == 2:
@@ -126,7 +122,7 @@ ROWS = [
     ),
     formula(
         "cluster.vq.kmeans2",
-        _kmeans2,
+        lambda data, out: (_means(data, np.asarray(out[1]), np.asarray(native_of(out[0]))), None),
         "data",
         neutral="k iter thresh minit missing rng seed",
         note="with the assignment held fixed",

@@ -14,7 +14,7 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.equal_values import check_independent
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, Tangent, formula
+from gradwrap.scipy.kinds import Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -516,10 +516,6 @@ def _orth(A: Any, out: Any) -> Any:
     return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
 
 
-def _null_space(t: Any, out: Any, A: Any) -> Any:
-    return -np.linalg.pinv(A) @ (t["A"] @ out)
-
-
 def _diagsvd(s: Any, M: Any, N: Any) -> Any:
     matrix = np.diag(s)
     if len(s) == M:
@@ -531,43 +527,38 @@ EIGENVALUES = [
     Row(
         "linalg.eigh",
         Tangent(_eigh),
-        arrays="a b",
+        arrays="a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        cores="a:2 b:2",
     ),
     formula(
         "linalg.eigvalsh",
         lambda a, b, out: _chosen(
             dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
         )[0],
-        "a b",
+        "a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
-        cores="a:2 b:2",
     ),
     Row(
         "linalg.eig",
         Tangent(_eig),
-        arrays="a b",
+        arrays="a:2 b:2",
         note="vectors of length one whose largest elements are real",
-        cores="a:2 b:2",
     ),
-    formula("linalg.eigvals", _eigvals, "a b", cores="a:2 b:2"),
-    formula("linalg.eig_banded", _eig_banded, "a_band", neutral="max_ev", cores="a_band:2"),
+    formula("linalg.eigvals", _eigvals, "a:2 b:2"),
+    formula("linalg.eig_banded", _eig_banded, "a_band:2", neutral="max_ev"),
     formula(
         "linalg.eigvals_banded",
         lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
-        "a_band",
-        cores="a_band:2",
+        "a_band:2",
     ),
-    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d e", neutral="tol", cores="d:1 e:1"),
+    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d:1 e:1", neutral="tol"),
     formula(
         "linalg.eigvalsh_tridiagonal",
         lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
-        "d e",
+        "d:1 e:1",
         neutral="tol",
-        cores="d:1 e:1",
     ),
 ]
 DECOMPOSITIONS = [
@@ -579,29 +570,19 @@ DECOMPOSITIONS = [
         note="vectors beyond the singular values turn as little as they can",
     ),
     formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
-    formula("linalg.diagsvd", _diagsvd, "s", cores="s:1"),
+    formula("linalg.diagsvd", _diagsvd, "s:1"),
     formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
-        Tangent(_null_space),
+        Tangent(lambda t, out, A: -np.linalg.pinv(A) @ (t["A"] @ out)),
         arrays="A",
         neutral="rcond",
         note="a basis of several vectors turns as little as it can",
     ),
-    Row("linalg.lu", Tangent(_lu), arrays="a", cores="a:2"),
-    formula("linalg.lu_factor", _lu_factor, "a", cores="a:2"),
-    Row(
-        "linalg.lu_solve",
-        Adjoint(
-            {"lu_and_piv": _lu_of_lu, "b": lambda back: back},
-            {"lu_and_piv": _lu_along_lu},
-            back=_lu_back,
-        ),
-        arrays="lu_and_piv b",
-        groups="lu_and_piv",
-        cores="lu_and_piv:2,1 b:2",
-    ),
-    Row("linalg.ldl", Tangent(_ldl), arrays="A", neutral="hermitian", symmetric="A", cores="A:2"),
+    Row("linalg.lu", Tangent(_lu), arrays="a:2"),
+    formula("linalg.lu_factor", _lu_factor, "a:2"),
+    system("linalg.lu_solve", "lu_and_piv:2,1 b:2", _lu_of_lu, _lu_along_lu, _lu_back),
+    Row("linalg.ldl", Tangent(_ldl), arrays="A:2", neutral="hermitian", symmetric="A"),
     formula(
         "linalg.cholesky",
         _cholesky,
@@ -616,33 +597,25 @@ DECOMPOSITIONS = [
         symmetric="a",
         note="the unused triangle is as SciPy leaves it: the argument's, or zeros since 1.18",
     ),
-    Row(
+    system(
         "linalg.cho_solve",
-        Adjoint(
-            {"c_and_lower": _cho_of_c, "b": lambda back: back},
-            {"c_and_lower": _cho_along_c},
-            back=lambda g, c_and_lower: _cho_solve(c_and_lower, g),
-        ),
-        arrays="c_and_lower b",
-        groups="c_and_lower",
-        cores="c_and_lower:2,0 b:2",
+        "c_and_lower:2,0 b:2",
+        _cho_of_c,
+        _cho_along_c,
+        lambda g, c_and_lower: _cho_solve(c_and_lower, g),
     ),
-    formula("linalg.cholesky_banded", _cholesky_banded, "ab", cores="ab:2"),
-    Row(
+    formula("linalg.cholesky_banded", _cholesky_banded, "ab:2"),
+    system(
         "linalg.cho_solve_banded",
-        Adjoint(
-            {"cb_and_lower": _cho_of_bands, "b": lambda back: back},
-            {"cb_and_lower": _cho_along_bands},
-            back=lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
-        ),
-        arrays="cb_and_lower b",
-        groups="cb_and_lower",
-        cores="cb_and_lower:2,0 b:2",
+        "cb_and_lower:2,0 b:2",
+        _cho_of_bands,
+        _cho_along_bands,
+        lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
     ),
-    formula("linalg.polar", _polar, "a", cores="a:2"),
-    formula("linalg.qr", _qr, "a", cores="a:2"),
-    formula("linalg.rq", _rq, "a", cores="a:2"),
-    formula("linalg.qr_multiply", _qr_multiply, "a c", cores="a:2 c:2"),
-    formula("linalg.hessenberg", _hessenberg, "a", cores="a:2"),
-    Row("linalg.schur", Tangent(_schur), arrays="a", cores="a:2"),
+    formula("linalg.polar", _polar, "a:2"),
+    formula("linalg.qr", _qr, "a:2"),
+    formula("linalg.rq", _rq, "a:2"),
+    formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
+    formula("linalg.hessenberg", _hessenberg, "a:2"),
+    Row("linalg.schur", Tangent(_schur), arrays="a:2"),
 ]

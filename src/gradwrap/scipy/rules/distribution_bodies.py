@@ -94,10 +94,6 @@ def _truncated_powers(x: Any, n: Any, integrated: int) -> Any:
     return total / math.factorial(degree)
 
 
-def _irwin_hall_density(x: Any, n: Any) -> Any:
-    return _truncated_powers(x, n, 0)
-
-
 def _irwin_hall_below(x: Any, n: Any) -> Any:
     below = _truncated_powers(x, n, 1)
     return np.where(x > 0.5 * n, 1.0 - below, below)
@@ -156,10 +152,6 @@ def _log_over(c: Any, x: Any) -> Any:
 def _kappa_density(x: Any, h: Any, k: Any) -> Any:
     inner = _log_over(k, x)
     return np.exp((1.0 - h) * _log_over(h, np.exp(inner)) + (1.0 - k) * inner)
-
-
-def _kappa_below(x: Any, h: Any, k: Any) -> Any:
-    return np.exp(_log_over(h, np.exp(_log_over(k, x))))
 
 
 def _pearson_places(x: Any, skew: Any) -> tuple[Any, Any, Any, Any]:
@@ -405,10 +397,6 @@ def _binomial_above(k: Any, n: Any, p: Any) -> Any:
     return special.betainc(k + 1.0, n - k, p)
 
 
-def _bernoulli_mass(k: Any, p: Any) -> Any:
-    return np.where(k == 1, p, 1.0 - p)
-
-
 def _negative_binomial_log_mass(k: Any, n: Any, p: Any) -> Any:
     ways = special.gammaln(n + k) - special.gammaln(k + 1.0) - special.gammaln(n)
     return ways + n * np.log(p) + special.xlog1py(k, -p)
@@ -439,7 +427,7 @@ def _harmonic(n: Any, a: Any) -> Any:
 
 BODIES: dict[str, dict[str, Body]] = {
     "bernoulli_gen": {
-        "_pmf": _bernoulli_mass,
+        "_pmf": lambda k, p: np.where(k == 1, p, 1.0 - p),
         "_cdf": lambda k, p: 1.0 - p + 0.0 * k,
         "_sf": lambda k, p: p + 0.0 * k,
     },
@@ -454,13 +442,13 @@ BODIES: dict[str, dict[str, Body]] = {
     "genhyperbolic_gen": {"_logpdf": _hyperbolic_log_density},
     "geninvgauss_gen": {"_logpdf": _inverse_gaussian_log_density},
     "irwinhall_gen": {
-        "_pdf": _irwin_hall_density,
+        "_pdf": lambda x, n: _truncated_powers(x, n, 0),
         "_cdf": _irwin_hall_below,
         "_sf": _irwin_hall_above,
     },
     "kappa4_gen": {
         "_pdf": _kappa_density,
-        "_cdf": _kappa_below,
+        "_cdf": lambda x, h, k: np.exp(_log_over(h, np.exp(_log_over(k, x)))),
         "_ppf": lambda q, h, k: -special.boxcox(-special.boxcox(q, h), k),
     },
     "ksone_gen": {"_pdf": _smirnov_density, "_sf": _smirnov_above},

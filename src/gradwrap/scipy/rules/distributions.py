@@ -348,28 +348,22 @@ def _first(choices: Sequence[Callable[[], Any] | None], what: str) -> Any:
     ) from error
 
 
+def _own_pair(dist: Any, name: str, y: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
+    """Return a density or probability by its own method, or by that of its logarithm."""
+    plain, log = _own(dist, f"_{name}"), _own(dist, f"_log{name}")
+    direct = [plain and (lambda: plain(y, *shapes)), log and (lambda: np.exp(log(y, *shapes)))]
+    logs = [log and (lambda: log(y, *shapes)), plain and (lambda: np.log(plain(y, *shapes)))]
+    return _first(logs if logarithm else direct, _named(dist, f"{'log' * logarithm}{name}"))
+
+
 def density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the standard density inside of the support."""
-    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
-    return _first(
-        [
-            plain and (lambda: plain(y, *shapes)),
-            logarithm and (lambda: np.exp(logarithm(y, *shapes))),
-        ],
-        _named(dist, "pdf"),
-    )
+    return _own_pair(dist, "pdf", y, shapes, logarithm=False)
 
 
 def log_density(dist: Any, y: Any, shapes: Sequence[Any]) -> Any:
     """Return the logarithm of the standard density inside of the support."""
-    plain, logarithm = _own(dist, "_pdf"), _own(dist, "_logpdf")
-    return _first(
-        [
-            logarithm and (lambda: logarithm(y, *shapes)),
-            plain and (lambda: np.log(plain(y, *shapes))),
-        ],
-        _named(dist, "logpdf"),
-    )
+    return _own_pair(dist, "pdf", y, shapes, logarithm=True)
 
 
 def distribution_function(
@@ -555,10 +549,7 @@ def _discrete(
 
 def mass(dist: Any, k: Any, shapes: Sequence[Any], *, logarithm: bool) -> Any:
     """Return the probability of integers, or its logarithm."""
-    plain, log = _own(dist, "_pmf"), _own(dist, "_logpmf")
-    direct = [plain and (lambda: plain(k, *shapes)), log and (lambda: np.exp(log(k, *shapes)))]
-    logs = [log and (lambda: log(k, *shapes)), plain and (lambda: np.log(plain(k, *shapes)))]
-    return _first(logs if logarithm else direct, _named(dist, "logpmf" if logarithm else "pmf"))
+    return _own_pair(dist, "pmf", k, shapes, logarithm=logarithm)
 
 
 TERMS = 2_000

@@ -114,14 +114,6 @@ def _resonance(w0: Any, Q: Any, fs: Any, *, is_notch: bool) -> Any:
     )
 
 
-def _notch(w0: Any, Q: Any, fs: Any) -> Any:
-    return _resonance(w0, Q, fs, is_notch=True)
-
-
-def _peak(w0: Any, Q: Any, fs: Any) -> Any:
-    return _resonance(w0, Q, fs, is_notch=False)
-
-
 def _sawtooth(t: Any, width: Any) -> Any:
     phase = np.mod(t, 2 * np.pi)
     rising = phase < width * 2 * np.pi
@@ -171,8 +163,8 @@ ROWS = [
     formula("signal.cheby2", _cheby2, "rs Wn fs"),
     formula("signal.ellip", _ellip, "Wn fs"),
     formula("signal.iirfilter", _iirfilter, "Wn rp rs fs"),
-    formula("signal.iirnotch", _notch, "w0 Q fs"),
-    formula("signal.iirpeak", _peak, "w0 Q fs"),
+    formula("signal.iirnotch", lambda w0, Q, fs: _resonance(w0, Q, fs, is_notch=True), "w0 Q fs"),
+    formula("signal.iirpeak", lambda w0, Q, fs: _resonance(w0, Q, fs, is_notch=False), "w0 Q fs"),
     formula("signal.sawtooth", _sawtooth, "t width"),
     _window("kaiser", _kaiser, "beta"),
     _window("tukey", _tukey, "alpha"),

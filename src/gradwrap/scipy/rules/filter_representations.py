@@ -98,10 +98,6 @@ def _bilinear_zpk(z: Any, p: Any, k: Any, fs: Any) -> Any:
     return _with_zeros(z_new, _more_poles(z, p), -1.0), p_new, k
 
 
-def _lp2lp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
-    return wo * z, wo * p, k * wo ** _more_poles(z, p)
-
-
 def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
     return _with_zeros(wo / z, _more_poles(z, p)), wo / p, k * np.real(np.prod(-z) / np.prod(-p))
 
@@ -294,7 +290,7 @@ REPRESENTATIONS = [
     *(
         formula(f"signal.{name}", function, f"z p k {more}")
         for name, function, more in (
-            ("lp2lp_zpk", _lp2lp_zpk, "wo"),
+            ("lp2lp_zpk", lambda z, p, k, wo: (wo * z, wo * p, k * wo ** _more_poles(z, p)), "wo"),
             ("lp2hp_zpk", _lp2hp_zpk, "wo"),
             ("lp2bp_zpk", _lp2bp_zpk, "wo bw"),
             ("lp2bs_zpk", _lp2bs_zpk, "wo bw"),

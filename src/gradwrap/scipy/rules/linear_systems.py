@@ -8,7 +8,7 @@ import numpy as np
 
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, Tangent, formula
+from gradwrap.scipy.kinds import Adjoint, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -58,10 +58,6 @@ def _inv_along_a(t: Any, out: Any, assume_a: Any, lower: Any) -> Any:
 def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
     matrix = _read(a, assume_a, lower)
     return matrix.mT if transposed else matrix
-
-
-def _solve_back(g: Any, a: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
-    return of_columns(np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b)
 
 
 def _solve_of_a(back: Any, out: Any, b: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
@@ -249,10 +245,6 @@ def _pinv(t: Any, out: Any, a: Any) -> Any:
     return (moved,) if isinstance(out, tuple) else moved
 
 
-def _pinvh(t: Any, out: Any, a: Any) -> Any:
-    return _pinv({"a": hermitian(t["a"])}, out, hermitian(a))
-
-
 def _procrustes(A: Any, B: Any) -> Any:
     u, s, vh = np.linalg.svd((B.T @ np.conj(A)).T)
     return u @ vh, np.sum(s)
@@ -288,72 +280,40 @@ def _khatri_rao(a: Any, b: Any) -> Any:
 
 SYSTEMS = [
     Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a"),
-    Row(
+    system(
         "linalg.solve",
-        Adjoint(
-            {"a": _solve_of_a, "b": lambda back: back},
-            {"a": _solve_along_a},
-            back=_solve_back,
+        "a b",
+        _solve_of_a,
+        _solve_along_a,
+        lambda g, a, b, assume_a, lower, transposed: of_columns(
+            np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b
         ),
-        arrays="a b",
     ),
-    Row(
-        "linalg.solve_triangular",
-        Adjoint(
-            {"a": _triangular_of_a, "b": lambda back: back},
-            {"a": _triangular_along_a},
-            back=_triangular_back,
-        ),
-        arrays="a b",
+    system(
+        "linalg.solve_triangular", "a b", _triangular_of_a, _triangular_along_a, _triangular_back
     ),
-    Row(
-        "linalg.solve_banded",
-        Adjoint(
-            {"ab": _banded_of_ab, "b": lambda back: back},
-            {"ab": _banded_along_ab},
-            back=_banded_back,
-        ),
-        arrays="ab b",
-        cores="ab:2 b:2",
-    ),
-    Row(
+    system("linalg.solve_banded", "ab:2 b:2", _banded_of_ab, _banded_along_ab, _banded_back),
+    system(
         "linalg.solveh_banded",
-        Adjoint(
-            {"ab": _hermitian_of_ab, "b": lambda back: back},
-            {"ab": _hermitian_along_ab},
-            back=lambda g, ab, lower: _solveh_banded(ab, g, lower),
-        ),
-        arrays="ab b",
-        cores="ab:2 b:2",
+        "ab:2 b:2",
+        _hermitian_of_ab,
+        _hermitian_along_ab,
+        lambda g, ab, lower: _solveh_banded(ab, g, lower),
     ),
     formula("linalg.solve_circulant", _circulant_solution, "c b", neutral="singular tol"),
-    Row(
+    system(
         "linalg.solve_toeplitz",
-        Adjoint(
-            {"c_or_cr": _toeplitz_of_pair, "b": lambda back: back},
-            {
-                "c_or_cr": lambda t, out, c_or_cr: (
-                    -dispatcher("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out)
-                ),
-            },
-            back=_toeplitz_back,
-        ),
-        arrays="c_or_cr b",
-        groups="c_or_cr",
-        cores="c_or_cr:1,1 b:2",
+        "c_or_cr:1,1 b:2",
+        _toeplitz_of_pair,
+        lambda t, out, c_or_cr: -dispatcher("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out),
+        _toeplitz_back,
     ),
-    formula(
-        "linalg.matmul_toeplitz",
-        lambda c_or_cr, x: _of_pair(c_or_cr) @ x,
-        "c_or_cr x",
-        groups="c_or_cr",
-        cores="c_or_cr:1,1 x:2",
-    ),
+    formula("linalg.matmul_toeplitz", lambda c_or_cr, x: _of_pair(c_or_cr) @ x, "c_or_cr:1,1 x:2"),
     formula("linalg.det", lambda a: np.linalg.det(a), "a"),
     formula(
         "linalg.norm", lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims), "a"
     ),
-    formula("linalg.lstsq", _lstsq, "a b", neutral="cond", cores="a:2 b:2"),
+    formula("linalg.lstsq", _lstsq, "a:2 b:2", neutral="cond"),
     Row(
         "linalg.pinv",
         Tangent(_pinv),
@@ -363,21 +323,20 @@ SYSTEMS = [
     ),
     Row(
         "linalg.pinvh",
-        Tangent(_pinvh),
+        Tangent(lambda t, out, a: _pinv({"a": hermitian(t["a"])}, out, hermitian(a))),
         arrays="a",
         neutral="atol rtol lower return_rank",
         symmetric="a",
         note="among the matrices of the same rank",
     ),
-    formula("linalg.orthogonal_procrustes", _procrustes, "A B", cores="A:2 B:2"),
-    formula("linalg.subspace_angles", _angles, "A B", cores="A:2 B:2"),
+    formula("linalg.orthogonal_procrustes", _procrustes, "A:2 B:2"),
+    formula("linalg.subspace_angles", _angles, "A:2 B:2"),
     formula(
         "linalg.matrix_balance",
         _balanced,
-        "A",
+        "A:2",
         neutral="permute scale",
         note="the scales are constant: they are powers of two",
-        cores="A:2",
     ),
-    formula("linalg.khatri_rao", _khatri_rao, "a b", cores="a:2 b:2"),
+    formula("linalg.khatri_rao", _khatri_rao, "a:2 b:2"),
 ]

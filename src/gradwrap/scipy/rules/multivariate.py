@@ -6,6 +6,7 @@ The gradient of one triangle of a covariance matrix is split between both.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
+from gradwrap.random.sampling import called
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.table import Kind, Row, register
@@ -107,10 +109,6 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
     wide = np.reshape(alpha, (-1,) + (1,) * (np.ndim(x) - 1))
     front = special.gammaln(np.sum(alpha)) - np.sum(special.gammaln(alpha))
     return front + np.sum(special.xlogy(wide - 1.0, x), axis=0)
-
-
-def _dirichlet_mean(alpha: Any) -> Any:
-    return alpha / np.sum(alpha)
 
 
 def _dirichlet_variance(alpha: Any) -> Any:
@@ -258,6 +256,11 @@ def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if are_plain(args, kwargs):
             return original(self, *args, **kwargs)
+        if name == "rvs" and path in SAMPLES:
+            given = inspect.signature(original).bind(self, *args, **kwargs)
+            given.apply_defaults()
+            _, *parameters, random_state = given.args
+            return SAMPLES[path](self._get_random_state(random_state), *parameters)
         row = ROWS.get(f"{path}.{name}")
         if row is None:
             raise NoRuleError(
@@ -305,12 +308,16 @@ class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
     """A frozen multivariate distribution that passes tracked parameters to its methods."""
 
     def __init__(self, dist: Any, path: str, base: Any, args: Any, kwargs: Any) -> None:
-        import inspect
-
         self._dist = dist
         self._path = path
         bound = inspect.signature(base.__call__).bind(dist, *args, **kwargs).arguments
         self._given: dict[str, Any] = {k: v for k, v in bound.items() if k not in ("self", "seed")}
+        self._generator: Any = dist._get_random_state(bound.get("seed"))
+
+    def rvs(self, size: Any = 1, random_state: Any = None) -> Any:
+        """Draw samples; by the generator of `seed=`, if no other is given."""
+        random_state = self._generator if random_state is None else random_state
+        return self._dist.rvs(**self._given, size=size, random_state=random_state)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -319,6 +326,47 @@ class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
         if name in given:
             return given[name]
         return lambda *args, **kwargs: getattr(self._dist, name)(*args, **{**given, **kwargs})
+
+
+# Samples ------------------------------------------------------------------------------------------
+
+
+def _drawn(rng: Any, method: str, *parameters: Any, size: Any) -> Any:
+    """Return what a generator of NumPy's draws, with its derivatives in the parameters."""
+    return called(rng, getattr(rng, method), parameters, {"size": size})
+
+
+def _squeezed(sample: Any) -> Any:
+    """Leave axes of length 1 out of a sample, as SciPy does."""
+    found = np.squeeze(sample)
+    return found if np.ndim(found) else found[()]
+
+
+def _normal_sample(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
+    dim = _places(0.0, mean, cov)[2]
+    mean = np.zeros(dim) if mean is None else np.reshape(mean, -1)
+    if hasattr(cov, "colorize"):  # a Covariance, whose samples SciPy makes
+        return mean + stats.multivariate_normal.rvs(np.zeros(dim), cov, size, rng)
+    return _squeezed(_drawn(rng, "multivariate_normal", mean, _matrix(cov, dim), size=size))
+
+
+def _dirichlet_sample(rng: Any, alpha: Any, size: Any) -> Any:
+    return _drawn(rng, "dirichlet", alpha, size=size)
+
+
+def _student_sample(rng: Any, loc: Any, shape: Any, df: Any, size: Any) -> Any:
+    _, matrix, dim = _places(0.0, loc, shape)
+    is_normal = np.isinf(_plain(df))
+    spread = np.ones(size) if is_normal else _drawn(rng, "chisquare", df, size=size) / df
+    z = _drawn(rng, "multivariate_normal", np.zeros(dim), matrix, size=size)
+    return _squeezed((0.0 if loc is None else loc) + z / np.sqrt(spread)[..., None])
+
+
+SAMPLES: dict[str, Callable[..., Any]] = {
+    "stats.multivariate_normal": _normal_sample,
+    "stats.dirichlet": _dirichlet_sample,
+    "stats.multivariate_t": _student_sample,
+}
 
 
 # The rows -----------------------------------------------------------------------------------------
@@ -398,7 +446,7 @@ METHODS = [
     _moment("multivariate_normal.entropy", _normal_entropy, "mean cov"),
     *_rows("multivariate_t", _student, "x loc shape df"),
     *_rows("dirichlet", _dirichlet, "x alpha"),
-    _moment("dirichlet.mean", _dirichlet_mean, "alpha"),
+    _moment("dirichlet.mean", lambda alpha: alpha / np.sum(alpha), "alpha"),
     _moment("dirichlet.var", _dirichlet_variance, "alpha"),
     _moment("dirichlet.entropy", _dirichlet_entropy, "alpha"),
     *_rows("dirichlet_multinomial", _dirichlet_multinomial, "alpha", ("logpmf", "pmf")),

@@ -123,10 +123,6 @@ def _filtered(b: Any, a: Any, x: Any) -> Any:
     return _native_filter(b, a, x)
 
 
-def _filter_of_x(g: Any, b: Any, a: Any) -> Any:
-    return _filtered(_conj(b), _conj(a), g[..., ::-1])[..., ::-1]
-
-
 def _lags(g: Any, u: Any, count: int) -> Any:
     """Return the inner products of `g` with `u` delayed by 0, 1, ... steps."""
     n = u.shape[-1]
@@ -154,7 +150,7 @@ FILTER = Row(
         {
             "b": lambda g, b, a, x: _lags(g, _filtered(ONE, a, x), b.shape[0]),
             "a": lambda g, a, out: -_lags(g, _filtered(ONE, a, out), a.shape[0]),
-            "x": _filter_of_x,
+            "x": lambda g, b, a: _filtered(_conj(b), _conj(a), g[..., ::-1])[..., ::-1],
         },
         {
             "b": lambda t, a, x: _delayed(t, _filtered(ONE, a, x)),

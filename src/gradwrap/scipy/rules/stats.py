@@ -71,10 +71,6 @@ def _pearson(x: Any, y: Any, alternative: str, axis: Any) -> Statistic:
     return Statistic(r, _beta_probability(r, np.shape(x)[axis], alternative))
 
 
-def _point_biserial(x: Any, y: Any) -> Statistic:
-    return _pearson(x, y, "two-sided", 0)
-
-
 def _student_probability(t: Any, df: Any, alternative: str) -> Any:
     if alternative == "two-sided":
         return 2.0 * special.stdtr(df, -np.abs(t))
@@ -133,10 +129,6 @@ def _variation(a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     return deviation / np.mean(a, axis=axis, keepdims=keepdims)
 
 
-def _percentile(a: Any, per: Any) -> Any:
-    return np.percentile(a, per)
-
-
 def _steps(u: Any, v: Any) -> tuple[Any, Any]:
     """Return the gaps between sorted values, and the differences of the two distributions there."""
     u, v = np.ravel(u), np.ravel(v)
@@ -168,10 +160,6 @@ def _given(lmbda: Any, name: str) -> Any:
             f"Fix: {name}(x, lmbda), with one of {name}_normmax on plain data."
         )
     return lmbda
-
-
-def _box_cox(x: Any, lmbda: Any) -> Any:
-    return special.boxcox(x, _given(lmbda, "boxcox"))
 
 
 def _box_cox_likelihood(lmb: Any, data: Any) -> Any:
@@ -229,15 +217,17 @@ register(
         *(Row(f"stats.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
         formula("stats.yeojohnson_llf", _yeo_johnson_likelihood, "lmb data"),
         formula("stats.pearsonr", _pearson, "x y"),
-        formula("stats.pointbiserialr", _point_biserial, "x y"),
+        formula("stats.pointbiserialr", lambda x, y: _pearson(x, y, "two-sided", 0), "x y"),
         formula("stats.linregress", _regression, "x y"),
         formula("stats.f_oneway", _variances, "samples"),
         formula("stats.variation", _variation, "a"),
         formula("stats.trim_mean", _trimmed_mean, "a"),
-        formula("stats.scoreatpercentile", _percentile, "a"),
+        formula("stats.scoreatpercentile", lambda a, per: np.percentile(a, per), "a"),
         formula("stats.wasserstein_distance", _wasserstein, "u_values v_values"),
         formula("stats.energy_distance", _energy, "u_values v_values"),
-        formula("stats.boxcox", _box_cox, "x lmbda"),
+        formula(
+            "stats.boxcox", lambda x, lmbda: special.boxcox(x, _given(lmbda, "boxcox")), "x lmbda"
+        ),
         formula("stats.boxcox_llf", _box_cox_likelihood, "lmb data"),
         formula("stats.yeojohnson", _yeo_johnson, "x lmbda"),
     ]

@@ -56,8 +56,8 @@ class Arr(NamedTuple):
         return f"{self.pointer}[{' + '.join(self._offsets()) or integer(0)}]"
 
     def _offsets(self) -> list[str]:
-        parts = [self.computed] if self.computed else []
-        return [*parts, integer(self.offset)] if self.offset else parts
+        parts = [integer(self.offset)] if self.offset else []
+        return [*parts, self.computed] if self.computed else parts
 
     def moved(self, elements: int, index: str = "") -> Arr:
         """Return the array further on by a number of elements, and by an index."""

@@ -12,7 +12,10 @@ from gradwrap.compiler.ir.operations import ASTYPE, COPY, GETITEM, POWER, Operat
 from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value, filled_with
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Mapping
+
+    Express = Callable[[Operation, Any, tuple[Any, ...], Any], tuple[str, str] | None]
+    """Writes an operation on operands, the first of a dtype, and names the function called."""
 
 NUMBER: type[Any] = np.generic
 DOUBLE, FLOAT, LONG, BOOL = (np.dtype(name) for name in ("f8", "f4", "i8", "?"))
@@ -57,12 +60,22 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
     number = filled_with(instr)
     if not value.shape and number is not None:
         return Elementwise("{0}", (number,), (value.dtype,), value.dtype)
-    kinds = [_kind(arg, values) for arg in instr.args]
-    if any(kind is None for kind in kinds):
+    if any(type(arg) is Ref and values[arg.index].is_number for arg in instr.args):
+        return None
+    return in_text(instr, values, value, TYPES, _expression)
+
+
+def in_text(
+    instr: Instr, values: Any, value: Value, types: Mapping[Any, str], express: Express
+) -> Elementwise | None:
+    """Return a choice or a ufunc as an expression on operands of some dtypes, or None."""
+    kinds = [_kind(arg, values, types) for arg in instr.args]
+    op = instr.op
+    if instr.kw or any(kind is None for kind in kinds):
         return None
     if op.is_choice and len(kinds) == 3:
         dtypes = (kinds[0], value.dtype, value.dtype)
-        if dtypes[0] not in TYPES:
+        if dtypes[0] not in types or dtypes[0].kind == "c":
             return None
         return Elementwise("{0} ? {1} : {2}", instr.args, dtypes, value.dtype)
     fn: Any = np.power if op.is_power else instr.fn
@@ -72,12 +85,14 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
         *dtypes, result = fn.resolve_dtypes((*kinds, None))
     except TypeError:
         return None
-    if result not in TYPES or any(dtype not in TYPES for dtype in dtypes):
+    if result not in types or any(dtype not in types for dtype in dtypes):
         return None
-    found = _expression(POWER if op.is_power else op, fn, instr.args, dtypes[0])
-    if found is None:
-        return None
-    return Elementwise(found[0], instr.args, tuple(dtypes), result, found[1])
+    found = express(POWER if op.is_power else op, fn, instr.args, dtypes[0])
+    return (
+        None
+        if found is None
+        else Elementwise(found[0], instr.args, tuple(dtypes), result, found[1])
+    )
 
 
 def _is_whole(instr: Instr, values: Any) -> bool:
@@ -87,18 +102,18 @@ def _is_whole(instr: Instr, values: Any) -> bool:
     return not values[instr.args[0].index].shape and instr.args[1] in ((), Ellipsis)
 
 
-def _kind(arg: Any, values: Any) -> Any:
+def _kind(arg: Any, values: Any, types: Mapping[Any, str]) -> Any:
     """Return the dtype of an operand or the type of a weak number; None for other operands."""
     if type(arg) is Ref:
         value = values[arg.index]
-        return (
-            None if value.is_tuple or value.is_number or value.dtype not in TYPES else value.dtype
-        )
+        return None if value.is_tuple or value.dtype not in types else value.dtype
     if isinstance(arg, NUMBER):
-        return arg.dtype if arg.dtype in TYPES else None
+        return arg.dtype if arg.dtype in types else None
     if isinstance(arg, bool):
         return BOOL
-    return next((kind for kind in (int, float) if type(arg) is kind), None)
+    if type(arg) is complex and not any(dtype.kind == "c" for dtype in types):
+        return None
+    return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
 
 
 def _expression(

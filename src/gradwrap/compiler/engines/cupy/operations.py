@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.c_expressions import form_of, power
-from gradwrap.compiler.engines.c.operations import Elementwise
+from gradwrap.compiler.engines.c.operations import Elementwise, in_text
 from gradwrap.compiler.ir.operations import ASTYPE, POWER, Operation
-from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value
+from gradwrap.compiler.ir.program import Instr, Ref, Value
 
-NUMBER: type[Any] = np.generic
 TYPES: dict[Any, str] = {
     np.dtype("f8"): "double",
     np.dtype("f4"): "float",
@@ -41,48 +40,20 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
         if drops or (source.kind == "f" and value.dtype.kind == "i"):
             return None
         return Elementwise("{0}", instr.args[:1], (source,), source)
-    if instr.kw:
+    if not any(type(arg) is Ref for arg in instr.args):
         return None
-    kinds = [_kind(arg, values) for arg in instr.args]
-    if any(kind is None for kind in kinds) or not any(type(arg) is Ref for arg in instr.args):
-        return None
-    if op.is_choice and len(kinds) == 3:
-        if kinds[0] not in TYPES or kinds[0].kind == "c":
-            return None
-        return Elementwise(
-            "{0} ? {1} : {2}", instr.args, (kinds[0], *[value.dtype] * 2), value.dtype
-        )
-    fn: Any = np.power if op.is_power else instr.fn
-    if not isinstance(fn, UFUNC) or fn.nout != 1 or fn.nin != len(kinds) or fn.signature:
-        return None
-    try:
-        *dtypes, result = fn.resolve_dtypes((*kinds, None))
-    except TypeError:
-        return None
-    if result != value.dtype or any(dtype not in TYPES for dtype in dtypes):
-        return None
-    found = _expression(POWER if op.is_power else op, fn, instr.args, dtypes[0])
-    return None if found is None else Elementwise(found, instr.args, tuple(dtypes), result)
+    found = in_text(instr, values, value, TYPES, _expression)
+    return found if found is not None and found.result == value.dtype else None
 
 
-def _kind(arg: Any, values: Any) -> Any:
-    """Return the dtype of an operand or the type of a weak number; None for other operands."""
-    if type(arg) is Ref:
-        value = values[arg.index]
-        return None if value.is_tuple or value.dtype not in TYPES else value.dtype
-    if isinstance(arg, NUMBER):
-        return arg.dtype if arg.dtype in TYPES else None
-    if isinstance(arg, bool):
-        return np.dtype("?")
-    return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
-
-
-def _expression(op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any) -> str | None:
+def _expression(
+    op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any
+) -> tuple[str, str] | None:
     short = power(args[1]) if op is POWER and dtype.kind in "fc" else None
     if short is not None:
-        return short.with_numbers_in(TYPES[dtype])
+        return short.with_numbers_in(TYPES[dtype]), ""
     found = form_of(op.name, fn, dtype.kind)
-    return None if found is None else found.text
+    return None if found is None else (found.text, "")
 
 
 def literal(value: Any, dtype: Any) -> str | None:
