@@ -125,10 +125,10 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made = convert(*args, **options)
         except ValueError:  # its `__array__` gave a variable
-            given = args[0].__array__() if args and hasattr(args[0], "__array__") else None
-            if not isinstance(given, AnyWrapper) or given is args[0]:
+            held: Any = given.__array__() if hasattr(given, "__array__") else None
+            if not isinstance(held, AnyWrapper) or held is given:
                 raise
-            made = convert(given, *args[1:], **options)
+            made = convert(held, *args[1:], **options)
         is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
         return made[...] if is_scalar else made
 
