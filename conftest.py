@@ -1,6 +1,7 @@
 """What pytest does not collect, how it collects the rest, and its sample."""
 
 import gc
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,12 @@ ADAPTATION = ROOT / "src" / "gradwrap" / "adaptation"
 BRIDGES = ROOT / "src" / "gradwrap" / "bridges"
 COMPILER = ROOT / "src" / "gradwrap" / "compiler"
 OPTIONAL = ("cupy", "dask", "jax", "pandas", "torch", "xarray")
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+# Most programs of JAX are compiled for a single small run.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 collect_ignore = [
     # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py

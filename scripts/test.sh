@@ -10,4 +10,4 @@ if [ ! -x .venv/bin/pytest ]; then
   .venv/bin/python -m pip install -q -e ".[test]"
 fi
 [ $# -gt 0 ] || set -- --sample
-exec .venv/bin/python -m pytest -n auto "$@"
+exec .venv/bin/python -m pytest -n auto --dist worksteal "$@"

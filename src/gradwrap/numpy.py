@@ -106,7 +106,7 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
 
 
 def _values(xp: Any, value: Any) -> Any:
-    """Return an argument as an array; what is no number (None, a function) as an object in it."""
+    """Return an argument as an array; other objects (None, a function) become its element."""
     if _first_variable([value]) is None:
         plain: Any = _numpy.asarray(value)
         if plain.dtype.kind not in "biufc":

@@ -139,6 +139,23 @@ def calling(x: Any) -> Any:
     return inner(x[0], x) + inner(x[1], x * x)
 
 
+def last_turn(x: Any) -> Any:
+    s = x[0]
+    for i in range(TURNS):
+        s = np.sin(s) * x[1] + x[2]
+        if i == TURNS - 1:
+            s = s * 3.0
+    return s
+
+
+def stacked(u: Any) -> Any:
+    y, rows = 1.0 * u, [u]
+    for _ in range(TURNS):
+        y = np.tanh(y * u + 0.1)
+        rows.append(y)
+    return np.sum(np.stack(rows) ** 2) + np.sum(gnp.array([row[0] for row in rows]) * u[1])
+
+
 @pytest.mark.parametrize(
     "function", [backwards, reverse, stepped, zipped, comprehension, divided, calling]
 )
@@ -146,7 +163,7 @@ def test_loops_over_an_argument(function: Callable[..., Any]) -> None:
     compiled(function, x)
 
 
-@pytest.mark.parametrize("function", [alternating, computed, filled])
+@pytest.mark.parametrize("function", [alternating, computed, filled, last_turn, stacked])
 def test_loops_of_a_number_of_the_surroundings(function: Callable[..., Any]) -> None:
     compiled(function, u)
 
@@ -166,15 +183,6 @@ def test_arrays_of_the_surroundings_are_cut_and_read_in_full() -> None:
     made = compiled(fitted, u)
     data[-1] *= 2.0
     np.testing.assert_allclose(made(u), gw.grad(fitted)(u), rtol=1e-12)
-
-
-def last_turn(x: Any) -> Any:
-    s = x[0]
-    for i in range(TURNS):
-        s = np.sin(s) * x[1] + x[2]
-        if i == TURNS - 1:
-            s = s * 3.0
-    return s
 
 
 def breaking(x: Any) -> Any:
@@ -203,7 +211,7 @@ def tabled(x: Any) -> Any:
     return s
 
 
-@pytest.mark.parametrize("function", [last_turn, breaking, one_turn, tabled])
+@pytest.mark.parametrize("function", [breaking, one_turn, tabled])
 @pytest.mark.parametrize("start", [u, np.zeros(4)])
 def test_what_a_late_turn_does_is_not_missed(function: Callable[..., Any], start: Any) -> None:
     compiled(function, start, extrapolates=False)

@@ -384,9 +384,9 @@ def test_a_loop_and_its_function_are_one_and_the_same() -> None:
     ("function", "args"),
     [
         (sweeps, (X[:16],)),
-        (products, (M[:12, :12], M[2:, 2:])),
+        pytest.param(products, (M[:12, :12], M[2:, 2:]), marks=pytest.mark.slow),
         (particles, (X[:10], X[10:20])),
-        (elimination, (M,)),
+        pytest.param(elimination, (M,), marks=pytest.mark.slow),
     ],
     ids=["sweeps", "products", "particles", "elimination"],
 )

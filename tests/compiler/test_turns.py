@@ -253,6 +253,7 @@ def test_loops_in_kernels_are_listed() -> None:
     assert "nested loops, the outer one of" in notes
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_large_arrays_are_copied_for_many_writes_alone() -> None:
     def few(x: Any) -> Any:

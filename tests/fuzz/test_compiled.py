@@ -11,7 +11,9 @@ from tests.fuzz.compiled import difference, run
 CHUNK = 25
 
 
-@pytest.mark.parametrize("start", range(0, 100, CHUNK))
+@pytest.mark.parametrize(
+    "start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(CHUNK, 100, CHUNK))]
+)
 def test_compiled_programs_give_what_eager_gives(
     start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -294,7 +294,7 @@ def _bound_to(value: Any, cell: CellType) -> Any:
 
 
 def _instance(kind: type[Any], array: Any, source: Any) -> Any:
-    """Make an instance, as NumPy does: `__array_finalize__` gets what it was made from."""
+    """Make an instance, as NumPy does: `__array_finalize__` gets the array it was made from."""
     if not isinstance(array, AnyWrapper) or kind is NDARRAY:
         return array
     made = _holding(_class_from(kind), array)

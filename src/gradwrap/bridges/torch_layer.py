@@ -8,6 +8,8 @@ import uuid
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.bridges.flat import OWN, Batched, Flat, Plain, Pulled, Pushed, Structure
 from gradwrap.bridges.torch_arrays import (
     KINDS,
@@ -19,6 +21,7 @@ from gradwrap.bridges.torch_arrays import (
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.values import tree
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NotAnArrayError, TrackedValueError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.primitive import UserFunction
@@ -90,6 +93,8 @@ class Layer(UserFunction[..., Any]):
                 f"{self.name} takes tensors of PyTorch, and was given a tracked value of "
                 "gradwrap. Fix: call the function itself, which gradwrap differentiates as it is."
             )
+        # A derivative of second order runs the function again, when its caller may have written.
+        leaves = [leaf.copy() if type_of(leaf) is np.ndarray else leaf for leaf in leaves]
         places = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
         return Structure(leaves, treedef, places), [leaves[place] for place in places]
 
@@ -106,7 +111,7 @@ def _positional(count: int) -> Structure:
 
 
 class Call:
-    """One call of a layer, or of a derivative of it: a flat function and what it has recorded."""
+    """One call of a layer, or of its derivative: a flat function and its record."""
 
     __slots__ = ("before", "flat", "floating", "found", "layer", "needed", "pull")
 
@@ -263,6 +268,6 @@ LayerModule: Any = _LayerModule
 
 
 class _Name(str):
-    """The name of a parameter, in the place of its array."""
+    """The name of a parameter, which stands for its array."""
 
     __slots__ = ()

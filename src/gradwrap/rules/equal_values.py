@@ -40,7 +40,7 @@ def equal_pairs(xp: Any, values: Any, n: int) -> Any:
 
 
 def defined(xp: Any, values: Any, n: int, turning: Any, overlap: Any, result: Any) -> Any:
-    """Return a result, with NaN for equal values if the loss depends on the choice of vectors.
+    """Return a result; NaN where values are equal and the loss depends on the chosen vectors.
 
     `turning` is the slope of the loss along the turning of each pair; up to rounding it is 0 if the
     loss does not depend on the choice of vectors. `overlap` has the size of the terms in `turning`.

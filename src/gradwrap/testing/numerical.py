@@ -110,7 +110,7 @@ def on_host(value: Any) -> Any:
 
 
 def checked_modes(modes: Sequence[str]) -> tuple[str, ...]:
-    """Return the modes as a tuple; raise an error for one that is not known."""
+    """Return the modes as a tuple; raise an error for an unknown mode."""
     wanted = (modes,) if isinstance(modes, str) else tuple(modes)
     if not wanted or not set(wanted) <= set(MODES):
         raise ValueError(f"modes={modes!r}: known are 'fwd' and 'rev'. Fix: modes=('fwd', 'rev').")

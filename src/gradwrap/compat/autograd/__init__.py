@@ -199,7 +199,7 @@ def _register(package: str) -> None:
 
 
 class Installation:
-    """The modules in the place of HIPS autograd's; `undo()` restores what was there."""
+    """The modules that replace HIPS autograd's; `undo()` restores the former ones."""
 
     def __init__(self) -> None:
         own = [name for name in sys.modules if name.partition(".")[0] == "autograd"]

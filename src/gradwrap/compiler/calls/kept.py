@@ -220,7 +220,7 @@ class _Description:
         return f"{module}:{name}"
 
     def _contents(self, value: Any) -> str:
-        """Describe an object of the surroundings, without what is watched at its places."""
+        """Describe an object of the surroundings, without the parts that are watched."""
         kind = type_of(value)
         parts: list[Any]
         if isinstance(value, FunctionType):

@@ -146,7 +146,7 @@ def by_shape(quick: Iterable[Quick]) -> Callable[..., Any]:
 
 
 def _leaf_test(number: int, known: Any, scope: dict[str, Any]) -> str:
-    """Return the source of the test that a leaf which is no input equals the signature's."""
+    """Return the source of a test: a leaf that is not an input equals the signature's leaf."""
     kind, value = known[0], known[-1]
     if isinstance(value, Identity):
         scope[f"V{number}"] = value.value

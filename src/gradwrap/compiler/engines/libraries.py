@@ -52,7 +52,7 @@ class Compilable(NumPyLibrary):
         return ""
 
     def _is_strange(self, leaf: Any) -> bool:
-        """Tell if a leaf is an array of another library, or one that is no input."""
+        """Tell if a leaf is an array of another library, or one that cannot be an input."""
         kind: Any = type_of(leaf)
         if isinstance(leaf, self.kind):
             return kind is not self.kind or not self.is_input(leaf)

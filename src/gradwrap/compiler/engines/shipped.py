@@ -51,7 +51,7 @@ def shipped(functions: Iterable[Any]) -> Shipped:
 
 
 def _needed(module: str, names: list[str]) -> list[ast.stmt]:
-    """Return the statements that define names of a module, and what they use, in their order."""
+    """Return the statements that define names of a module and of all names in them, in order."""
     package, _, file = module.rpartition(".")
     try:
         text = files(package).joinpath(f"{file}.py").read_text(encoding="utf-8")

@@ -297,8 +297,6 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
             for cuts in (True, False):
                 try:
                     family = Family(subject, _sizes_of(lengths), base, step, budget, cuts=cuts)
-                    if not cuts and not _cuts_anything(family):
-                        continue
                     family.fit()
                     compared(family)
                     program = family.at(family.actual)
@@ -315,11 +313,6 @@ def _sizes_of(lengths: Sequence[int]) -> Sizes:
     for length in lengths:
         sizes.of(length)
     return sizes
-
-
-def _cuts_anything(family: Family) -> bool:
-    wholes = [*family.subject.leaves, *family.subject.surroundings.array_objects()]
-    return any(family.sizes.cut(leaf) is not leaf for leaf in wholes)
 
 
 def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[list[int]]:

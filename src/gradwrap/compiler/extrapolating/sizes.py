@@ -163,5 +163,8 @@ class Shortened:
         See `Surroundings.with_arrays`.
         """
         return self._whole.with_arrays(
-            leaves, lambda array: enter(self.cut(array)), self._sizes.builtins
+            leaves,
+            lambda array: enter(self.cut(array)),
+            self._sizes.builtins,
+            self._sizes.of if self._cuts else None,
         )

@@ -115,7 +115,7 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
 
 
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
-    """Return a frame's module, the names of its function and of those that it encloses."""
+    """Return a frame's module, and the names of its function and of those in its closure."""
     held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
     names = [getattr(value, "__name__", "") for value in held if callable(value)]
     return str(frame.f_globals.get("__name__", "")), (frame.f_code.co_name, *names)

@@ -37,7 +37,7 @@ Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
 
 class Watch(NamedTuple):
-    """How a context keeps the values that its operations save, and what it notes of them."""
+    """How a context keeps the values that its operations save, and its notes on them."""
 
     hooks: Hooks | None = None
     notes_place: bool = False

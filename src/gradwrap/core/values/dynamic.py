@@ -80,7 +80,7 @@ def attribute_or_none(value: Any, name: str) -> Any:
 
 
 def enclosed_by(function: Any) -> Iterator[Any]:
-    """Yield the values of a function's closure; none for what is no Python function."""
+    """Yield the values of a function's closure; nothing for other objects."""
     for cell in getattr(function, "__closure__", None) or ():
         with contextlib.suppress(ValueError):  # a name that has no value yet
             yield cell.cell_contents

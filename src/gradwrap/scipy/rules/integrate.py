@@ -270,7 +270,7 @@ def _fixed_quad(result: Any, fun: Any, a: Any, b: Any, args: Any, n: Any) -> Any
 
 
 def _first_two(native: dict[str, Any]) -> dict[str, Any]:
-    """Ask SciPy for the intervals too, and show the caller what it asked for."""
+    """Ask SciPy for the intervals too, and show the caller the requested parts alone."""
     is_full = native.get("full_output")
     native["full_output"] = True
     return {"shown": lambda result: result if is_full else result[:2]}

@@ -686,7 +686,7 @@ def _unless(look: str, found: Any) -> str:
 
 
 def _safe(name: str, taken: Iterable[str]) -> str:
-    """Return a free name that is no keyword of the source."""
+    """Return a free name that is not a keyword of the source."""
     name = name if name.isidentifier() else "a"
     if _is_word(name):
         name = f"in_{name}"

@@ -22,11 +22,14 @@ class Copies:
         enter: Callable[[Any], Any],
         builtins: dict[str, Any] | None = None,
         is_users: Callable[[str], bool] = bool,
+        number: Callable[[int], int] | None = None,
     ) -> None:
         self._wanted = wanted
         self._builtins = builtins
         """The builtins of the copied functions of the user's modules, if not Python's own."""
         self._is_users = is_users
+        self._number = number
+        """The function that replaces integers in variables and attributes."""
         self._arrays = arrays
         self._enter = enter
         self._made: dict[int, Any] = {}
@@ -44,6 +47,12 @@ class Copies:
         if id(value) not in self._made:
             self._made[id(value)] = self._copied(value)
         return self._made[id(value)]
+
+    def _part(self, value: Any) -> Any:
+        """Return the copy of a variable's or an attribute's value."""
+        if self._number is not None and type_of(value) is int:
+            return self._number(value)
+        return self.of(value)
 
     def _copied(self, value: Any) -> Any:
         if id(value) in self._arrays:
@@ -73,16 +82,16 @@ class Copies:
 
     def _fill(self, made: Any, value: Any) -> None:
         if isinstance(value, CellType):
-            made.cell_contents = self.of(value.cell_contents)
+            made.cell_contents = self._part(value.cell_contents)
         elif isinstance(value, LIST):
             made.extend(map(self.of, value))
         elif isinstance(value, DICT):
             own = dict(made)  # builtins of its own stay
-            made.update((key, self.of(one)) for key, one in value.items())
+            made.update((key, self._part(one)) for key, one in value.items())
             made.update(own)
         else:
             for name, one in getattr(value, "__dict__", {}).items():
-                made.__dict__[name] = self.of(one)
+                made.__dict__[name] = self._part(one)
             for kind in type_of(value).__mro__:
                 for name in slots_of(kind):
                     if hasattr(value, name):

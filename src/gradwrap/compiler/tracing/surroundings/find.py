@@ -515,10 +515,12 @@ class Surroundings:
         leaves: Sequence[Any],
         enter: Callable[[Any], Any],
         builtins: dict[str, Any] | None = None,
+        number: Callable[[int], int] | None = None,
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
         """Return the function and the leaves of its arguments with arrays replaced by `enter`.
 
-        `builtins` replace Python's own in copies of the user's functions.
+        `builtins` replace Python's own in copies of the user's functions, and `number` the integers
+        in the variables around them.
         """
         parents: dict[int, list[int]] = {}
         for key, node in self._nodes.items():
@@ -527,10 +529,15 @@ class Surroundings:
         wanted = self._reached(self._replaced, lambda key: parents.get(key, ()))
         if builtins is not None:
             wanted |= self._reached(
-                [key for key, node in self._nodes.items() if self._is_users_function(node.value)],
+                [
+                    key
+                    for key, node in self._nodes.items()
+                    if self._is_users_function(node.value)
+                    or (number is not None and self._can_be_copied(key) and _holds_int(node.value))
+                ],
                 lambda key: filter(self._can_be_copied, parents.get(key, ())),
             )
-        copies = Copies(wanted, self._replaced, enter, builtins, self.is_users)
+        copies = Copies(wanted, self._replaced, enter, builtins, self.is_users, number)
         function = copies.of(self.function)
         found = [copies.of(leaf) for leaf in leaves]
         copies.fill()
@@ -559,6 +566,17 @@ def _is_table(value: Any, length: int) -> bool:
         return False
     parts: Iterable[Any] = value.values() if isinstance(value, MAPPINGS) else value
     return any(isinstance(part, (int, float, complex, NUMBER)) for part in parts)
+
+
+def _holds_int(value: Any) -> bool:
+    """Tell if a variable of a closure, or an attribute of an object, is an integer."""
+    if isinstance(value, CellType):
+        try:
+            return type_of(value.cell_contents) is int
+        except ValueError:  # it is not bound yet
+            return False
+    own: dict[str, Any] = getattr(value, "__dict__", {}) if _is_plain_object(value) else {}
+    return any(type_of(one) is int for one in own.values())
 
 
 def _is_ours(value: Any) -> bool:
