@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -224,8 +225,11 @@ def test_other_memory_is_copied(function: Any) -> None:
 
 def test_strides_of_torch() -> None:
     x = torch.arange(6, dtype=torch.float64).reshape(2, 3).requires_grad_()
-    for view in (x.T, x[:, ::2], x[:, :1].expand(2, 3), x[1]):
-        (found,) = torch.autograd.grad(layer(lambda v: v**3)(view).sum(), x)
+    negative = torch.complex(x, -x).conj().imag
+    assert negative.is_neg()
+    for view in (x.T, x[:, ::2], x[:, :1].expand(2, 3), x[1], negative):
+        out = layer(lambda v: v**3)(view).sum()
+        (found,) = torch.autograd.grad(out, x, retain_graph=True)
         (expected,) = torch.autograd.grad((view**3).sum(), x)
         torch.testing.assert_close(found, expected)
 
@@ -237,6 +241,18 @@ def test_a_write_between_forward_and_backward_is_noticed() -> None:
         x += 1.0
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.backward()
+
+
+@pytest.mark.parametrize("size", [3, 20_000])
+def test_an_array_beside_the_tensors_that_is_overwritten_after_the_call(size: int) -> None:
+    x = torch.linspace(0.5, 1.5, size, dtype=torch.float64, requires_grad=True)
+    c = np.full(size, 2.0)
+    out = layer(lambda x, c: np.sum(x**3 * c))(x, c)
+    c[:] = 0.0
+    (slope,) = torch.autograd.grad(out, x, create_graph=True)
+    (second,) = torch.autograd.grad(slope.sum(), x)
+    torch.testing.assert_close(slope, 6 * x**2)
+    torch.testing.assert_close(second, 12 * x.detach())
 
 
 def test_a_function_that_writes_to_its_argument_is_refused() -> None:
@@ -375,6 +391,9 @@ def test_bad_input_is_refused_with_a_remedy(name: str) -> None:
 
 
 def test_other_kinds_of_input_are_refused() -> None:
+    host: Any = importlib.import_module("gradwrap.bridges.torch_arrays").NumpyArrays()
+    with pytest.raises(NotAnArrayError, match=r"on the host.*on cuda:0.*x\.cpu\(\).*arrays='cupy'"):
+        host._refuse_device(torch.device("cuda:0"), "the layer f")
     with pytest.raises(ValueError, match=r"arrays='jax'.*'numpy', 'cupy', 'torch'"):
         layer(np.sin, arrays="jax")
     with pytest.raises(TrackedValueError, match=r"Fix: call the function itself"):

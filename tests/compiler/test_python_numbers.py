@@ -142,6 +142,29 @@ def test_floats_share_a_program(function: Callable[..., Any], x: Any, engine: st
     assert len(compiled.programs) == 1
 
 
+@pytest.mark.peers
+@pytest.mark.parametrize("x", [X, SINGLE], ids=["double", "single"])
+@pytest.mark.parametrize(
+    "function", [step, power, compared, whole, both, written, branch], ids=lambda f: f.__name__
+)
+def test_floats_share_a_program_of_jax(function: Callable[..., Any], x: Any) -> None:
+    jax: Any = pytest.importorskip("jax")
+    numbers = (0.125, 0.375, 0.75)
+    before = jax.config.jax_enable_x64
+    try:
+        for is_double in (True, False):
+            jax.config.update("jax_enable_x64", is_double)
+            compiled = gw.compile(function, engine="jax")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error" if is_double else "ignore", CompileWarning)
+                for a in numbers:
+                    same(compiled(x, a), function(x, a))
+            is_shared = is_double and function is not branch  # JAX takes no branches on values
+            assert len(compiled.programs) == (1 if is_shared else len(numbers))
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
 @pytest.mark.parametrize("function", [step, whole, gradient_of_parts], ids=lambda f: f.__name__)
 def test_floats_beside_complex_numbers_share_a_program(function: Callable[..., Any]) -> None:
     compiled = gw.compile(function)

@@ -401,3 +401,27 @@ def test_integers_beside_argnums_stay_the_librarys_own() -> None:
     _, pushed = gw.jvp(lambda x, places: f(x, places, named, chosen=chosen), (x, places), (x, None))
     assert pushed == 9.0
     assert set(kinds) == {np.ndarray}
+
+
+def test_numbers_beside_argnums_stay_plain_and_arrays_of_floats_can_be_written_to() -> None:
+    kinds: list[type] = []
+
+    def f(x: Any, power: Any, scale: Any, work: Any, *, shift: Any) -> Any:
+        kinds.extend(map(type, (power, scale, shift)))
+        work[0] = x[0] ** power * scale
+        return np.sum(work) + shift
+
+    given = (np.array([3.0]), 2.0, np.float64(5.0), np.zeros(2))
+    assert gw.grad(f)(*given, shift=1.5) == [30.0]
+    assert gw.jacfwd(f)(*given, shift=1.5) == [30.0]
+    rest = given[1:]
+    mapped = gw.vmap(fn(lambda x: gw.grad(f)(x, *rest, shift=1.5)))
+    assert mapped(given[0][None]) == 30.0
+    assert kinds == [float, np.float64, float] * 3
+
+    def numbered(x: Any, best: Any) -> Any:
+        best[0] = np.argmax(x)
+        return best * 1
+
+    found = gw.vmap(numbered, (0, None))(np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([5, 6]))
+    np.testing.assert_array_equal(found, [[1, 6], [0, 6]])

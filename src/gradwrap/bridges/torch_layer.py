@@ -8,6 +8,8 @@ import uuid
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.bridges.flat import OWN, Batched, Flat, Plain, Pulled, Pushed, Structure
 from gradwrap.bridges.torch_arrays import (
     KINDS,
@@ -19,6 +21,7 @@ from gradwrap.bridges.torch_arrays import (
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.values import tree
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NotAnArrayError, TrackedValueError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.primitive import UserFunction
@@ -90,6 +93,8 @@ class Layer(UserFunction[..., Any]):
                 f"{self.name} takes tensors of PyTorch, and was given a tracked value of "
                 "gradwrap. Fix: call the function itself, which gradwrap differentiates as it is."
             )
+        # A derivative of second order runs the function again, when its caller may have written.
+        leaves = [leaf.copy() if type_of(leaf) is np.ndarray else leaf for leaf in leaves]
         places = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
         return Structure(leaves, treedef, places), [leaves[place] for place in places]
 

@@ -19,6 +19,7 @@ from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import (
     differentiable,
+    given_to,
     passes_through,
     untracked,
 )
@@ -276,7 +277,8 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     chosen = [given[place] for place in places]
 
     def of_chosen(*values: Any) -> Any:
-        now = given | dict(zip(places, values, strict=True))
+        now = {place: given_to(value) for place, value in given.items() if place not in places}
+        now |= dict(zip(places, values, strict=True))
         return fun(*(now[i] for i in range(len(args))), **{key: now[key] for key in kwargs})
 
     of_chosen.__name__ = name_of(fun)

@@ -161,9 +161,16 @@ class Entry:
         """Tell if calls run eagerly."""
         return bool(self.reason)
 
+    @property
+    def needs_constants(self) -> bool:
+        """Tell if Python floats as inputs are in the way: of tracing, or of JAX by a branch."""
+        branches = self.program is not None and self.program.root.guard is not None
+        return self.is_eager or (branches and self.target.engine == "jax")
+
     def forget_warnings(self) -> None:
         """Issue no warnings: the function is compiled in another way."""
         self._waiting.clear()
+        self.target.told.clear()
 
     def warn(self) -> None:
         """Issue the warnings of this call; a warning that raises leaves the entry unchanged."""

@@ -21,6 +21,7 @@ from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
+from gradwrap.compiler.engines.jax import computes_in_double
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
@@ -73,7 +74,7 @@ class Compiled(Generic[P, R]):
         """By signature: the process and thread that are compiling for it."""
         self._tells_same = False
         """Whether the function tests two values for identity."""
-        self._takes_floats = engine != "jax"  # which may be set to single precision
+        self._takes_floats = True
         """Whether Python floats among the arguments are inputs of the programs."""
         self._tells_flags = False
         """Whether the function tests if arrays are writeable."""
@@ -278,7 +279,7 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        floats = self._takes_floats
+        floats = self._takes_floats and (self._target.engine != "jax" or computes_in_double())
         if not self._static:
             return Call(args, kwargs, takes_floats=floats)
         fixed = [value for name, value in kwargs.items() if name in self._static]
@@ -370,8 +371,9 @@ class Compiled(Generic[P, R]):
             if not is_kept:
                 wanted = entry.traced(call)
                 entry.keep()
-            if entry.is_eager and call.has_floats:
+            if call.has_floats and entry.needs_constants:
                 entry.forget_warnings()
+                self._entries.pop(entry.key, None)
                 return self._with_constant_floats(call)
         if entry.executable is not None:
             self._use(entry)

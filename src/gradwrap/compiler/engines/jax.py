@@ -30,6 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+def _jax() -> Any:
+    try:
+        return importlib.import_module("jax")
+    except ImportError:
+        return None
+
+
+def computes_in_double() -> bool:
+    """Tell if JAX computes in double precision, which its users set; True where it is missing."""
+    jax = _jax()
+    return jax is None or bool(jax.config.jax_enable_x64)
+
+
 def jax_engine(program: Program) -> Executable:
     """Compile a program with JAX.
 
@@ -39,13 +52,12 @@ def jax_engine(program: Program) -> Executable:
         JAX is not installed, or computes in single precision; the function branches on values, or
         calls a function that JAX does not have.
     """
-    try:
-        jax: Any = importlib.import_module("jax")
-    except ImportError:
-        raise Unsupported("jax is not installed. Fix: pip install jax") from None
+    jax = _jax()
+    if jax is None:
+        raise Unsupported("jax is not installed. Fix: pip install jax")
     wide = {"float64", "complex128", "int64", "uint64"}
     is_wide = any(v.dtype is not None and v.dtype.name in wide for v in program.values)
-    if is_wide and not jax.config.jax_enable_x64:
+    if is_wide and not computes_in_double():
         raise Unsupported(
             "it computes in double precision, and JAX is set to single. "
             'Fix: jax.config.update("jax_enable_x64", True)'
