@@ -222,5 +222,5 @@ def test_a_method_that_numpy_has_as_a_function_is_named_once() -> None:
         TrackedAttributeError, match=r"attribute 'quantile'. Fix: np\.quantile\(x, \.\.\.\)\.$"
     ):
         _ = x.quantile
-    with pytest.raises(TrackedAttributeError, match="pass it .to_numpy"):
+    with pytest.raises(TrackedAttributeError, match=r"pass it \.to_numpy"):
         _ = x.groupby
