@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial import transform as native
 
 import gradwrap as gw
-from gradwrap.scipy import optimize, stats
+from gradwrap.scipy import linalg, optimize, stats
 from gradwrap.scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
 if TYPE_CHECKING:
@@ -124,3 +124,22 @@ def test_rotations_have_the_dtype_of_scipys(dtype: Any) -> None:
         assert one.dtype == other.dtype
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
     assert pull([np.ones_like(one) for one in found])[0].dtype == dtype
+
+
+MATRIX, BANDS = np.array([[3.0, 0.5], [0.0, 2.0]]), np.array([[3.0, 2.0], [0.5, 0.0]])
+SOLVERS: dict[str, Any] = {
+    "cho_solve": lambda b: linalg.cho_solve((np.triu(MATRIX), False), b),
+    "lu_solve": lambda b: linalg.lu_solve((MATRIX, np.array([0, 1])), b),
+    "solve_banded": lambda b: linalg.solve_banded((0, 1), BANDS[::-1], b),
+    "solveh_banded": lambda b: linalg.solveh_banded(BANDS, b, lower=True),
+    "solve_toeplitz": lambda b: linalg.solve_toeplitz(MATRIX[0], b),
+    "cho_solve_banded": lambda b: linalg.cho_solve_banded((BANDS, True), b),
+    "solve_triangular": lambda b: linalg.solve_triangular(MATRIX, b),
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_a_cotangent_of_nan_gives_nan(solver: Any) -> None:
+    out, pull = gw.vjp(solver, np.array([0.5, 1.0]))
+    assert np.isfinite(out).all()
+    assert np.isnan(pull(np.full(2, np.nan))[0]).all()

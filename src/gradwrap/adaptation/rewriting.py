@@ -22,7 +22,7 @@ import numpy as np
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
-from gradwrap.adaptation.storing import Stores
+from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.subclasses import held, new_instance
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
@@ -85,14 +85,6 @@ def operate(symbol: str, left: Any, right: Any) -> Any:
 
 
 ARRAYS = (np.ndarray, np.generic, AnyWrapper)
-SYMBOLS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Div: "truediv",
-    ast.MatMult: "matmul",
-    ast.Mult: "mul",
-    ast.Pow: "pow",
-    ast.Sub: "sub",
-}
 
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,

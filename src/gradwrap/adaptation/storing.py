@@ -30,7 +30,7 @@ from gradwrap.core.values.dynamic import LIST, type_of
 
 ours: Any = drop_in
 NEW = "__gradwrap_new__"
-UPDATES: dict[type[ast.operator], str] = {
+SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Div: "truediv",
     ast.MatMult: "matmul",
@@ -172,7 +172,7 @@ class Stores(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         """Rewrite `out += x`, and `out[i] += x`."""
         self.generic_visit(node)
-        symbol = UPDATES.get(type(node.op))
+        symbol = SYMBOLS.get(type(node.op))
         if symbol is None:
             return node
         word = ast.Constant(symbol)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.equal_values import check_independent
-from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.doors import dispatcher, unchecked
 from gradwrap.scipy.kinds import Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
@@ -245,7 +245,7 @@ def _lu_factor(a: Any) -> Any:
 
 
 def _lu_solve(lu_and_piv: Any, b: Any, trans: Any) -> Any:
-    return dispatcher("linalg.lu_solve")(lu_and_piv, b, trans)
+    return unchecked("linalg.lu_solve")(lu_and_piv, b, trans)
 
 
 def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
@@ -312,7 +312,7 @@ def _cho_factor(a: Any, lower: Any) -> Any:
 
 
 def _cho_solve(c_and_lower: Any, b: Any) -> Any:
-    return dispatcher("linalg.cho_solve")(c_and_lower, b)
+    return unchecked("linalg.cho_solve")(c_and_lower, b)
 
 
 def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
@@ -343,7 +343,7 @@ def _cholesky_banded(ab: Any, lower: Any) -> Any:
 
 
 def _cho_solve_banded(cb_and_lower: Any, b: Any) -> Any:
-    return dispatcher("linalg.cho_solve_banded")(cb_and_lower, b)
+    return unchecked("linalg.cho_solve_banded")(cb_and_lower, b)
 
 
 def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:

@@ -235,16 +235,18 @@ def _student_log_density(x: Any, df: Any) -> Any:
     return np.where(normal, -0.5 * x * x - 0.5 * math.log(2 * math.pi), found)
 
 
-def _noncentral_chi_below(x: Any, df: Any, nc: Any) -> Any:
-    counts, weights = _mixture(nc)
-    parts = special.gammainc(_column(0.5 * df) + counts, _column(0.5 * x))
-    return np.sum(weights * parts, axis=-1)
+def _noncentral_chi(part: Any) -> Any:
+    """Return a distribution function as a mixture of those of central distributions."""
+
+    def mixed(x: Any, df: Any, nc: Any) -> Any:
+        counts, weights = _mixture(nc)
+        return np.sum(weights * part(_column(0.5 * df) + counts, _column(0.5 * x)), axis=-1)
+
+    return mixed
 
 
-def _noncentral_chi_above(x: Any, df: Any, nc: Any) -> Any:
-    counts, weights = _mixture(nc)
-    parts = special.gammaincc(_column(0.5 * df) + counts, _column(0.5 * x))
-    return np.sum(weights * parts, axis=-1)
+NONCENTRAL_BELOW = _noncentral_chi(special.gammainc)
+NONCENTRAL_ABOVE = _noncentral_chi(special.gammaincc)
 
 
 def _noncentral_f_density(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
@@ -255,18 +257,16 @@ def _noncentral_f_density(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
     return np.sum(weights * parts, axis=-1) / x
 
 
-def _noncentral_f_below(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
-    counts, weights = _mixture(nc)
-    y = dfn * x / (dfn * x + dfd)
-    parts = special.betainc(_column(0.5 * dfn) + counts, _column(0.5 * dfd), _column(y))
-    return np.sum(weights * parts, axis=-1)
+def _noncentral_f(part: Any) -> Any:
+    """Return a distribution function as a mixture of those of central distributions."""
 
+    def mixed(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
+        counts, weights = _mixture(nc)
+        y = dfn * x / (dfn * x + dfd)
+        parts = part(_column(0.5 * dfn) + counts, _column(0.5 * dfd), _column(y))
+        return np.sum(weights * parts, axis=-1)
 
-def _noncentral_f_above(x: Any, dfn: Any, dfd: Any, nc: Any) -> Any:
-    counts, weights = _mixture(nc)
-    y = dfn * x / (dfn * x + dfd)
-    parts = special.betaincc(_column(0.5 * dfn) + counts, _column(0.5 * dfd), _column(y))
-    return np.sum(weights * parts, axis=-1)
+    return mixed
 
 
 def _chi_nodes(df: Any) -> tuple[Any, Any]:
@@ -289,14 +289,15 @@ def _noncentral_t_density(x: Any, df: Any, nc: Any) -> Any:
     return np.sum(weights * s * np.exp(-0.5 * z * z), axis=-1) / math.sqrt(2 * math.pi)
 
 
-def _noncentral_t_below(x: Any, df: Any, nc: Any) -> Any:
-    s, weights = _chi_nodes(df)
-    return np.sum(weights * special.ndtr(_column(x) * s - _column(nc)), axis=-1)
+def _noncentral_t(sign: float) -> Any:
+    """Return the distribution function (1.0), or 1 minus it (-1.0)."""
 
+    def integrated(x: Any, df: Any, nc: Any) -> Any:
+        s, weights = _chi_nodes(df)
+        z = _column(x) * s - _column(nc)
+        return np.sum(weights * special.ndtr(sign * z), axis=-1)
 
-def _noncentral_t_above(x: Any, df: Any, nc: Any) -> Any:
-    s, weights = _chi_nodes(df)
-    return np.sum(weights * special.ndtr(_column(nc) - _column(x) * s), axis=-1)
+    return integrated
 
 
 # Others -------------------------------------------------------------------------------------------
@@ -410,8 +411,8 @@ def _skellam_log_mass(k: Any, mu1: Any, mu2: Any) -> Any:
 
 def _skellam_below(k: Any, mu1: Any, mu2: Any) -> Any:
     left = k < 0
-    below = _noncentral_chi_below(2.0 * mu2, np.where(left, -2.0 * k, 2.0), 2.0 * mu1)
-    above = _noncentral_chi_above(2.0 * mu1, np.where(left, 2.0, 2.0 * (k + 1.0)), 2.0 * mu2)
+    below = NONCENTRAL_BELOW(2.0 * mu2, np.where(left, -2.0 * k, 2.0), 2.0 * mu1)
+    above = NONCENTRAL_ABOVE(2.0 * mu1, np.where(left, 2.0, 2.0 * (k + 1.0)), 2.0 * mu2)
     return np.where(left, below, above)
 
 
@@ -456,8 +457,8 @@ BODIES: dict[str, dict[str, Body]] = {
     "landau_gen": {"_pdf": _landau_density, "_cdf": _landau_below},
     "ncf_gen": {
         "_pdf": _noncentral_f_density,
-        "_cdf": _noncentral_f_below,
-        "_sf": _noncentral_f_above,
+        "_cdf": _noncentral_f(special.betainc),
+        "_sf": _noncentral_f(special.betaincc),
     },
     "nbinom_gen": {
         "_logpmf": _negative_binomial_log_mass,
@@ -466,13 +467,13 @@ BODIES: dict[str, dict[str, Body]] = {
     },
     "nct_gen": {
         "_pdf": _noncentral_t_density,
-        "_cdf": _noncentral_t_below,
-        "_sf": _noncentral_t_above,
+        "_cdf": _noncentral_t(1.0),
+        "_sf": _noncentral_t(-1.0),
     },
     "ncx2_gen": {
         "_logpdf": _noncentral_chi_log_density,
-        "_cdf": _noncentral_chi_below,
-        "_sf": _noncentral_chi_above,
+        "_cdf": NONCENTRAL_BELOW,
+        "_sf": NONCENTRAL_ABOVE,
     },
     "pareto_gen": {
         "_stats": lambda b: (

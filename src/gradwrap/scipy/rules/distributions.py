@@ -67,12 +67,15 @@ class Distribution(Kind):
         """Freeze the distribution."""
         return self.stand_in(row)(*args, **kwargs)
 
+    def derived(self, row: Row) -> Any:
+        """Return the subclass of the class of SciPy's object."""
+        kind: Any = type(row.original)
+        return differentiable(kind)
+
     def stand_in(self, row: Row) -> Any:
-        """Return an object of a subclass of SciPy's class, with the same attributes."""
-        original = row.original
-        kind: Any = type(original)
-        made: Any = object.__new__(differentiable(kind))
-        made.__dict__.update(original.__dict__)
+        """Return an object of the subclass, with the same attributes."""
+        made: Any = object.__new__(self.derived(row))
+        made.__dict__.update(row.original.__dict__)
         made._path = row.path
         return made
 
@@ -80,7 +83,7 @@ class Distribution(Kind):
         """Change the class of SciPy's own object to the derived class."""
         original = row.original
         kind: Any = type(original)
-        original.__class__ = differentiable(kind)
+        original.__class__ = self.derived(row)
         original._path = row.path
 
         def undo() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.doors import unchecked
 from gradwrap.scipy.kinds import Adjoint, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
@@ -79,8 +79,8 @@ def _turned(trans: Any) -> int:
 
 
 def _triangular(a: Any, b: Any, trans: int, lower: Any, unit_diagonal: Any) -> Any:
-    return dispatcher("linalg.solve_triangular")(
-        a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, check_finite=False
+    return unchecked("linalg.solve_triangular")(
+        a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal
     )
 
 
@@ -139,7 +139,7 @@ def _transposed_bands(l_and_u: Any, ab: Any) -> tuple[tuple[int, int], Any]:
 
 
 def _solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
-    return dispatcher("linalg.solve_banded")(l_and_u, ab, b)
+    return unchecked("linalg.solve_banded")(l_and_u, ab, b)
 
 
 def _banded_back(g: Any, l_and_u: Any, ab: Any) -> Any:
@@ -163,7 +163,7 @@ def _banded_along_ab(t: Any, out: Any, l_and_u: Any, ab: Any) -> Any:
 
 
 def _solveh_banded(ab: Any, b: Any, lower: Any) -> Any:
-    return dispatcher("linalg.solveh_banded")(ab, b, lower=lower)
+    return unchecked("linalg.solveh_banded")(ab, b, lower=lower)
 
 
 def _hermitian_of_ab(back: Any, out: Any, ab: Any, lower: Any) -> Any:
@@ -206,7 +206,7 @@ def _toeplitz_back(g: Any, c_or_cr: Any) -> Any:
     """Solve with the adjoint of the matrix."""
     c, r = _pair(c_or_cr)
     turned = np.concatenate([c[:1], r[1:]])
-    return dispatcher("linalg.solve_toeplitz")((np.conj(turned), np.conj(c)), g)
+    return unchecked("linalg.solve_toeplitz")((np.conj(turned), np.conj(c)), g)
 
 
 def _toeplitz_of_pair(back: Any, out: Any, c_or_cr: Any) -> Any:
@@ -305,7 +305,7 @@ SYSTEMS = [
         "linalg.solve_toeplitz",
         "c_or_cr:1,1 b:2",
         _toeplitz_of_pair,
-        lambda t, out, c_or_cr: -dispatcher("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out),
+        lambda t, out, c_or_cr: -unchecked("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out),
         _toeplitz_back,
     ),
     formula("linalg.matmul_toeplitz", lambda c_or_cr, x: _of_pair(c_or_cr) @ x, "c_or_cr:1,1 x:2"),

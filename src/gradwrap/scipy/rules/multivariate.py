@@ -18,7 +18,8 @@ from gradwrap.errors import NoRuleError
 from gradwrap.random.sampling import called
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula, formula
-from gradwrap.scipy.table import Kind, Row, register
+from gradwrap.scipy.rules.distributions import Distribution
+from gradwrap.scipy.table import Row, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -196,33 +197,13 @@ def _matrix_normal(X: Any, mean: Any, rowcov: Any, colcov: Any) -> Any:
 # The objects --------------------------------------------------------------------------------------
 
 
-class Multivariate(Kind):
+class Multivariate(Distribution):
     """A multivariate distribution; some of its methods have rows."""
 
-    name = "distribution"
-    tracks_all = True
-
-    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Freeze the distribution."""
-        return self.stand_in(row)(*args, **kwargs)
-
-    def stand_in(self, row: Row) -> Any:
-        """Return an object of a subclass of SciPy's class, with the same attributes."""
+    def derived(self, row: Row) -> Any:
+        """Return the subclass of the class of SciPy's object."""
         kind: Any = type(row.original)
-        made: Any = object.__new__(_derived(kind, row.path))
-        made.__dict__.update(row.original.__dict__)
-        return made
-
-    def install(self, row: Row) -> Callable[[], None]:
-        """Change the class of SciPy's own object to the derived class."""
-        original = row.original
-        kind: Any = type(original)
-        original.__class__ = _derived(kind, row.path)
-
-        def undo() -> None:
-            original.__class__ = kind
-
-        return undo
+        return _derived(kind, row.path)
 
 
 @functools.cache
