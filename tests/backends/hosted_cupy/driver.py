@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 INCLUDE = HERE / "include"
 MODULES = ("cupy_backends.cuda.api.runtime", "cupy_backends.cuda.api.driver")
 FLAGS = ("-O1", "-std=c++17", "-ffp-contract=off", "-U_FORTIFY_SOURCE", "-fPIC", "-w")
-ENDING = frozenset({"moduleUnload", "streamDestroy", "eventDestroy"})
+ENDING = frozenset({"moduleUnload", "streamDestroy", "eventDestroy", "freeHost"})
 """What CuPy calls when it forgets what it was given while the double was in use, also later."""
 
 TYPES: dict[str, Any] = {

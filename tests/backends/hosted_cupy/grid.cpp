@@ -220,6 +220,12 @@ PyObject *eventSynchronize(intptr_t) {
   note(WAIT);
   return none();
 }
+PyObject *eventQuery(intptr_t) { return none(); }
+intptr_t hostAlloc(size_t size, unsigned int) { return reinterpret_cast<intptr_t>(malloc(size)); }
+PyObject *freeHost(intptr_t at) {
+  ::free(reinterpret_cast<void *>(at));
+  return none();
+}
 PyObject *memset(intptr_t at, int value, size_t size) {
   note(MEMSET);
   ::memset(reinterpret_cast<void *>(at), value, size);
