@@ -2,6 +2,7 @@
 
 import gc
 import os
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -61,6 +62,10 @@ collect_ignore = [
         )
     ),
 ]
+
+
+if find_spec("cupy") is not None:  # before anything imports it
+    import_module("hosted_cupy")
 
 
 def pytest_configure() -> None:

@@ -36,6 +36,7 @@ from gradwrap.backends.drop_in import taking_lists as _taking_lists
 from gradwrap.core.levels.memory import lay_out as _lay_out
 from gradwrap.core.levels.memory import one_array as _one_array
 from gradwrap.core.levels.wrapper import AnyWrapper as _AnyWrapper
+from gradwrap.core.library.backend import backend_of as _backend_of
 from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
 from gradwrap.errors import NoRuleError as _NoRuleError
@@ -60,7 +61,10 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
             return self._of_parts(xp, self.signature, list(arrays.values()))
         shape = _numpy.broadcast_shapes(*(a.shape for a in arrays.values()))
         # NumPy makes arrays of objects of its arguments, whose memory order its result has
-        objects = [_numpy.empty_like(_one_array(a), bool) for a in arrays.values()]
+        objects = [
+            _numpy.empty_like(_backend_of(one).concrete(one), bool)
+            for one in map(_one_array, arrays.values())
+        ]
         arrays = {k: _numpy.broadcast_to(a, shape) for k, a in arrays.items()}
 
         def call(index: Any) -> Any:

@@ -77,7 +77,7 @@ def arguments(pattern: tuple[Any, ...], asarray: Callable[[Any], Any]) -> tuple[
         return leaf
 
     words: dict[str, Callable[[], Any]] = {
-        "v": lambda: track([0.3, 0.1, 0.6]),
+        "v": lambda: track([0.3, 0.12, 0.6]),
         "w": lambda: track([0.3, 0.8]),
         "s": lambda: track(0.4),
         "m": lambda: track([[0.9, 0.1, 0.2], [0.1, 0.5, 0.25], [0.2, 0.3, 0.7]]),

@@ -1,7 +1,6 @@
 """NVIDIA's run-time compiler, which makes PTX of CUDA without a GPU, and CuPy's kernels as source.
 
-The source is CuPy's own: of an `ElementwiseKernel` as it is, of a ufunc as an elementwise kernel
-of its routine.
+The source is the one that CuPy had compiled for a launch.
 """
 
 from __future__ import annotations
@@ -12,28 +11,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    cupy: Any
+    from hosted_cupy.programs import Kernel
+
     core: Any
-    kernels: Any
-    reductions: Any
-    CScalar: Any
-    Indexer: Any
 else:
-    import cupy
-    from cupy._core import _kernel as kernels
-    from cupy._core import _reduction as reductions
     from cupy._core import core
-    from cupy._core._carray import Indexer
-    from cupy._core._scalar import CScalar
 
 ARCHITECTURE = "compute_90"
-ARRAY, INDEXER, SCALAR = 1, 2, 3
-"""CuPy's numbers for the kinds of a kernel's arguments."""
 
 
 def library() -> Path | None:
@@ -97,107 +84,13 @@ class Compiler:
 # Sources ------------------------------------------------------------------------------------------
 
 
-def own_name(name: str, types: Iterable[Any]) -> str:
-    """Return a name that tells a kernel from the same one for other types."""
-    known = name.removeprefix("@")
-    return "_".join((known, *(np.dtype(t).name for t in types)))
-
-
-def elementwise_source(
-    kernel: Any, types: Sequence[Any], name: str = "", axes: int = 1, raw_axes: int = 1
-) -> tuple[str, str]:
-    """Return a name and CuPy's source of an `ElementwiseKernel` for arguments of these types.
-
-    `axes` and `raw_axes` are the numbers of axes of its arrays, and of those that are raw.
-    """
-    name = name or own_name(kernel.name, types)
-    ins, outs, type_map = kernel._decide_params_type(tuple(types[: kernel.nin]), ())
-    counts = [raw_axes if param.raw else axes for param in kernel.params[: kernel.nargs]]
-    infos = tuple(
-        kernels._ArgInfo(ARRAY, cupy.ndarray, t, count, True, True)
-        for t, count in zip((*ins, *outs), counts, strict=True)
-    )
-    index = kernels._ArgInfo(INDEXER, Indexer, None, axes, True, True)
-    code: str = kernels._get_elementwise_kernel_code(
-        (*infos, index), type_map, kernel.params, kernel.operation, name, kernel.preamble
-    )
-    return name, code
-
-
-def ufunc_source(ufunc: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[str, str] | None:
-    """Return the name and the source of a ufunc for these dtypes; None where it takes none such."""
-    for op in ufunc._ops.ops:
-        fits = zip(dtypes, op.in_types, strict=True)
-        if (
-            callable(op.routine)
-            or op.routine is None
-            or not all(np.can_cast(a, b) for a, b in fits)
-        ):
-            continue
-        ins = [(f"in{i}", np.dtype(t).name) for i, t in enumerate(op.in_types)]
-        outs = [(f"out{i}", np.dtype(t).name) for i, t in enumerate(op.out_types)]
-        aliases = "".join(
-            f"typedef {C_TYPES[dtype]} {word}_type;\n" for word, dtype in (*ins, *outs)
-        )
-        kernel = cupy.ElementwiseKernel(
-            ", ".join(f"{dtype} {word}" for word, dtype in ins),
-            ", ".join(f"{dtype} {word}" for word, dtype in outs),
-            op.routine,
-            ufunc.name,
-            preamble=aliases + ufunc._preamble,
-        )
-        return elementwise_source(kernel, [np.dtype(t).type for t in op.in_types])
-    return None
-
-
-def reduction_source(kernel: Any, dtype: np.dtype[Any]) -> tuple[str, str] | None:
-    """Return the name and the source of one of CuPy's reductions; None where it takes none such."""
-    for op in kernel._ops.ops:
-        if op.routine is None or np.dtype(op.in_types[0]) != dtype:
-            continue
-        map_, reduce_, post, reduce_type = op.routine
-        source, target = np.dtype(op.in_types[0]).type, np.dtype(op.out_types[0]).type
-        arrays = [kernels._ArgInfo(ARRAY, cupy.ndarray, t, 1, True, True) for t in (source, target)]
-        index = kernels._ArgInfo(INDEXER, Indexer, None, 1, True, True)
-        stride = kernels._ArgInfo(SCALAR, CScalar, np.int32, 0, True, True)
-        types = (("type_in0_raw", source), ("type_out0_raw", target), ("IndexT", "int32"))
-        name = own_name(kernel.name, [source])
-        code: str = reductions._create_reduction_function_code(
-            name,
-            512,
-            reduce_type or C_TYPES[np.dtype(target).name],
-            kernel._params,
-            (*arrays, index, index, stride),
-            kernel.identity,
-            map_,
-            reduce_,
-            post,
-            kernels._TypeMap(types),
-            kernel._input_expr,
-            kernel._output_expr,
-            kernel.preamble,
-            (),
-        )
-        return name, code
-    return None
-
-
-C_TYPES: Mapping[str, str] = {
-    "bool": "bool",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-    "float16": "float16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "complex<float>",
-    "complex128": "complex<double>",
-}
+def launched_source(kernel: Kernel) -> tuple[str, str]:
+    """Return a name of its own, and the text that CuPy had compiled for a kernel's launch."""
+    text = kernel.source
+    for header in core._cupy_header_list:
+        text = text.replace(f"#include <{header}>\n", "")  # they are the program's head
+    name = kernel.own_name
+    return name, re.sub(rf"(__global__ void )\b{kernel.name}\b", rf"\1{name}", text)
 
 
 IN_HEAD = "#include <cupy/math_constants.h>"

@@ -61,7 +61,7 @@ def test_reductions_give_arrays_without_axes() -> None:
     ids=["add", "mul", "maximum", "concatenate", "list", "asarray", "write"],
 )
 def test_numpys_arrays_are_not_mixed_with_cupys(call: Any) -> None:
-    with pytest.raises(TypeError, match=r"Unsupported type|Implicit conversion"):
+    with pytest.raises((TypeError, ValueError), match=r"Unsupported type|Implicit|cannot be used"):
         call(array(1.0, 2.0), np.ones(2))
 
 
@@ -105,8 +105,8 @@ def test_nothing_else_waits_and_each_kernel_is_one_launch(counts: Counts) -> Non
 
     assert counts.synchronisations == []
     assert counts.launches == [
-        *("cupy_greater", "matmul", "cupy_tanh", "cupy_where", "cupy_sum", "setitem"),
-        *("cupy_arange", "getitem", "cupy_add", "setitem"),
+        *("cupy_greater", "matmul", "cupy_tanh", "cupy_where", "cupy_sum", "cupy_fill"),
+        *("cupy_arange", "cupy_take", "cupy_add", "cupy_scatter_update"),
     ]
 
 
@@ -151,7 +151,7 @@ def test_an_array_of_another_device_is_refused() -> None:
         assert y.device.id == 1
         np.testing.assert_array_equal((y + y).get(), [2.0])
 
-    with pytest.raises(ValueError, match="Array device must be same as the current device"):
+    with pytest.raises(ValueError, match="different from the current device"):
         cupy.add(x, y)
 
 

@@ -217,6 +217,20 @@ def test_what_a_late_turn_does_is_not_missed(function: Callable[..., Any], start
     compiled(function, start, extrapolates=False)
 
 
+@pytest.mark.parametrize("function", [breaking, one_turn])
+@pytest.mark.parametrize("transform", [gw.grad, gw.elementwise_grad, fn(lambda f: f)])
+def test_a_late_branch_is_seen_where_a_comparison_takes_long(
+    function: Callable[..., Any],
+    transform: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    made = gw.compile(transform(function))
+    made(0.1 * u)
+    np.testing.assert_allclose(made(u), transform(function)(u), rtol=1e-11)
+    assert EXTRAPOLATED not in made.explain()
+
+
 def test_values_that_decide_are_traced_in_full() -> None:
     def deciding(u: Any) -> Any:
         s = u[0]

@@ -214,3 +214,13 @@ def test_the_page_shows_what_is_computed() -> None:
     found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
     assert found.failed == 0
     assert found.attempted > 15
+
+
+def test_a_method_that_numpy_has_as_a_function_is_named_once() -> None:
+    x = gw.wrap(A, requires_grad=True)
+    with pytest.raises(
+        TrackedAttributeError, match=r"attribute 'quantile'. Fix: np\.quantile\(x, \.\.\.\)\.$"
+    ):
+        _ = x.quantile
+    with pytest.raises(TrackedAttributeError, match=r"pass it \.to_numpy"):
+        _ = x.groupby

@@ -36,6 +36,9 @@ class Signal(np.ndarray):
     def doubled(self):
         return self * 2.0
 
+    def __pow__(self, exponent, modulo=None):
+        return super().__pow__(exponent, modulo)
+
     def norm(self):
         return np.sqrt(np.sum(self ** 2))
 
@@ -161,6 +164,7 @@ def state(x):
     return (State(2).put(x) ** 2).sum()
 
 def numbers(x):
+    assert type[int] is not None
     d, p = Degrees(x[0]), Plain(x[1])
     assert isinstance(d, float) and isinstance(d, Degrees) and d.name == "d" and d > 0.0
     assert type(p * p) is not Plain

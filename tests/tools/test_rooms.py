@@ -26,6 +26,12 @@ def test_each_file_of_tests_is_in_a_room() -> None:
     }
 
 
+def test_no_two_files_have_one_name() -> None:
+    """Pytest imports each by its name alone."""
+    names = [path.name for path in TESTS.rglob("test_*.py")]
+    assert len(names) == len({*names})
+
+
 def test_the_readme_names_each_room_and_each_module_that_tests_share() -> None:
     page = (TESTS / "README.md").read_text(encoding="utf-8")
     shared = sorted((TESTS / "support").glob("*.py"))

@@ -35,6 +35,10 @@ WRITTEN_IN_NUMPY = "numpy.polynomial"
 """The part of NumPy that is written in terms of the rest, as packages are."""
 
 
+MANY = 150
+"""The number of modules beyond which a package is adapted one module at a time."""
+
+
 class _Adapted:
     """A namespace that is adapted at present."""
 
@@ -228,9 +232,14 @@ def can_adapt(namespace: Namespace) -> bool:
 
 
 def with_package(namespace: Namespace) -> list[Namespace]:
-    """Return the namespaces of all loaded modules of a namespace's package."""
-    module = module_of(namespace)
-    return [namespace] if module is None else list(loaded(library_of(namespace)))
+    """Return the namespaces of all loaded modules of a namespace's package.
+
+    Of a package with many modules, return the module alone: the others follow as code enters them.
+    """
+    if module_of(namespace) is None:
+        return [namespace]
+    found = list(loaded(library_of(namespace)))
+    return found if len(found) <= MANY else [namespace]
 
 
 def loaded(package: str) -> Iterator[Namespace]:

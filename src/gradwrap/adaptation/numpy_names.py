@@ -77,7 +77,8 @@ def without_rule() -> Iterator[tuple[Any, str]]:
     for module in (getattr(np.polynomial, name) for name in POLYNOMIALS):
         for name in module.__all__:
             original = getattr(module, name)
-            if isinstance(original, FunctionType):
+            is_dispatched = isinstance(original, DISPATCHED) and original not in IMPLEMENTATIONS
+            if isinstance(original, FunctionType) or is_dispatched:
                 yield original, f"{module.__name__}.{name}"
 
 
@@ -124,10 +125,10 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made = convert(*args, **options)
         except ValueError:  # its `__array__` gave a variable
-            given = args[0].__array__() if args and hasattr(args[0], "__array__") else None
-            if not isinstance(given, AnyWrapper) or given is args[0]:
+            held: Any = given.__array__() if hasattr(given, "__array__") else None
+            if not isinstance(held, AnyWrapper) or held is given:
                 raise
-            made = convert(given, *args[1:], **options)
+            made = convert(held, *args[1:], **options)
         is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
         return made[...] if is_scalar else made
 

@@ -59,7 +59,7 @@ def jacrev(  # noqa: PLR0913  its options
         The entries of the Jacobian that may differ from zero: a matrix, dense or of `scipy.sparse`,
         with a row for each element of the output and a column for each element of the argument.
         Rows without a common column are then computed in one pass, and one more pass checks the
-        pattern.
+        pattern. "detect" finds it at the first call, from a trace of the function.
     progress
         Show the progress, with tqdm if that is installed. The rows are then computed in twenty
         parts, unless `chunk_size` is given.
@@ -190,13 +190,15 @@ def hessian(  # noqa: PLR0913  its options
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparsity: Any = None,
     progress: bool = False,
 ) -> Any:
     """Return a function for the matrix of second derivatives: one pass for all columns.
 
     It uses forward mode over reverse mode. Parameters and errors are those of `jacrev`. For an
     argument of shape `s` and an output of shape `o`, the result has the shape `(*o, *s, *s)`; for
-    pytrees it is a tree of trees.
+    pytrees it is a tree of trees. With `sparsity`, `fun` returns a number, and the result is a
+    `scipy.sparse.csr_array` with a row and a column for each element of the argument.
 
     Examples
     --------
@@ -204,11 +206,23 @@ def hessian(  # noqa: PLR0913  its options
     >>> gw.hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
     array([[6., 4.],
            [4., 0.]])
+
+    A sparse one, in three passes, whose pattern is found:
+
+    >>> def energy(u):
+    ...     return np.sum(np.diff(u) ** 2) + np.sum(u**4)
+    >>> gw.hessian(energy, sparsity="detect")(np.ones(1000))[[0, 1], :4].toarray()
+    array([[14., -2.,  0.,  0.],
+           [-2., 16., -2.,  0.]])
     """
     check_transform("hessian", fun, argnums)
     if progress:
         options = _options(argnums, has_aux, holomorphic, chunk_size)
-        return with_line(fun, functools.partial(hessian, **options))
+        return with_line(fun, functools.partial(hessian, sparsity=sparsity, **options))
+    if sparsity is not None:
+        by_grad: Any = grad
+        gradient = by_grad(fun, argnums, has_aux=has_aux)
+        return _sparse(gradient, argnums, has_aux, holomorphic, chunk_size, sparsity, "columns")
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic, chunk_size=chunk_size)
 
@@ -293,17 +307,18 @@ def _sparse(  # noqa: PLR0913  the function, and the options of jacrev
     mode: Mode,
 ) -> Callable[..., Any]:
     """Make the function that runs `fun` once, recorded, and finds a sparse matrix from that."""
-    from gradwrap.transforms.sparse_jacobian import Pattern, check_options, sparse_matrix
+    from gradwrap.transforms.sparse_jacobian import Patterns, check_options
 
     check_options(argnums, holomorphic)
-    pattern = Pattern(sparsity, mode)
+    patterns = Patterns(fun, argnums, has_aux, sparsity, mode)
 
     @derived(fun, _sparse, argnums, has_aux, holomorphic, chunk_size, sparsity, mode)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         recording = Recording(fun, argnums, args, kwargs)
         out, aux = out_and_aux(recording.name, recording.out, has_aux)
         outputs, treedef = flatten(out)
-        found = sparse_matrix(recording, arrays_among(outputs, treedef), pattern, chunk_size)
+        arrays = arrays_among(outputs, treedef)
+        found = patterns.matrix(recording, arrays, args, kwargs, chunk_size)
         return (found, recording.unwrapped(aux)) if has_aux else found
 
     return jacobian_of

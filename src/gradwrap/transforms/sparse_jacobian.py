@@ -11,6 +11,8 @@ another one without notice.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,9 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradwrap.core.levels.levels import new_level
+from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.space import size_of
+from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import ArgnumsError, MissingToolError, SparsityError
+from gradwrap.transforms.argnums import selected
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.jacobian_blocks import check_output, leaves_of
 from gradwrap.transforms.jacobian_space import rows_of
@@ -28,7 +33,7 @@ from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.stretches import chunks_of, one_by_one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -100,6 +105,71 @@ class Pattern:
                 "leave sparsity out."
             )
         return found
+
+
+class Patterns:
+    """The pattern of a function's Jacobian: the user's, or one detected for each set of shapes."""
+
+    def __init__(
+        self, fun: Callable[..., Any], argnums: Any, has_aux: bool, sparsity: Any, mode: Mode
+    ) -> None:
+        self._fun = fun
+        self._argnums = argnums
+        self._has_aux = has_aux
+        self._mode: Mode = mode
+        self._given: Pattern | None = None
+        self._known: dict[Any, Pattern] = {}
+        if not isinstance(sparsity, str):
+            self._given = Pattern(sparsity, mode)
+        elif sparsity != "detect":
+            raise SparsityError(f'sparsity={sparsity!r}. Fix: pass a matrix, or "detect".')
+
+    def matrix(
+        self,
+        recording: Recording,
+        outputs: Sequence[Any],
+        args: Any,
+        kwargs: Any,
+        chunk_size: int | None,
+    ) -> Any:
+        """Return the sparse Jacobian; a detected pattern that lacks an entry is found again."""
+        if self._given is not None:
+            return sparse_matrix(recording, outputs, self._given, chunk_size)
+        leaves, treedef = flatten((args, kwargs))
+        key = treedef, tuple(getattr(leaf, "shape", leaf) for leaf in leaves)
+        try:
+            known = self._known.get(key)
+        except TypeError:  # an argument that cannot be hashed
+            return sparse_matrix(recording, outputs, self._detected(args, kwargs), chunk_size)
+        if known is not None:
+            with contextlib.suppress(SparsityError):  # it was detected at other values
+                return sparse_matrix(recording, outputs, known, chunk_size)
+        found = self._known[key] = self._detected(args, kwargs)
+        return sparse_matrix(recording, outputs, found, chunk_size)
+
+    def _detected(self, args: Any, kwargs: Any) -> Pattern:
+        try:
+            detect: Any = import_module("gradwrap.compiler.sparsity").pattern
+        except ModuleNotFoundError as error:
+            raise MissingToolError(
+                'sparsity="detect" needs SciPy, which is not installed. Fix: pip install scipy.'
+            ) from error
+        (place,) = selected(self._fun, self._argnums, args, kwargs)
+        fun = _first_of(self._fun) if self._has_aux else self._fun
+        given = map_leaves(_plain, (tuple(args), kwargs))
+        return Pattern(detect(fun, *given, place), self._mode)
+
+
+def _plain(leaf: Any) -> Any:
+    return native(leaf) if isinstance(leaf, AnyWrapper) else leaf
+
+
+def _first_of(fun: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fun)
+    def first(*args: Any, **kwargs: Any) -> Any:
+        return fun(*args, **kwargs)[0]
+
+    return first
 
 
 def coloured(starts: Any, indices: Any, others: int) -> tuple[Ints, int]:

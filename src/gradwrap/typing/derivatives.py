@@ -431,6 +431,28 @@ class Hessian(Protocol):
     ) -> Callable[P, tuple[tuple[tuple[Any, ...], ...], Aux]]: ...
     @overload
     def __call__(
+        self,
+        fun: Callable[P, Any],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: No = False,
+        chunk_size: int | None = None,
+        progress: bool = False,
+    ) -> Callable[P, SparseArray]: ...
+    @overload
+    def __call__(
+        self,
+        fun: Callable[P, tuple[Any, Aux]],
+        argnums: int | str = 0,
+        *,
+        sparsity: SparsityPattern,
+        has_aux: Yes,
+        chunk_size: int | None = None,
+        progress: bool = False,
+    ) -> Callable[P, tuple[SparseArray, Aux]]: ...
+    @overload
+    def __call__(
         self, fun: Callable[..., Any], argnums: Argnums = 0, **options: Unpack[AnyChunked]
     ) -> Any: ...
 

@@ -1,21 +1,23 @@
-"""CuPy on a machine without a GPU: its own arrays and its own dispatch, NumPy's arithmetic.
+"""CuPy on a machine without a GPU: its own arrays, dispatch and kernels, run on the host.
 
-The arrays are `cupy.ndarray`, over host memory. Operators, ufuncs, reductions, views and most
-functions run CuPy's own code, up to where a kernel would be launched: there NumPy computes, by the
-kernel's name, and a user's `ElementwiseKernel` is compiled by g++. Functions that call the
-device's libraries are carried out by NumPy's of the same name, with CuPy's signature. What CuPy
-refuses is refused: NumPy's arrays among its own, `__array__`, a tracked value in a function that
-no protocol reaches, arrays of another than the current device.
+The arrays are `cupy.ndarray`, over host memory. CuPy runs its own code, down to the functions of
+CUDA's runtime and driver, which `driver.py` replaces. A kernel's text is compiled by g++ with
+CuPy's headers (`programs.py`, `include/`), and its threads run one after the other (`grid.cpp`).
+Functions that call the device's libraries are carried out by NumPy's of the same name, with CuPy's
+signature. What CuPy refuses is refused: NumPy's arrays among its own, `__array__`, a tracked value
+in a function that no protocol reaches, arrays of another than the current device.
 
-It says nothing about a GPU: no kernel of CuPy's is run, no time is measured, and where NumPy and
-CuPy give other numbers, those are NumPy's. It checks *our* code: the table, the dispatch, and, by
-counting, that nothing waits for the device.
+It says nothing about a GPU's time, streams and libraries: docs/gpu.md lists what remains unproven.
+It checks the text of the kernels, and *our* code: the table, the dispatch, and, by counting, that
+nothing waits for the device.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib.util
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from hosted_cupy.counts import Counts
 
-__all__ = ["device_params", "has_gpu", "hosted", "on_device"]
+__all__ = ["device_params", "has_gpu", "hosted", "on_device", "prepare"]
 
 
 def is_installed() -> bool:
@@ -38,6 +40,17 @@ def has_gpu() -> bool:
         return False
     cupy: Any = importlib.import_module("cupy")
     return bool(cupy.is_available())
+
+
+def prepare() -> None:
+    """Let CuPy, which is yet to be imported, find the double's runtime, if there is no GPU."""
+    from hosted_cupy import driver
+
+    if is_installed() and "cupy" not in sys.modules and driver.has_compiler():
+        try:
+            ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            driver.install()
 
 
 @contextlib.contextmanager
@@ -54,7 +67,7 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
         assert counts.launches == ["cupy_multiply", "cupy_sum"]
         assert not counts.synchronisations
     """
-    from hosted_cupy import devices, functions
+    from hosted_cupy import devices, driver, functions, programs
     from hosted_cupy.counts import COUNTS
     from hosted_cupy.memory import allocate, cupy
     from hosted_cupy.methods import METHODS
@@ -70,7 +83,10 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
         for name in ("Device", "Event", "Stream"):
             patch.setattr(cupy.cuda, name, getattr(devices, name))
         patch.setattr(cupy.cuda, "get_current_stream", devices.current_stream)
+        patch.setattr(cupy.cuda.compiler, "_compile_with_cache_cuda", programs.compile_program)
         patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: device_count)
+        driver.switch(1)
+        undo.callback(driver.switch, -1)
         accelerators = cupy._core.get_routine_accelerators()
         reducers = cupy._core.get_reduction_accelerators()
         cupy._core.set_routine_accelerators([])
@@ -106,3 +122,6 @@ def device_params() -> list[Any]:
 def on_device(where: str) -> contextlib.AbstractContextManager[Counts | None]:
     """Set the device of a test that runs on both; give the counts of the double, None on a GPU."""
     return contextlib.nullcontext() if where == "gpu" else hosted()
+
+
+prepare()

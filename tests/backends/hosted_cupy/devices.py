@@ -11,6 +11,7 @@ import itertools
 from typing import Any, Self
 
 from hosted_cupy.counts import COUNTS
+from hosted_cupy.driver import grid
 
 __all__ = ["Device", "Event", "Stream", "current_device", "current_stream"]
 
@@ -34,13 +35,16 @@ class Device(metaclass=_AlsoOfArrays):
 
     def __enter__(self) -> Self:
         Device.current.append(self.id)
+        grid().make_current(self.id)
         return self
 
     def __exit__(self, *exception: object) -> None:
         Device.current.pop()
+        grid().make_current(Device.current[-1])
 
     def use(self) -> None:
         Device.current[-1] = self.id
+        grid().make_current(self.id)
 
     def __int__(self) -> int:
         return self.id

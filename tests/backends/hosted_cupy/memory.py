@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -17,32 +16,32 @@ from hosted_cupy.counts import COUNTS
 from hosted_cupy.devices import current_device
 from lambdas import is_a
 
-__all__ = ["allocate", "cupy", "lent", "returned", "view"]
-
-
-class HostPointer(cupy.cuda.MemoryPointer):  # type: ignore[misc]  # CuPy is not there for checkers
-    """A pointer to host memory, which does with the C library what CuPy asks the driver for."""
-
-    ptr: int
-
-    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
-        COUNTS.launches.append("memset")
-        ctypes.memset(self.ptr, value, size)
-
-    def copy_from_device_async(self, source: Any, size: int, stream: Any = None) -> None:
-        COUNTS.launches.append("memcpy")
-        ctypes.memmove(self.ptr, source.ptr, size)
+__all__ = ["allocate", "cupy", "lent", "live", "returned", "view"]
 
 
 def allocate(size: int) -> Any:
     """Memory of the current device, which is counted while it is in use."""
     host = np.empty(max(size, 1), dtype=np.uint8)
     COUNTS.allocated(size)
-    weakref.finalize(host, COUNTS.released, size)
+    _LIVE[id(host)] = weakref.ref(host)
+    weakref.finalize(host, _released, id(host), size)
     memory = cupy.cuda.UnownedMemory(
         host.ctypes.data, host.nbytes, host, device_id=current_device().id
     )
-    return HostPointer(memory, 0)
+    return cupy.cuda.MemoryPointer(memory, 0)
+
+
+def _released(number: int, size: int) -> None:
+    del _LIVE[number]
+    COUNTS.released(size)
+
+
+def live() -> list[Any]:
+    """Return the bytes of each piece of device memory in use."""
+    return [host for reference in list(_LIVE.values()) if (host := reference()) is not None]
+
+
+_LIVE: dict[int, weakref.ref[Any]] = {}
 
 
 class _Exposed:

@@ -75,6 +75,7 @@ jacobian = gw.jacobian(scaled, sparsity=np.eye(3))
 assert_type(jacobian(w, factor=3.0), "SparseArray")
 assert_type(jacobian(w).toarray(), NDArray[Any])
 jacobian(w, factor="a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+assert_type(gw.hessian(scaled, sparsity="detect")(w).toarray(), NDArray[Any])
 with_aux = gw.jacrev(scaled_and_aux, sparsity=np.eye(3), has_aux=True)
 pair: Callable[[Array], tuple[SparseArray, int]] = with_aux
 

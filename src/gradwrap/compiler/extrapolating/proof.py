@@ -137,11 +137,14 @@ def in_a_direction(family: Family, function: Callable[..., Any], call: Any, resu
         for slope, step in zip(slopes, steps, strict=True):
             total += float(np.sum(slope * step))
             size += float(np.sum((slope * step) ** 2))
-    with paths(family.subject.surroundings.is_users) as taken:
-        above = float(of.fun(*moved[0]))
+    try:
+        with paths(family.subject.surroundings.is_users) as taken:
+            above = float(of.fun(*moved[0]))
+        below = float(of.fun(*moved[1]))
+    except Exception:  # noqa: BLE001  the function is compared as it is called
+        return False
     if not taken <= family.paths:
         return False
-    below = float(of.fun(*moved[1]))
     noise = ROUNDING * max(abs(above), abs(below)) / STEP
     distance = abs((above - below) / (2 * STEP) - total)
     is_value = not of.gives_value or _is_between(float(results[0]), above, below, total)
@@ -187,9 +190,11 @@ def in_full(found: Found, call: Callable[..., Any], mismatch: Mismatch) -> str |
     try:
         with np.errstate(all="ignore"), paths(surroundings.is_users) as taken:
             wanted, _ = flatten(function(*args, **kwargs))
+        results = call(*_inputs(leaves, subject.given))
     except TooSlow:
         return None
+    except Exception as error:  # noqa: BLE001  on other arguments, it may raise anything
+        return f"on changed arguments it raised {type(error).__name__}: {error}"
     if not taken <= found.family.paths:
         return OTHER_PATHS
-    given = _inputs(leaves, subject.given)
-    return mismatch(wanted, call(*given), found.precisions)
+    return mismatch(wanted, results, found.precisions)

@@ -109,6 +109,10 @@ class Operation:
     namespace, and the arguments."""
     scatters: bool = False
     """Whether it adds at the key."""
+    reduces: bool = False
+    """Whether it reduces along `axis`, its second argument, which its kind does not say."""
+    moves: bool = False
+    """Whether it only moves elements, which its kind does not say."""
     last_two: bool = False
     """Whether it exchanges the last two axes."""
     joins_along: bool = False
@@ -197,6 +201,7 @@ _rows("real imag conj conjugate", Kind.PART)
 ARRAY = _row("array", Kind.JOIN)
 STACK = _row("stack", Kind.JOIN)
 CONCATENATE = _row("concatenate", Kind.JOIN, joins_along=True)
+_rows("repeat roll rot90 take take_along_axis tile", moves=True)
 _row("tril", Kind.TRIANGLE, condition="<=")
 _row("triu", Kind.TRIANGLE, condition=">=")
 
@@ -217,6 +222,7 @@ _row("minimum.reduce", Kind.REDUCE, method="min", start="__builtin_inf()")
 _row("multiply.reduce", Kind.REDUCE, method="prod")
 _row("logical_and.reduce", Kind.REDUCE, method="all")
 _row("logical_or.reduce", Kind.REDUCE, method="any")
+_rows("sum prod mean var std max min amax amin ptp median", reduces=True)
 ADD_ACCUMULATE = _row("add.accumulate", Kind.ACCUMULATE, method="cumsum")
 _row("multiply.accumulate", Kind.ACCUMULATE, method="cumprod")
 

@@ -94,12 +94,14 @@ class _Joins:
     def rewritten(self, body: list[Instr | Loop]) -> list[Instr | Loop]:
         """Return a new body."""
         for step in body:
-            runs = self._runs(step.args[0]) if _is_join(step, self._program) else []  # type: ignore[union-attr]
-            if any(run.is_long for run in runs):
-                assert isinstance(step, Instr)
-                step = self._joined(runs, step)  # noqa: PLW2901  the same join
-            self._body.append(step)
+            self._body.append(self._step(step))
         return self._body
+
+    def _step(self, step: Instr | Loop) -> Instr | Loop:
+        if not isinstance(step, Instr) or not _is_join(step, self._program):
+            return step
+        runs = self._runs(step.args[0])
+        return self._joined(runs, step) if any(run.is_long for run in runs) else step
 
     def _joined(self, runs: Sequence[_Run], step: Instr) -> Instr:
         """Return the join of the parts; where it has no axis for them, it is reshaped."""

@@ -34,7 +34,7 @@ class Attributes(Wrapper):
         if not name.startswith("_") and hasattr(innermost(self), name):
             text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        fix = "".join(remedy(name) for remedy in remedies)
+        fix = next(filter(None, (remedy(name) for remedy in remedies)), "")
         if not fix and not name.startswith("_"):
             import difflib  # for errors alone
 

@@ -18,8 +18,10 @@ DEGREES = ("3, x(3)", "i(0, 1, 4), x(2, 3)", "2, x()")
 WITH_PARAMETER = ("3, 0.7, x(3)", "i(0, 1, 4), 1.5, x(2, 3)", "2, 0.3, x()")
 
 
-def _series_slopes(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+def _series_slopes(xp: Any, a: Any, b: Any, x: Any, more: Any = None) -> tuple[Any, Any]:
     """Return the derivatives of M(a, b, x) in a and b, for x > 0, by the power series 13.2.2.
+
+    With `more`, of F(a, more; b; x), by 15.2.1.
 
     Where a is 0 or a negative integer, one of the factors a + j of the later terms is 0. It is kept
     apart, so that nothing is divided by it.
@@ -28,7 +30,8 @@ def _series_slopes(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
     upper, lower = column(xp, a) + j, column(xp, b) + j
     zero = upper == 0
     others = xp.where(zero, 1.0, upper)
-    terms = xp.cumulative_prod(others * column(xp, x) / (lower * (j + 1.0)), axis=-1)
+    step = column(xp, x) if more is None else column(xp, x) * (column(xp, more) + j)
+    terms = xp.cumulative_prod(others * step / (lower * (j + 1.0)), axis=-1)
     has_zero = xp.cumulative_sum(xp.astype(zero, upper.dtype), axis=-1)
     factor = xp.cumulative_sum(xp.where(zero, upper, 0.0), axis=-1) + (1.0 - has_zero)
     growth = xp.cumulative_sum(xp.where(zero, 0.0, 1.0 / others), axis=-1)
@@ -49,6 +52,30 @@ def _confluent(xp: Any, a: Any, b: Any, x: Any, *, first: bool) -> Any:
     turned = -by_a if first else by_a + by_b
     found = xp.where(negative, xp.exp(xp.where(negative, x, 0.0)) * turned, by_a if first else by_b)
     return xp.where(beyond, xp.full_like(size, float("nan")), found)
+
+
+def _gauss(xp: Any, a: Any, b: Any, c: Any, x: Any, by: str) -> Any:
+    """Return the derivative of hyp2f1(a, b, c, x) in a parameter; NaN for x beyond -4 and 0.8.
+
+    For x < 0 by Pfaff's transformation, DLMF 15.8.1.
+    """
+    given = a, b, c, x
+    a, b, c, x = as_floats(xp, a, b, c, x)
+    negative = x < 0
+    z = xp.where(negative, x / (xp.where(negative, x, 0.0) - 1.0), x)
+    beyond = z > 0.8
+    z = xp.where(beyond, 0.5, z)
+    base = xp.where(negative, 1.0 - x, 1.0)
+    other = xp.where(negative, c - b, b)
+    by_other, by_c = _series_slopes(xp, other, c, z, a)
+    if by == "a":
+        slope, _ = _series_slopes(xp, a, c, z, other)
+        found = base**-a * slope - xp.log(base) * xp.special.hyp2f1(*given)
+    elif by == "b":
+        found = base**-a * xp.where(negative, -by_other, by_other)
+    else:
+        found = base**-a * (by_c + xp.where(negative, by_other, 0.0))
+    return xp.where(beyond, xp.full_like(z, float("nan")), found)
 
 
 def _gegenbauer(xp: Any, n: Any, alpha: Any, x: Any) -> Any:
@@ -116,11 +143,18 @@ RULES = [
     special(
         "hyp2f1",
         "a b c x",
+        lambda xp, g, a, b, c, x: g * _gauss(xp, a, b, c, x, "a"),
+        lambda xp, g, a, b, c, x: g * _gauss(xp, a, b, c, x, "b"),
+        lambda xp, g, a, b, c, x: g * _gauss(xp, a, b, c, x, "c"),
         lambda xp, g, a, b, c, x: (
             g * (a * b / c * xp.special.hyp2f1(a + 1.0, b + 1.0, c + 1.0, x))  # 15.5.1
         ),
         domain=INNER,
-        samples=("1.5, 0.7, 2.3, x(3)", "0.5, 0.5, 2.0, -x(2, 3)", "1.5, 2.5, 3.0, x()"),
+        samples=(
+            *("1.5, 0.7, 2.3, x(3)", "0.5, 0.5, 2.0, -x(2, 3)", "1.5, 2.5, 3.0, x()"),
+            *("x(3), x(3), x(3), 0.4", "x(2, 1), 0.7, 1.0 + x(3), -0.6", "x(), x(), 2.0, x()"),
+        ),
+        convention="NaN in a, b and c where x is beyond -4 and 0.8",
     ),
     special(
         "hyperu",

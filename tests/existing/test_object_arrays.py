@@ -49,8 +49,14 @@ def stored(x: Any) -> Any:
     return a.sum() * a[0]
 
 
-@pytest.mark.parametrize("function", [filled, of_a_list, of_rows, back, stored])
-def test_arrays_of_objects(function: Callable[[Any], Any]) -> None:
+def surfaces(x: Any) -> Any:
+    table = np.arange(4.0).reshape(2, 2) * x[0]
+    polynomial = np.polynomial.polynomial
+    return polynomial.polyval2d(x[0], x[1], table) + np.sum(polynomial.polygrid2d(x, x, table))
+
+
+@pytest.mark.parametrize("function", [filled, of_a_list, of_rows, back, stored, surfaces])
+def test_arrays_of_objects_and_surfaces(function: Callable[[Any], Any]) -> None:
     expected, adapted = differences(function), gw.adapting(function)
     assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
     forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
@@ -78,6 +84,10 @@ def in_turns(x: Any) -> Any:
     return t
 
 
+def elementwise(x: Any) -> Any:
+    return np.sum(np.vectorize(math.exp)(np.asarray_chkfinite(x, dtype=float)))
+
+
 def by_value(x: Any) -> Any:
     return x[0] * 2 if math.isnan(x[1]) else x[1] * 3
 
@@ -89,7 +99,7 @@ def caught(x: Any) -> Any:
         return x[1] ** 2
 
 
-@pytest.mark.parametrize("function", [of_numbers, checked, in_turns, by_value, caught])
+@pytest.mark.parametrize("function", [of_numbers, checked, in_turns, elementwise, by_value, caught])
 def test_adapted_functions_compile(function: Callable[[Any], Any]) -> None:
     eager = gw.grad(gw.adapting(function))
     compiled: Any = gw.compile(gw.grad(gw.adapting(function)))

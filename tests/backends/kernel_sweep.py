@@ -1,0 +1,208 @@
+"""Run every kernel that gradwrap writes, on many arrays, in two orders of the threads.
+
+    python -m tests.backends.kernel_sweep [--sample 50]
+
+The kernels are those of the fused formulas, of compiled groups, loops and programs, and those of
+CuPy that the rows launch. Values are compared with NumPy's. It needs CuPy, g++ and no GPU, and
+takes some twenty minutes; the tests run a sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if __name__ == "__main__":
+    HERE = Path(__file__).parent
+    sys.path[:0] = [str(HERE), str(HERE.parent / "support"), str(HERE.parents[1])]
+
+from tests.compiler.test_compiled_programs import PROGRAMS
+
+import gradwrap as gw
+from cupy_calls import flat
+from hosted_cupy import hosted
+from test_cupy_compiled import BINARY, NUMPYS, OF_COMPLEX, OF_INTEGERS, UNARY, applied
+from test_cupy_kernels import ALL, SPECIAL, formulas
+from test_cupy_rules import CASES, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+cupy: Any = __import__("cupy")
+
+SIZES = (0, 1, 31, 32, 33, 100_000)
+LAYOUTS = ("contiguous", "strided", "broadcast", "reversed", "matrix")
+TOLERANCES = {"f": 2e-4, "d": 1e-11, "F": 2e-4, "D": 1e-11}
+
+
+def values(size: int, dtype: Any, seed: int) -> Any:
+    """Return numbers, with NaN, infinities and zeros among them."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        return random.integers(1, 7, size).astype(dtype)
+    found = random.uniform(-2.5, 2.5, size)
+    places = random.random(size) < 0.2
+    found[places] = random.choice(SPECIAL, int(places.sum()))
+    if dtype.kind == "c":
+        found = random.uniform(-2, 2, size) + 1j * random.uniform(-2, 2, size)
+    return found.astype(dtype)
+
+
+def laid_out(array: Any, layout: str) -> Any:
+    """Return CuPy's array of these values with another layout, or of the first one for all."""
+    on_device = cupy.asarray(array)
+    if layout == "strided":
+        wide = cupy.zeros((array.size, 3), array.dtype)
+        wide[:, 1] = on_device
+        return wide[:, 1]
+    if layout == "broadcast":
+        return cupy.broadcast_to(on_device[:1], array.shape) if array.size else on_device
+    if layout == "reversed":
+        return on_device[::-1]
+    if layout == "matrix" and array.size % 4 == 0:
+        return on_device.reshape(4, -1).T
+    return on_device
+
+
+def compare(found: Any, wanted: Any, dtype: Any, label: str) -> None:
+    wanted = np.asarray(wanted)
+    assert found.shape == wanted.shape, label
+    got, tolerance = found.get(), TOLERANCES.get(np.dtype(dtype).char, 0.0)
+    np.testing.assert_allclose(
+        got, wanted, rtol=tolerance, atol=tolerance / 100, equal_nan=True, err_msg=label
+    )
+
+
+Check = tuple[str, "Callable[[], None]"]
+
+
+def of_formulas() -> Iterator[Check]:
+    """Check each fused formula on each size and layout."""
+    cases = itertools.product(ALL, "fd", SIZES, LAYOUTS)
+    for (name, index), dtype, size, layout in cases:
+        label = f"formula {name} {index} {dtype} {size} {layout}"
+
+        def check(
+            name: str = name,
+            index: int = index,
+            dtype: str = dtype,
+            size: int = size,
+            layout: str = layout,
+            label: str = label,
+        ) -> None:
+            generic, ours = formulas(name, index)
+            count = len(generic.saved)
+            given = [values(size, dtype, seed) for seed in range(count)]
+            arrays = [laid_out(one, layout) for one in given]
+            g = laid_out(values(size, dtype, 99), "strided" if layout == "matrix" else layout)
+            g = g.reshape(arrays[0].shape) if arrays else g
+            with np.errstate(all="ignore"):
+                wanted = generic.function(np, g.get(), *(one.get() for one in arrays))
+            compare(ours.function(cupy, g, *arrays), wanted, dtype, label)
+
+        yield label, check
+
+
+def of_groups() -> Iterator[Check]:
+    """Check each operation that a compiled group may hold."""
+    names = {
+        "f": (*UNARY, *BINARY),
+        "d": (*UNARY, *BINARY),
+        "F": OF_COMPLEX,
+        "D": OF_COMPLEX,
+        "i": OF_INTEGERS,
+        "l": OF_INTEGERS,
+    }
+    for dtype, operations in names.items():
+        for operation, size, layout in itertools.product(operations, SIZES, LAYOUTS):
+            label = f"group {operation} {dtype} {size} {layout}"
+
+            def check(
+                operation: str = operation,
+                dtype: str = dtype,
+                size: int = size,
+                layout: str = layout,
+            ) -> None:
+                function: Any = applied((operation,))
+                compiled = gw.compile(function)
+                pair = [laid_out(values(size, dtype, seed), layout) for seed in (1, 2)]
+                with np.errstate(all="ignore"):
+                    wanted = function(*(one.get() for one in pair))
+                compiled(*pair)  # this call traces
+                found = compiled(*pair)
+                for one, other in zip(flat(found), flat(wanted), strict=True):
+                    compare(one, other, one.dtype, operation)
+
+            yield label, check
+
+
+def of_programs() -> Iterator[Check]:
+    """Check the kernels of whole programs, among them loops."""
+    from test_cupy_compiled import check_same, on_device
+
+    for name in sorted(PROGRAMS.keys() - NUMPYS):
+
+        def check(name: str = name) -> None:
+            function, args = PROGRAMS[name]
+            compiled: Any = gw.compile(function)
+            given = on_device(args)
+            compiled(*given)
+            check_same(function(*given), compiled(*given))
+
+        yield f"program {name}", check
+
+
+def of_rows() -> Iterator[Check]:
+    """Check the kernels of CuPy and of ours that each row launches, in each dtype."""
+    from test_backends import check as as_numpy
+
+    for case, dtype in itertools.product(CASES, "fdFD"):
+        real = np.dtype(dtype).kind == "f"
+        if not (case.rule.only_complex if real else case.rule.only_real):
+
+            def check(case: Any = case, dtype: str = dtype) -> None:
+                if dtype in "dD":
+                    as_numpy(call(case, np.dtype(dtype)), np.dtype(dtype))
+                else:  # the numbers differ by more than a test of all rows may allow
+                    call(case, np.dtype(dtype)).gradients()
+
+            yield f"row {case.id} {dtype}", check
+
+
+KINDS = (of_formulas, of_groups, of_programs, of_rows)
+
+
+def sweep(part: int = 1) -> tuple[int, set[str], list[str]]:
+    """Run each check, or each `part`-th one: return how many, the kernels, and what failed."""
+    from hosted_cupy.orders import two_orders
+
+    failed: list[str] = []
+    with hosted(), two_orders() as ran:
+        chosen = [
+            (label, check)
+            for kind in KINDS
+            for label, check in kind()
+            if zlib.crc32(label.encode()) % part == 0
+        ]
+        for label, check in chosen:
+            try:
+                check()
+            except Exception as error:  # noqa: BLE001  whatever it is, it is listed
+                failed.append(f"{label}: {type(error).__name__}: {str(error)[:2000]}")
+        return len(chosen), {kernel.own_name for kernel in ran}, failed
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=1, help="run each so-and-so-many-th check")
+    count, kernels, wrong = sweep(parser.parse_args().sample)
+    said = [*wrong, f"{count} checks, {len(kernels)} kernels in two orders, {len(wrong)} failed"]
+    sys.stdout.write("\n\n".join(said) + "\n")
+    sys.exit(bool(wrong))
