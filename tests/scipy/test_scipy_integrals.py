@@ -166,3 +166,18 @@ def test_newtons_minimum_and_the_golden_section_are_differentiated() -> None:
 
     np.testing.assert_allclose(gw.jacobian(newton)(np.array([0.5, 1.0])), np.eye(2), atol=1e-9)
     assert abs(gw.grad(golden)(0.8) - 1) < 1e-12
+
+
+@pytest.mark.parametrize("bounds", [(np.inf, 0.5), (0.5, -np.inf), (np.inf, -np.inf)])
+def test_quad_from_a_greater_bound_has_the_sign_of_its_value(bounds: tuple[float, float]) -> None:
+    def of(a: Any, *ends: float) -> Any:
+        return new.quad(lambda t: np.exp(-a * t * t) * (1 + np.sin(t) ** 2), *ends)[0]
+
+    swapped = (bounds[1], bounds[0])
+    grad: Any = gw.grad
+    for transform in (grad, lambda f: grad(grad(f))):
+        expected = -transform(of)(1.3, *swapped)
+        np.testing.assert_allclose(transform(of)(1.3, *bounds), expected, rtol=1e-12)
+    step = 1e-5
+    difference = (of(1.3 + step, *bounds) - of(1.3 - step, *bounds)) / (2 * step)
+    np.testing.assert_allclose(gw.grad(of)(1.3, *bounds), difference, rtol=1e-8)
