@@ -32,7 +32,7 @@ MODULES = (
         "arraypad", "arraysetops", "function_base", "histograms", "index_tricks", "nanfunctions",
         "shape_base", "stride_tricks", "twodim_base", "type_check", "ufunclike")),
     *(f"numpy._core.tests.test_{name}" for name in (
-        "einsum", "function_base", "multiarray", "numeric", "shape_base", "ufunc", "umath")),
+        "einsum", "function_base", "numeric", "shape_base", "ufunc", "umath")),
     "numpy.fft.tests.test_helper", "numpy.fft.tests.test_pocketfft",
     "numpy.linalg.tests.test_linalg",
 )  # fmt: skip
