@@ -50,6 +50,7 @@ class Wrapper:
     _is_array: bool
     _backend: Any = None
     _is_batched = False
+    _home = "gradwrap"  # the module that the classes for each library belong to
 
     @property
     def shape(self) -> tuple[int, ...]:
