@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.buffers import (
     COPIED,
+    Memory,
     copied_as_it_lies,
     empty_in_order_of,
     kept,
@@ -204,7 +205,8 @@ class NumPyBackend(Backend):
     def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
         is_own = issubclass(kind, NDARRAY) or hasattr(kind, "_stands_for")
-        return is_own and answer is not NDARRAY.__array_ufunc__
+        is_other = answer is not NDARRAY.__array_ufunc__ and not hasattr(answer, "leaves_tracked")
+        return is_own and is_other
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():
@@ -249,7 +251,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = keeps_base = True
+    tells_views = keeps_base = lends = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
@@ -274,6 +276,9 @@ class NumPyBackend(Backend):
     def saved_part(self, view: Any, whole: Any) -> Any:
         small = view.nbytes <= COPIED or PARTS * view.nbytes <= whole.nbytes
         return view.copy("K") if small else view
+
+    def lent(self, view: Any, loan: Any) -> Any:
+        return np.asarray(Memory(view, loan))
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)

@@ -306,6 +306,8 @@ class Backend:
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
+    lends: bool = False
+    """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, a part of `source`, may share its buffer."""
@@ -539,7 +541,7 @@ def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
         return known
     with lock:
         if kind not in backend.wrapper_classes:
-            attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            attributes = {"__slots__": (), "__module__": kind._home, **backend.class_attributes()}
             # With an error of C code pending, CPython 3.11 looks in the class alone, and it never
             # again asks a class where it has not found this method.
             if hasattr(kind, "__getattr__"):
