@@ -285,7 +285,7 @@ def test_an_array_of_the_closure_that_is_overwritten_after_the_call(name: str, a
     x = torch.tensor([0.5, 0.0], dtype=torch.float64, requires_grad=True)
     passes = iter(range(3))
 
-    class Overwriting(torch.autograd.Function):  # type: ignore[misc]
+    class Overwriting(torch.autograd.Function):  # type: ignore[misc]  # untyped where torch is not installed
         """The identity, whose backward pass overwrites the array."""
 
         @staticmethod
