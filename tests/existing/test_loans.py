@@ -217,3 +217,35 @@ def test_what_an_operation_has_saved_does_not_change_with_a_plain_array() -> Non
     for size in (3, 1_000):
         x = np.linspace(0.5, 1.5, size)
         np.testing.assert_allclose(gw.grad(f)(x, x), 2 * x + (2 * x + 1) ** 2)
+
+
+def test_the_array_that_was_wrapped_stays_the_callers() -> None:
+    given = np.ones(3)
+    a = gw.wrap(given)
+    v = np.asarray(a)
+    given += 1.0
+    v += 1.0
+    np.testing.assert_array_equal(np.stack([given, v, a.numpy()]), np.full((3, 3), 3.0))
+    with pytest.raises(InPlaceError, match=r"that gradwrap.wrap was given.*np\.array\(a\)"):
+        a += 1.0
+    del v
+    a += 1.0
+    np.testing.assert_array_equal(np.stack([given, a.numpy()]), [[3.0] * 3, [4.0] * 3])
+
+
+@pytest.mark.parametrize("mode", ["vjp", "vmap"])
+def test_a_plain_array_stays_one_by_whatever_name_it_is_given(mode: str) -> None:
+    def f(x: Any, library: Any) -> Any:
+        k = np.zeros(3)
+        v = library.array(object=k, copy=None, order="F")
+        w = library.asarray(a=k) if library is gnp else np.asarray(k)
+        v += 1.0
+        w *= 3.0
+        return k * x
+
+    def in_ours(x: Any) -> Any:
+        return f(x, gnp)
+
+    x = np.array([3.0, 1.0, 2.0])
+    found = gw.vjp(in_ours, x)[0] if mode == "vjp" else gw.vmap(in_ours)(x[None])[0]
+    np.testing.assert_array_equal(found, f(x, np))
