@@ -110,7 +110,8 @@ def test_on_the_tape_to_higher_order() -> None:
 
 def by_dense(linear: Any, right: Any) -> Any:
     columns: list[Any] = [linear(row) for row in np.eye(2)]
-    return np.linalg.solve(np.stack(columns, axis=1), right)
+    found: Any = np.linalg.solve(np.stack(columns, axis=1), right)
+    return found
 
 
 def of_a_fixed_point(a: Any) -> Any:
