@@ -111,7 +111,8 @@ def test_on_the_tape_to_higher_order() -> None:
 def by_dense(linear: Any, right: Any) -> Any:
     a, b = linear(np.array([1.0, 0.0])), linear(np.array([0.0, 1.0]))
     matrix: Any = np.stack([a, b], axis=1)
-    return np.linalg.solve(matrix, right)
+    dense: Any = np.linalg
+    return dense.solve(matrix, right)
 
 
 def of_a_fixed_point(a: Any) -> Any:
