@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Holder:
     """The base of instances of other classes that hold a variable."""
 
-    _gradwrap_array: Any
+    __slots__ = ("_gradwrap_array",)
 
     __array_wrap__: Any
 

@@ -22,6 +22,7 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 import gradwrap.numpy as drop_in
 from gradwrap import random
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
+from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
@@ -55,10 +56,19 @@ def stand_in_of(value: Any) -> Any:
     if make is not None:
         return make(value)
     if issubclass(kind, TYPE):
-        return _of_scipy(value)
+        return _of_masked(value) or _of_scipy(value)
     if "py_func" in attributes_of(value):
         return _uncompiled(value)
-    return _of_scipy(value) if callable(value) else None
+    return _of_masked(value) or _of_scipy(value) if callable(value) else None
+
+
+def _of_masked(value: Any) -> Any:
+    """Return the stand-in for a function, an operation or a class of `numpy.ma`, or None."""
+    named = value if type_of(value) in (FunctionType, type) else type_of(value)
+    if not str(attribute_or_none(named, "__module__")).startswith("numpy.ma"):
+        return None
+    found = stand_in_of_masked(value, _in_numpy)
+    return None if found is value else _enter(value, found)
 
 
 def _enter(original: Any, stand_in: Any) -> Any:
@@ -73,10 +83,13 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
     """Copy a module, with stand-ins for its contents where they exist."""
     made = ModuleType(module.__name__, module.__doc__)
     contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
-    contents.pop("__builtins__", None)
+    for name in ("__builtins__", "ma"):  # `numpy.ma` gets its stand-in where it is first used
+        contents.pop(name, None)
 
     def __getattr__(name: str) -> Any:  # noqa: N807  what is loaded later
-        return _or_itself(getattr(module, name))
+        found = getattr(module, name)
+        made = stand_in_of(found) if type_of(found) is ModuleType else None
+        return _or_itself(found) if made is None else made
 
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
@@ -98,7 +111,11 @@ def _or_itself(value: Any) -> Any:
 
 
 def _of_module(module: ModuleType) -> ModuleType | None:
-    """Return the stand-in of a SciPy module or a compiled module, or None."""
+    """Return the stand-in of a SciPy module, `numpy.ma` or a compiled module, or None."""
+    if module.__name__.startswith("numpy.ma"):
+        for value in vars(module).values():
+            stand_in_of(value)
+        return _like(module)
     if module.__name__.startswith("array_api_compat.numpy"):
         return _compatible(module)
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
@@ -189,7 +206,9 @@ def _static(value: Any) -> Any:
 
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
-    return _by_kind(value) if "registry" in attributes_of(value) else _of_scipy(value)
+    if "registry" in attributes_of(value):
+        return _by_kind(value)
+    return _of_masked(value) or _of_scipy(value)
 
 
 def _by_kind(generic: Any) -> Any:

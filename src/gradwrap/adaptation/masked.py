@@ -1,0 +1,233 @@
+"""Masked arrays in adapted code: NumPy's own code for masks, run on variables.
+
+`numpy.ma` is written in Python. It is not changed: a copy of its globals has stand-ins, its
+functions and classes are made again with that copy, and a variable takes the place of the data.
+Masks stay plain. Only elementwise operations are done here: they give a function no masked value,
+whose derivative may be infinite.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.adaptation import subclasses
+from gradwrap.adaptation.builtin_names import BUILTINS, StandIn, real
+from gradwrap.adaptation.plain_values import Holder, are_plain, standing_in
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, native
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.values.dynamic import attributes_of, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PARTS = ("numpy.ma.core", "numpy.ma.extras")
+
+
+def _method(name: str, original: Any) -> Any:
+    """Make a function that stands for a method of `ndarray`, also for variables."""
+
+    def method(array: Any, *args: Any, **options: Any) -> Any:
+        args = tuple(map(real, args))
+        if isinstance(array, AnyWrapper):
+            if name == "view" and args and isinstance(args[0], type):
+                return subclasses.held(array, args[0], array)
+            return getattr(array, name)(*args, **options)
+        if isinstance(array, subclasses.HeldArray):
+            return getattr(subclasses.HeldArray, name)(array, *args, **options)
+        return original(array, *args, **options)
+
+    return method
+
+
+def _passing_for(kind: Any, call: Any, names: dict[str, Any]) -> Any:
+    """Derive a class that passes for `kind`, as an argument of `plain.view`, too."""
+    metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
+    return type.__new__(metaclass, kind.__name__, (kind,), {**names, "stands_for": kind})
+
+
+NDARRAY: type[Any] = np.ndarray
+METHODS = {
+    name: _method(name, member)
+    for name, member in vars(NDARRAY).items()
+    if callable(member) and not name.startswith("_")
+}
+
+
+class _Copies:
+    """The copies of the modules, and of their functions and classes."""
+
+    def __init__(self, lookup: Callable[[Any], Any]) -> None:
+        self.lookup = lookup
+        self.modules: dict[int, dict[str, Any]] = {}
+        self.made: dict[int, tuple[Any, Any]] = {}
+        self.core: Any = importlib.import_module(PARTS[0])
+        for name in PARTS:
+            original = vars(sys.modules[name])
+            names = self.modules[id(original)] = {**original, **BUILTINS, MARK: True}
+            subclasses.namespaces[name] = names
+        subclasses.namespaces["numpy.ma"] = subclasses.namespaces[PARTS[0]]  # as classes say
+        masked: Any = self.core.MaskedArray
+        new: Any = vars(masked)["__new__"]
+        self.new = subclasses.bound_to(new, None, subclasses.namespaces[PARTS[0]])
+
+        def __array_finalize__(array: Any, obj: Any) -> None:  # noqa: N807  a method
+            masked.__array_finalize__(array, obj)
+            array.__class__ = masked
+
+        for original, made in (
+            (NDARRAY, _passing_for(NDARRAY, functools.partial(NDARRAY), METHODS)),
+            (masked, _passing_for(masked, self._construct, {"__array_finalize__": __array_finalize__})),
+            (self.core.masked, self.core.masked),
+            (self.core.nomask, self.core.nomask),
+        ):
+            self.made[id(original)] = original, made
+        for name in PARTS:
+            original = vars(sys.modules[name])
+            for key, value in original.items():
+                self.modules[id(original)][key] = self.of(value)
+        names = self.modules[id(vars(self.core))]
+
+        def __array_ufunc__(  # noqa: N807  a method
+            array: Any, ufunc: Any, method: str, *inputs: Any, **options: Any
+        ) -> Any:
+            """Use the operation of masked arrays, if NumPy has one for the ufunc."""
+            known = names.get(ufunc.__name__)
+            if method == "__call__" and not options and getattr(known, "f", None) is ufunc:
+                return known(*inputs)
+            return subclasses.HeldArray.__array_ufunc__(array, ufunc, method, *inputs, **options)
+
+        subclasses.class_from(masked).__array_ufunc__ = __array_ufunc__
+
+    def _construct(self, *args: Any, **options: Any) -> Any:
+        """Make a masked array of a variable."""
+        kind: Any = self.core.MaskedArray
+        if are_plain(args, options) and not is_differentiating():
+            return kind(*args, **options)
+        return self.new(kind, *args, **options)
+
+    def of(self, value: Any) -> Any:
+        """Return the copy of an object of these modules, or its stand-in, or itself."""
+        known = self.made.get(id(value))
+        if known is not None:
+            return known[1]
+        found = value
+        if type_of(value) is FunctionType and id(value.__globals__) in self.modules:
+            found = self._function(value)
+        elif type_of(value).__module__ in subclasses.namespaces:
+            found = self._instance(value)
+        elif type_of(value) is type and value.__module__ in subclasses.namespaces:
+            found = self._class(value)
+        elif callable(value) or type_of(value) is ModuleType:
+            found = self.lookup(value) or value
+        self.made[id(value)] = value, found
+        return found
+
+    def _function(self, function: Any) -> Any:
+        """Copy a function with the copy of its globals, and what its closure holds."""
+        names = self.modules[id(function.__globals__)]
+        made = subclasses.bound_to(function, None, names)
+        for cell, own in zip(made.__closure__ or (), function.__closure__ or (), strict=True):
+            cell.cell_contents = self.of(own.cell_contents)
+        return made
+
+    def _class(self, kind: Any) -> Any:
+        if issubclass(kind, NDARRAY):
+            return kind
+        names = subclasses.namespaces[kind.__module__]
+        cell = subclasses.CellType()
+        members = {
+            key: subclasses.bound_to(value, cell, names)
+            for key, value in vars(kind).items()
+            if key not in subclasses.LEFT_OUT
+        }
+        if kind.__name__ in ELEMENTWISE:
+            members["__call__"] = _elementwise
+        made = type(kind.__name__, tuple(map(self.of, kind.__bases__)), members)
+        cell.cell_contents = made
+        return made
+
+    def _instance(self, value: Any) -> Any:
+        """Copy an instance of a class of these modules: an operation, a domain."""
+        if isinstance(value, NDARRAY) or type_of(value).__dict__.get("__slots__") is not None:
+            return value
+        made: Any = object.__new__(self.of(type_of(value)))
+        made.__dict__.update({k: self.of(v) for k, v in attributes_of(value).items()})
+        made.original, made.core = value, self
+        return made
+
+
+ELEMENTWISE = ("_MaskedUnaryOperation", "_MaskedBinaryOperation", "_DomainedBinaryOperation")
+
+
+def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
+    """Apply an elementwise operation; masked places get values of a place that is not masked."""
+    core = operation.core.core
+    with np.errstate(all="ignore"):
+        asked: Any = operation.original(*map(_plain, values), **options)
+    if asked is core.masked or not isinstance(asked, NDARRAY):
+        return asked if asked is core.masked else operation.f(*map(_data, values), **options)
+    mask, data = core.getmaskarray(asked), [np.asarray(v) if _is_list(v) else _data(v) for v in values]
+    if not mask.any():
+        found = operation.f(*data, **options)
+    elif mask.all():
+        found = np.zeros_like(data[0] if isinstance(data[0], AnyWrapper) else data[-1]) * asked.data
+    else:
+        where = np.unravel_index(np.flatnonzero(~mask)[0], mask.shape)
+        inside = [np.where(mask, np.broadcast_to(d, mask.shape)[where], d) for d in data]
+        found = operation.f(*inside, **options)
+        if found.dtype.kind in "fc":
+            found = np.where(mask, data[0], found)
+    if not isinstance(found, AnyWrapper):
+        return asked
+    source = next((v for v in values if isinstance(v, core.MaskedArray)), None)
+    made = subclasses.held(found, type(asked), found)
+    made._mask = core.getmask(asked)  # noqa: SLF001  as NumPy's operations do
+    if source is not None:
+        made._update_from(source)  # noqa: SLF001  likewise
+    return made
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _data(value: Any) -> Any:
+    """Return the data of a masked array: a variable, or a plain array."""
+    if isinstance(value, Holder):
+        return value.gradwrap_array()
+    return np.asarray(value) if type_of(value) not in (int, float, complex) and not isinstance(value, AnyWrapper) else value
+
+
+def _plain(value: Any) -> Any:
+    """Return the plain masked array of a value."""
+    if isinstance(value, Holder):
+        made: Any = np.ma.MaskedArray(native(value.gradwrap_array()), mask=getattr(value, "_mask", False))
+        return made
+    return native(value) if isinstance(value, AnyWrapper) else value
+
+
+_copies: list[_Copies] = []
+
+
+def stand_in_of_masked(value: Any, lookup: Callable[[Any], Any]) -> Any:
+    """Return the stand-in for a function or class of `numpy.ma`, or None."""
+    if not _copies:
+        _copies.append(_Copies(lookup))
+    found = _copies[0].of(value)
+    if found is value or issubclass(type_of(value), type):
+        return found
+
+    @standing_in(value, f"numpy.ma.{getattr(value, '__name__', '')}")
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options) and not is_differentiating():
+            return value(*args, **options)
+        return found(*args, **options)
+
+    return stand_in
