@@ -23,6 +23,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
+from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
@@ -45,6 +46,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
         if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
             array = ours.array(owner.tolist() if is_of_objects else owner)
             return getattr(array, name)(*args, **options)
+        if name == "copy" and is_differentiating() and owner.dtype.names:
+            return structured(owner) if has_floats(owner.dtype) else owner.copy()
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
     elif name == "__new__" and is_differentiating():

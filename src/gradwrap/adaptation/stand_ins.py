@@ -27,6 +27,7 @@ from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.shadows import shadowing
+from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.code import STANDARD
@@ -341,6 +342,9 @@ for _function, _path in without_rule():
 for _name in POLYNOMIALS:
     _like(getattr(_np.polynomial, _name))
 _like(_np.polynomial, *POLYNOMIALS)
+for _pair in records():
+    _enter(*_pair)
+_like(_np.rec)
 _like(_np.linalg)
 _like(_np.fft)
 _like(_np.emath)
