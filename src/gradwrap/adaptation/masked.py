@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from gradwrap.adaptation import subclasses
 from gradwrap.adaptation.builtin_names import BUILTINS, StandIn, real
 from gradwrap.adaptation.plain_values import Holder, are_plain, standing_in
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_scalar, native
+from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import attributes_of, type_of
 
@@ -53,6 +53,7 @@ def _passing_for(kind: Any, call: Any, names: dict[str, Any]) -> Any:
 
 
 NDARRAY: type[Any] = np.ndarray
+anything: Any = np
 METHODS = {
     name: _method(name, member)
     for name, member in vars(NDARRAY).items()
@@ -69,25 +70,27 @@ class _Copies:
         self.made: dict[int, tuple[Any, Any]] = {}
         self.core: Any = importlib.import_module(PARTS[0])
         for name in PARTS:
-            original = vars(sys.modules[name])
-            names = self.modules[id(original)] = {**original, **BUILTINS, MARK: True}
-            subclasses.namespaces[name] = names
+            original: Any = vars(sys.modules[name])
+            names: Any = {**original, **BUILTINS, MARK: True}
+            self.modules[id(original)] = subclasses.namespaces[name] = names
         subclasses.namespaces["numpy.ma"] = subclasses.namespaces[PARTS[0]]  # as classes say
         masked: Any = self.core.MaskedArray
         new: Any = vars(masked)["__new__"]
-        self.new = subclasses.bound_to(new, None, subclasses.namespaces[PARTS[0]])
+        passing: Any
+        self.new: Any = subclasses.bound_to(new, None, subclasses.namespaces[PARTS[0]])
 
         def __array_finalize__(array: Any, obj: Any) -> None:  # noqa: N807  a method
             masked.__array_finalize__(array, obj)
             array.__class__ = masked
 
-        for original, made in (
+        finalizing = {"__array_finalize__": __array_finalize__}
+        for original, passing in (
             (NDARRAY, _passing_for(NDARRAY, functools.partial(NDARRAY), METHODS)),
-            (masked, _passing_for(masked, self._construct, {"__array_finalize__": __array_finalize__})),
+            (masked, _passing_for(masked, self._construct, finalizing)),
             (self.core.masked, self.core.masked),
             (self.core.nomask, self.core.nomask),
         ):
-            self.made[id(original)] = original, made
+            self.made[id(original)] = original, passing
         for name in PARTS:
             original = vars(sys.modules[name])
             for key, value in original.items():
@@ -141,10 +144,10 @@ class _Copies:
         if issubclass(kind, NDARRAY):
             return kind
         names = subclasses.namespaces[kind.__module__]
-        cell = subclasses.CellType()
-        members = {
+        cell = CellType()
+        members: dict[str, Any] = {
             key: subclasses.bound_to(value, cell, names)
-            for key, value in vars(kind).items()
+            for key, value in kind.__dict__.items()
             if key not in subclasses.LEFT_OUT
         }
         if kind.__name__ in ELEMENTWISE:
@@ -173,13 +176,13 @@ def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
         asked: Any = operation.original(*map(_plain, values), **options)
     if asked is core.masked or not isinstance(asked, NDARRAY):
         return asked if asked is core.masked else operation.f(*map(_data, values), **options)
-    mask, data = core.getmaskarray(asked), [np.asarray(v) if _is_list(v) else _data(v) for v in values]
+    mask, data = core.getmaskarray(asked), list(map(_data, values))
     if not mask.any():
         found = operation.f(*data, **options)
     elif mask.all():
         found = np.zeros_like(data[0] if isinstance(data[0], AnyWrapper) else data[-1]) * asked.data
     else:
-        where = np.unravel_index(np.flatnonzero(~mask)[0], mask.shape)
+        where: Any = anything.unravel_index(np.flatnonzero(~mask)[0], mask.shape)
         inside = [np.where(mask, np.broadcast_to(d, mask.shape)[where], d) for d in data]
         found = operation.f(*inside, **options)
         if found.dtype.kind in "fc":
@@ -187,28 +190,27 @@ def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
     if not isinstance(found, AnyWrapper):
         return asked
     source = next((v for v in values if isinstance(v, core.MaskedArray)), None)
-    made = subclasses.held(found, type(asked), found)
+    made = subclasses.held(found, type_of(asked), found)
     made._mask = core.getmask(asked)  # noqa: SLF001  as NumPy's operations do
     if source is not None:
         made._update_from(source)  # noqa: SLF001  likewise
     return made
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
 def _data(value: Any) -> Any:
     """Return the data of a masked array: a variable, or a plain array."""
     if isinstance(value, Holder):
         return value.gradwrap_array()
-    return np.asarray(value) if type_of(value) not in (int, float, complex) and not isinstance(value, AnyWrapper) else value
+    is_kept = isinstance(value, AnyWrapper) or type_of(value) in (int, float, complex)
+    return value if is_kept else np.asarray(value)
 
 
 def _plain(value: Any) -> Any:
     """Return the plain masked array of a value."""
     if isinstance(value, Holder):
-        made: Any = np.ma.MaskedArray(native(value.gradwrap_array()), mask=getattr(value, "_mask", False))
+        made: Any = np.ma.MaskedArray(
+            native(value.gradwrap_array()), mask=getattr(value, "_mask", False)
+        )
         return made
     return native(value) if isinstance(value, AnyWrapper) else value
 

@@ -21,6 +21,7 @@ class Holder:
 
     __slots__ = ("_gradwrap_array",)
 
+    _gradwrap_array: Any
     __array_wrap__: Any
 
     def gradwrap_array(self) -> Any:

@@ -44,10 +44,9 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
             return np.dot(owner, *args, **options)
         is_of_objects = name == "astype" and of_objects(owner)
         if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
-            array = ours.array(owner.tolist() if is_of_objects else owner)
-            return getattr(array, name)(*args, **options)
-        if name == "copy" and is_differentiating() and owner.dtype.names:
-            return structured(owner) if has_floats(owner.dtype) else owner.copy()
+            owner = ours.array(owner.tolist() if is_of_objects else owner)
+        elif name == "copy" and is_differentiating() and owner.dtype.names:
+            owner = structured(owner) if has_floats(owner.dtype) else owner
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
     elif name == "__new__" and is_differentiating():

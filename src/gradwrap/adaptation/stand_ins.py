@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
-import gradwrap.numpy as drop_in
 from gradwrap import random
+from gradwrap.adaptation import numba, numexpr
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
@@ -59,7 +59,7 @@ def stand_in_of(value: Any) -> Any:
     if issubclass(kind, TYPE):
         return _of_masked(value) or _of_scipy(value)
     if "py_func" in attributes_of(value):
-        return _uncompiled(value)
+        return numba.uncompiled(value)
     return _of_masked(value) or _of_scipy(value) if callable(value) else None
 
 
@@ -119,6 +119,10 @@ def _of_module(module: ModuleType) -> ModuleType | None:
         return _like(module)
     if module.__name__.startswith("array_api_compat.numpy"):
         return _compatible(module)
+    if module.__name__ == "numexpr":
+        for original, stand_in in numexpr.functions(module):
+            _enter(original, stand_in)
+        return _like(module)
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)
@@ -222,31 +226,6 @@ def _by_kind(generic: Any) -> Any:
     return stand_in
 
 
-def _uncompiled_ufunc(function: Any) -> Any:
-    """Make a stand-in for a Numba ufunc that runs the Python function on each element."""
-    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
-
-    @functools.wraps(function)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return function(*args, **options)
-        return elementwise(*args, **options)
-
-    return stand_in
-
-
-def _uncompiled(dispatcher: Any) -> Any:
-    """Make a stand-in for a Numba function that runs its Python code on variables."""
-
-    @functools.wraps(dispatcher)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return dispatcher(*args, **options)
-        return dispatcher.py_func(*args, **options)
-
-    return stand_in
-
-
 def _slot(descriptor: Any) -> Any:
     """Make a stand-in for a special method of `float` or `complex`, such as `float.__mul__`."""
     name: str = descriptor.__name__
@@ -322,7 +301,9 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "cython_function_or_method": _compiled,
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
-    "DUFunc": _uncompiled_ufunc,
+    "DUFunc": numba.uncompiled_ufunc,
+    "GUFunc": numba.uncompiled_gufunc,
+    "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,
     "method_descriptor": _slot,
 }

@@ -6,6 +6,7 @@ The other fields (whole numbers, text) stay plain. What moves elements (a key, `
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import Holder, are_plain, standing_in, unheld
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.pytree_classes import register_pytree
 from gradwrap.errors import AdaptationError
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 ours: Any = drop_in
 RECORDS: Any = np.rec
+anything: Any = np
 
 
 class Structured(Holder):
     """A structured array, or one record of it."""
 
-    __slots__ = ("_fields", "_is_record", "_stands_for", "dtype", "shape")
+    __slots__ = ("_stands_for", "dtype", "is_record", "parts", "shape")
     __array_priority__ = 1.0
     __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
 
@@ -36,11 +38,11 @@ class Structured(Holder):
         self, fields: dict[str, Any], dtype: Any, shape: tuple[int, ...], kind: Any
     ) -> None:
         for name, value in (
-            ("_fields", fields),
+            ("parts", fields),
             ("dtype", dtype),
             ("shape", shape),
             ("_stands_for", kind),
-            ("_is_record", issubclass(kind, np.void)),
+            ("is_record", issubclass(kind, np.void)),
         ):
             object.__setattr__(self, name, value)
 
@@ -57,7 +59,7 @@ class Structured(Holder):
     @property
     def size(self) -> int:
         """The number of records."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def gradwrap_array(self) -> Any:
         """Return the plain array, or refuse if a field is tracked."""
@@ -69,7 +71,7 @@ class Structured(Holder):
         )
 
     def _is_tracked(self) -> bool:
-        return is_recorded(list(self._fields.values()))
+        return is_recorded(list(self.parts.values()))
 
     def __array__(self, *args: Any, **options: Any) -> Any:
         return np.asarray(self.gradwrap_array(), *args, **options)
@@ -77,29 +79,30 @@ class Structured(Holder):
     def plain(self) -> Any:
         """Return a plain structured array of the same values."""
         made: Any = np.empty(self.shape, self.dtype)
-        for name, field in self._fields.items():
+        for name, field in self.parts.items():
             made[name] = field.plain() if isinstance(field, Structured) else native(field)
-        return made[()] if self._is_record else made
+        return made[()] if self.is_record else made
 
     # Fields and records ---------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            if key not in self._fields:
+            if key not in self.parts:
                 raise ValueError(f"no field of name {key}")
-            field = self._fields[key]
+            field: Any = self.parts[key]
             return field[()] if isinstance(field, AnyWrapper) and not field.ndim else field
-        if self._is_record:
+        if self.is_record:
             return self[self.dtype.names[key]]
-        if isinstance(key, list) and key and isinstance(key[0], str):
-            parts = {name: self._fields[name] for name in key}
+        if type_of(key) is list and key and isinstance(key[0], str):
+            parts = {name: self.parts[name] for name in key}
             return Structured(parts, self.dtype[key], self.shape, self._stands_for)
-        keys = key if isinstance(key, tuple) else (key,)
         like: Any = np.empty(self.shape, bool)[key]
         is_record = isinstance(like, np.bool_)
         found = {
-            name: field[key if isinstance(field, Structured) else (*keys, ...) if is_record else key]
-            for name, field in self._fields.items()
+            name: field[
+                key if isinstance(field, Structured) else (*_keys(key), ...) if is_record else key
+            ]
+            for name, field in self.parts.items()
         }
         of_record = RECORDS.record if self._stands_for is np.recarray else np.void
         return Structured(
@@ -108,25 +111,27 @@ class Structured(Holder):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str):
-            self._fields[key][...] = value
+            self.parts[key][...] = value
             return
-        if self._is_record:
+        if self.is_record:
             self[self.dtype.names[key]] = value
             return
         part = self[key]
         _fill(part, value)
-        if part.ndim or not part._is_record:  # a copy, where the key is a list or a mask
-            for name, field in self._fields.items():
-                field[key] = part._fields[name]
+        if part.ndim or not part.is_record:  # a copy, where the key is a list or a mask
+            for name, field in self.parts.items():
+                field[key] = part.parts[name]
 
     def __getattr__(self, name: str) -> Any:
-        if self._stands_for in (np.recarray, RECORDS.record) and name in self._fields:
+        if self._stands_for in (np.recarray, RECORDS.record) and name in self.parts:
             return self[name]
         found: Any = getattr(self.plain(), name)
         if name in MOVING and callable(found):
-            return lambda *args, **options: self._moved(
-                lambda places: getattr(places, name)(*args, **options)
-            )
+
+            def method(*args: Any, **options: Any) -> Any:
+                return self._moved(lambda places: getattr(places, name)(*args, **options))
+
+            return method
         if name in OF_PLAIN or not self._is_tracked():
             return found
         raise AdaptationError(
@@ -138,7 +143,8 @@ class Structured(Holder):
         self[name] = value
 
     def __len__(self) -> int:
-        return len(self.dtype.names) if self._is_record else self.shape[0]
+        count: int = len(self.dtype.names) if self.is_record else self.shape[0]
+        return count
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -160,7 +166,7 @@ class Structured(Holder):
 
     def copy(self, *_: Any) -> Any:
         """Return a copy."""
-        fields = {name: field.copy() for name, field in self._fields.items()}
+        fields = {name: field.copy() for name, field in self.parts.items()}
         return Structured(fields, self.dtype, self.shape, self._stands_for)
 
     __copy__ = copy
@@ -180,19 +186,19 @@ class Structured(Holder):
                 'Fix: take the fields, as x["name"].'
             )
         kind = kind if kind in (np.ndarray, np.recarray) else self._stands_for
-        return Structured(self._fields, self.dtype, self.shape, kind)
+        return Structured(self.parts, self.dtype, self.shape, kind)
 
     def tolist(self) -> Any:
         """Return nested lists of tuples of fields; tracked ones stay tracked."""
-        return tuple(self) if self._is_record else [part.tolist() for part in self]
+        return tuple(self) if self.is_record else [part.tolist() for part in self]
 
     def item(self, *places: Any) -> Any:
         """Return one record as a tuple."""
-        return self.tolist() if self._is_record else self.reshape(-1)[places or 0].tolist()
+        return self.tolist() if self.is_record else self.reshape(-1)[places or 0].tolist()
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort the records in place."""
-        self[...] = np.sort(self, axis, kind, order)  # type: ignore[call-overload]
+        self[...] = anything.sort(self, axis, kind, order)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         """Move the records as NumPy's function moves places; what it counts is plain."""
@@ -210,9 +216,10 @@ class Structured(Holder):
         found = function(*_plain(args), **_plain(options))
         if getattr(getattr(found, "dtype", None), "names", None):
             if function is np.sort:
-                return np.take(self, np.argsort(self, *args[1:], **options))  # type: ignore[call-overload]
+                return anything.take(self, anything.argsort(self, *args[1:], **options))
             return taken(given, function(*placed(args), **options))  # `placed` fills the list
-        if isinstance(found, np.ndarray) and found.dtype.kind in "fcV":
+        kind: Any = getattr(getattr(found, "dtype", None), "kind", "i")
+        if kind in "fcV":
             raise AdaptationError(
                 f"{function.__name__} of a structured array that may hold tracked values is not "
                 'known. Fix: call it with the fields, as x["name"].'
@@ -228,6 +235,10 @@ OF_PLAIN = frozenset(("argsort", "flags", "itemsize", "nbytes", "searchsorted", 
 """Attributes and methods that are asked of the plain array: they have no derivative."""
 
 
+def _keys(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, TUPLE) else (key,)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Structured):
         return value.plain()
@@ -241,10 +252,10 @@ def taken(given: list[Structured], places: Any) -> Any:
     first = given[0]
     fields: dict[str, Any] = {}
     for name in first.dtype.names:
-        parts = [_in_a_row(one, one._fields[name]) for one in given]
+        parts = [_in_a_row(one, one.parts[name]) for one in given]
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
         fields[name] = joined[places]
-    return Structured(fields, first.dtype, places.shape, first._stands_for)
+    return Structured(fields, first.dtype, places.shape, first.__class__)
 
 
 def _in_a_row(whole: Structured, field: Any) -> Any:
@@ -272,21 +283,17 @@ def has_floats(dtype: Any) -> bool:
 
 def _fill(made: Structured, value: Any) -> None:
     """Store a tuple in a record, a list of tuples in rows, or another structured array."""
-    if isinstance(value, (Structured, np.void)) or getattr(value, "dtype", made.dtype).names:
-        if isinstance(value, SEQUENCE):
-            if made._is_record:
-                for name, part in zip(made.dtype.names, value, strict=True):
-                    made[name] = part
-            else:
-                for i, row in enumerate(value):
-                    _fill(made[i], row)
-            return
-        names = made.dtype.names, value.dtype.names
-        for name, other in zip(*names, strict=True):
-            made[name] = value[other]
+    if not isinstance(value, SEQUENCE):
+        dtype: Any = getattr(value, "dtype", None)
+        others: Any = getattr(dtype, "names", None)
+        for i, name in enumerate(made.dtype.names):
+            made[name] = value if others is None else value[others[i]]
+    elif made.is_record:
+        for name, part in zip(made.dtype.names, value, strict=True):
+            made[name] = part
     else:
-        for name in made.dtype.names:
-            made[name] = value
+        for i, row in enumerate(value):
+            _fill(made[i], row)
 
 
 def making(original: Any, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -348,7 +355,7 @@ def _of_records(name: str, original: Any) -> Any:
 
 register_pytree(
     Structured,
-    lambda one: (list(one._fields.values()), (one.dtype, one.shape, one._stands_for)),
+    lambda one: (list(one.parts.values()), (one.dtype, one.shape, one.__class__)),
     lambda about, fields: Structured(
         dict(zip(about[0].names, fields, strict=True)), about[0], about[1], about[2]
     ),

@@ -25,7 +25,7 @@ UNNEEDED = frozenset({"buffered", "delay_bufalloc", "grow_inner", "copy_if_overl
 class Iterating:
     """What `np.nditer` is for variables."""
 
-    def __init__(  # the parameters are NumPy's
+    def __init__(  # noqa: PLR0913  the parameters are NumPy's
         self,
         make: Callable[..., Any],
         op: Any,
@@ -36,7 +36,7 @@ class Iterating:
         casting: Any = "safe",
         op_axes: Any = None,
         itershape: Any = None,
-        buffersize: int = 0,  # noqa: ARG002  there is no buffer
+        buffersize: int = 0,
     ) -> None:
         self._is_single = not isinstance(op, SEQUENCE)
         given: list[Any] = [op] if self._is_single else list(op)
@@ -125,5 +125,6 @@ def _places(array: Any) -> Any:
     """Return the places of the elements, in the memory order of the array."""
     data = one_array(array) if isinstance(array, AnyWrapper) else array
     like: Any = np.empty_like(backend_of(data).concrete(data), dtype=np.intp)
-    like[...] = np.arange(like.size).reshape(like.shape)
+    count: int = like.size
+    like[...] = np.arange(count).reshape(like.shape)
     return like
