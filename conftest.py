@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.support.rules import rules_restored  # noqa: F401  a fixture of all tests
 from tests.support.sampling import sampled
 
 ROOT = Path(__file__).parent

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.core.library.namespace import rebind
-from gradwrap.core.table.registry import find_op, redefine
 from gradwrap.errors import InPlaceError
 from lambdas import fn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 X = np.array([0.5, -1.0, 2.0, 1.5])
 M = np.random.default_rng(0).normal(size=(3, 4))
@@ -255,17 +253,6 @@ def test_a_loop_of_updates_costs_a_node_each() -> None:
     assert count(7) - count(2) == 5
 
 
-@pytest.fixture
-def restored() -> Iterator[None]:
-    """Put the library's row of `add` back."""
-    op: Any = find_op("add")
-    rules = dict(op.rules)
-    yield
-    redefine(op, rules)
-    rebind(op)
-
-
-@pytest.mark.usefixtures("restored")
 def test_formulas_that_replace_those_of_the_operator_are_used() -> None:
     def program(x: Any, y: Any) -> Any:
         u = scaled(x)

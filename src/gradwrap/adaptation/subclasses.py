@@ -206,7 +206,7 @@ def _method(name: str, original: Any = None) -> Any:
             return _again(self, found)
         return found
 
-    method.__name__, method.__doc__ = name, getattr(original, "__doc__", None)
+    method.__name__, method.__doc__ = name, f"Call the variable's `{name}`."
     return method
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from scipy._lib import _array_api_override as override
 
 from gradwrap.core.levels.wrapper import AnyWrapper
 
@@ -21,8 +20,16 @@ if TYPE_CHECKING:
 
 _is_open: ContextVar[bool] = ContextVar("gradwrap_scipy_array_api", default=False)
 _lock = threading.Lock()
-_NATIVE: Any = (override.SCIPY_ARRAY_API, override.array_api_compat)
 _users = 0
+
+override: Any
+try:
+    override = import_module("scipy._lib._array_api_override")
+    _settings: Any = vars(override)
+except ImportError:  # SciPy before 1.17
+    override = import_module("scipy._lib._array_api")
+    _settings = vars(override)["_GLOBAL_CONFIG"]
+_NATIVE: Any = (_settings["SCIPY_ARRAY_API"], override.array_api_compat)
 
 
 class _Flag:
@@ -60,7 +67,7 @@ def array_api_paths() -> Generator[None, None, None]:
     global _users  # noqa: PLW0603  counted under the lock
     with _lock:
         _users += 1
-        override.SCIPY_ARRAY_API, override.array_api_compat = _OURS
+        _settings["SCIPY_ARRAY_API"], override.array_api_compat = _OURS
     token = _is_open.set(True)
     try:
         yield
@@ -69,4 +76,4 @@ def array_api_paths() -> Generator[None, None, None]:
         with _lock:
             _users -= 1
             if not _users:
-                override.SCIPY_ARRAY_API, override.array_api_compat = _NATIVE
+                _settings["SCIPY_ARRAY_API"], override.array_api_compat = _NATIVE

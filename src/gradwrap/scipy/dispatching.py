@@ -241,6 +241,7 @@ class Refused(Kind):
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dispatcher: the row's rule if an argument holds a variable, else SciPy's code."""
     answer = row.kind.answer
+    words = frozenset(row.permissions)
     least = min(row.permissions.values(), default=None)
 
     @functools.wraps(original)
@@ -252,7 +253,7 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
             for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
-        if least is not None and (kwargs or len(args) > least):
+        if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
             args, kwargs = without_permissions(row, args, kwargs)
         return called(original, row.name, *args, **kwargs)
 

@@ -73,12 +73,12 @@ def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
         return parts[path]
     if isinstance(result, SEQUENCE):
         changed = [with_parts(part, parts, (*path, i)) for i, part in enumerate(result)]
+        if not hasattr(result, "__dict__"):
+            return rebuilt(result, changed)
         more = {
             name: with_parts(getattr(result, name), parts, (*path, name))
             for name in _more_fields(result)
         }
-        if not hasattr(result, "__dict__"):
-            return rebuilt(result, changed)
         made = tuple.__new__(type_of(result), changed)  # its constructor may take more arguments
         vars(made).update(vars(result) | more)
         return made

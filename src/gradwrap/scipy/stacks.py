@@ -24,7 +24,8 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
         value: Any = given.get(name)
         parts: Any = value if _is_group(value, core) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
-            if np.ndim(part) > int(core[min(i, len(core) - 1)]):
+            axes = len(part.shape) if hasattr(part, "shape") else np.ndim(part)
+            if axes > int(core[min(i, len(core) - 1)]):
                 return True
     return False
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.buffers import (
     COPIED,
+    Memory,
     copied_as_it_lies,
     empty_in_order_of,
     kept,
@@ -249,7 +250,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = keeps_base = True
+    tells_views = keeps_base = lends = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:
@@ -274,6 +275,9 @@ class NumPyBackend(Backend):
     def saved_part(self, view: Any, whole: Any) -> Any:
         small = view.nbytes <= COPIED or PARTS * view.nbytes <= whole.nbytes
         return view.copy("K") if small else view
+
+    def lent(self, view: Any, loan: Any) -> Any:
+        return np.asarray(Memory(view, loan))
 
     def is_writeable(self, view: Any) -> bool:
         return bool(view.flags.writeable) or not isinstance(view, NDARRAY)

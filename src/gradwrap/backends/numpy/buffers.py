@@ -174,6 +174,20 @@ def _bytes_of(array: Any) -> Any:
     return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
 
+class Memory:
+    """The memory of an array, of which NumPy makes another array.
+
+    Views of that array refer to it, and not to this array's buffer: NumPy passes over the bases of
+    a view that are arrays, and over nothing else.
+    """
+
+    __slots__ = ("__array_interface__", "loan")
+
+    def __init__(self, array: Any, loan: Any) -> None:
+        self.loan: Any = loan
+        self.__array_interface__ = array.__array_interface__ | {"strides": array.strides}
+
+
 # Memory order ------------------------------------------------------------------------------------
 
 

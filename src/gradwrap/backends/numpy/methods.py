@@ -16,6 +16,7 @@ from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, subclass_views
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
 from gradwrap.core.values.dynamic import TYPE
 from gradwrap.errors import InPlaceError, TrackedValueError
@@ -35,11 +36,19 @@ def _astype(
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
     order = memory_order(order)
-    if not copy and dtype == x.dtype and order == "K":
+    if not copy and dtype == x.dtype and _lies_in(order, x):
         return x
     copy = copy or order != "K"
     found = x._namespace.astype(x, dtype, copy=copy)
     return found if order == "K" else in_order(found, order, x)
+
+
+def _lies_in(order: str, x: Any) -> bool:
+    """Tell if an array lies in a memory order already."""
+    if order == "K":
+        return True
+    flags = one_array(x).flags
+    return bool(flags["FORC" if order == "A" else f"{order}_CONTIGUOUS"])
 
 
 def _flatten(x: Any, order: str = "C") -> Any:

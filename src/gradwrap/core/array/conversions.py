@@ -12,7 +12,7 @@ from gradwrap.core.array.adapted import (
     one_element,
     warn_of_text,
 )
-from gradwrap.core.array.writing.ownership import handed_out
+from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import innermost, is_at, layers, level_of, native
@@ -80,7 +80,8 @@ class Conversions:
         )
         import numpy as np
 
-        return np.array(handed_out(self), dtype=dtype, copy=copy)
+        is_copied = copy or (dtype is not None and np.dtype(dtype) != self._value.dtype)
+        return np.array(native(self) if is_copied else lend(self), dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,
@@ -91,11 +92,12 @@ class Conversions:
         copy: bool | None = None,
     ) -> Any:
         """Exchange the buffer by DLPack; refused while the array is tracked."""
-        data = self._untracked_data(
+        self._untracked_data(
             "DLPack (from_dlpack of another library)",
             "stay in the array's library (x.__array_namespace__()), "
             "or call .detach() if no gradient is wanted.",
         )
+        data = lend(self)
         words = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         # an older library knows fewer of them
         given = {name: value for name, value in words.items() if value is not None}

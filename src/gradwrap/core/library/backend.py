@@ -306,6 +306,8 @@ class Backend:
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
+    lends: bool = False
+    """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, a part of `source`, may share its buffer."""

@@ -22,12 +22,17 @@ NUMPYS = {
 CONSTANT = ("constant", "grid-constant", "fill")
 
 
-@functools.lru_cache(64)
 def _places(n: int, before: int, after: int, mode: str, length: int = 0) -> Any:
     """Return the index of each element of an extended axis, or of each of its windows.
 
-    The index n is that of the constant beyond the ends.
+    The index n is that of the constant beyond the ends. Each call has an array of its own, so that
+    `gw.compile` takes it for one that the traced function makes.
     """
+    return _kept_places(n, before, after, mode, length).copy()
+
+
+@functools.lru_cache(64)
+def _kept_places(n: int, before: int, after: int, mode: str, length: int) -> Any:
     if mode in CONSTANT:
         index = np.pad(np.arange(n), (before, after), constant_values=n)
     else:

@@ -14,7 +14,7 @@ from gradwrap.backends.numpy.functions.table import (
     on_data,
     on_host,
 )
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 
 VALUES = {
     "fill_diagonal": "val",
@@ -50,10 +50,9 @@ def write(xp: Any, name: str, **options: Any) -> None:
 
 
 def _copy(xp: Any, dst: Any, src: Any, casting: Any, where: Any) -> None:
-    if native(src) is not src or hasattr(src, "dtype"):
-        from_, to = native(src).dtype, native(dst).dtype
-        check_cast(from_, to, casting)
-    dst[...] = src if where is True else xp.where(native(where), src, dst)
+    if hasattr(src, "dtype"):
+        check_cast(src.dtype, dst.dtype, casting)
+    dst[...] = src if where is True else xp.where(xp.asarray(where), src, dst)
 
 
 def _put(xp: Any, name: str, target: Any, **options: Any) -> None:

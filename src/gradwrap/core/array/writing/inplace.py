@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.writing.loans import root_of, write_to_lent
 from gradwrap.core.array.writing.outdated import outdate_views, positions
 from gradwrap.core.array.writing.ownership import owns_buffer
 from gradwrap.core.array.writing.views import (
@@ -81,6 +82,8 @@ def _hold(variable: Any, value: Any, *, recorded: bool) -> None:
 
     A write that is not recorded leaves the variable where it is in the graph.
     """
+    if write_to_lent(variable, value, recorded=recorded):
+        return
     lay_out(value, variable)
     variable._value = value._value
     if recorded:
@@ -220,7 +223,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     """Record `variable[key] = value`."""
     if is_own_part(variable, key, value):
         return
-    _check_writable(_root(variable))
+    _check_writable(root_of(variable))
     _check_not_read_only(variable)
     if is_scalar(variable):
         raise InPlaceError(
@@ -266,7 +269,7 @@ def operate(variable: V, symbol: str, other: Any) -> V:
         return changed  # a NumPy scalar cannot change
     if type(other) is not cls and cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
-    _check_writable(_root(variable))
+    _check_writable(root_of(variable))
     _check_not_read_only(variable)
     if isinstance(other, SEQUENCE):
         other = cls._stacked(other)
@@ -338,13 +341,6 @@ def _check_can_hold(variable: Any, value: Any) -> None:
             f"{variable.dtype}, which cannot hold it, so its gradient would be lost. "
             f"Fix: make the array with dtype={dtype}."
         )
-
-
-def _root(variable: Any) -> Any:
-    """Follow a chain of views to the array that owns the buffer."""
-    while (how := view_of(variable)) is not None:
-        variable = how.source
-    return variable
 
 
 def _is_reverse(level: int, *values: Any) -> bool:
