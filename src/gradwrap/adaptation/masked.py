@@ -8,7 +8,6 @@ whose derivative may be infinite.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import sys
 from types import CellType, FunctionType, ModuleType
@@ -61,6 +60,10 @@ METHODS = {
 }
 
 
+def _new_array(_: Any, *args: Any, **options: Any) -> Any:
+    return NDARRAY(*args, **options)
+
+
 class _Copies:
     """The copies of the modules, and of their functions and classes."""
 
@@ -75,7 +78,8 @@ class _Copies:
             self.modules[id(original)] = subclasses.namespaces[name] = names
         subclasses.namespaces["numpy.ma"] = subclasses.namespaces[PARTS[0]]  # as classes say
         masked: Any = self.core.MaskedArray
-        new: Any = vars(masked)["__new__"]
+        kind: Any
+        new: Any = masked.__dict__["__new__"]
         passing: Any
         self.new: Any = subclasses.bound_to(new, None, subclasses.namespaces[PARTS[0]])
 
@@ -83,14 +87,14 @@ class _Copies:
             masked.__array_finalize__(array, obj)
             array.__class__ = masked
 
-        finalizing = {"__array_finalize__": __array_finalize__}
-        for original, passing in (
-            (NDARRAY, _passing_for(NDARRAY, functools.partial(NDARRAY), METHODS)),
+        finalizing: Any = {"__array_finalize__": __array_finalize__}
+        for kind, passing in (
+            (NDARRAY, _passing_for(NDARRAY, _new_array, METHODS)),
             (masked, _passing_for(masked, self._construct, finalizing)),
             (self.core.masked, self.core.masked),
             (self.core.nomask, self.core.nomask),
         ):
-            self.made[id(original)] = original, passing
+            self.made[id(kind)] = kind, passing
         for name in PARTS:
             original = vars(sys.modules[name])
             for key, value in original.items():
@@ -178,7 +182,7 @@ def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
         return asked if asked is core.masked else operation.f(*map(_data, values), **options)
     mask, data = core.getmaskarray(asked), list(map(_data, values))
     if not mask.any():
-        found = operation.f(*data, **options)
+        found: Any = operation.f(*data, **options)
     elif mask.all():
         found = np.zeros_like(data[0] if isinstance(data[0], AnyWrapper) else data[-1]) * asked.data
     else:
@@ -186,7 +190,7 @@ def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
         inside = [np.where(mask, np.broadcast_to(d, mask.shape)[where], d) for d in data]
         found = operation.f(*inside, **options)
         if found.dtype.kind in "fc":
-            found = np.where(mask, data[0], found)
+            found = anything.where(mask, data[0], found)
     if not isinstance(found, AnyWrapper):
         return asked
     source = next((v for v in values if isinstance(v, core.MaskedArray)), None)

@@ -31,6 +31,11 @@ class Structured(Holder):
     """A structured array, or one record of it."""
 
     __slots__ = ("_stands_for", "dtype", "is_record", "parts", "shape")
+    _stands_for: Any
+    dtype: Any
+    is_record: bool
+    parts: dict[str, Any]
+    shape: tuple[int, ...]
     __array_priority__ = 1.0
     __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
 
@@ -143,8 +148,8 @@ class Structured(Holder):
         self[name] = value
 
     def __len__(self) -> int:
-        count: int = len(self.dtype.names) if self.is_record else self.shape[0]
-        return count
+        counted: Any = self.dtype.names if self.is_record else range(self.shape[0])
+        return len(counted)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
