@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,6 +158,15 @@ def test_out_like_tells_the_shapes() -> None:
         g = jax.jit(jax.grad(summed_of(callback(function, out_like))))(jnp.ones(3))
         assert g.tolist() == [2.0, 2.0, 0.0]
         assert len(runs) == 1  # the gradient alone: nothing reads the value
+
+
+def test_values_that_are_equal_and_differ_have_programs_of_their_own() -> None:
+    called = callback(lambda x, c: x * len(repr(c)))
+    values = [0.0, -0.0, 1, True, 1.0, complex(0.0, -0.0), complex(-0.0, -0.0)]
+    values += [Decimal("1.0"), Decimal("1.00")]
+    for run in (called, lambda x, c: jax.grad(lambda x: called(x, c).sum())(x)):
+        found = [run(jnp.ones(1), value)[0] for value in values]
+        assert found == [len(repr(value)) for value in values]
 
 
 @pytest.mark.parametrize("compile_", [False, True], ids=["eager", "jit"])

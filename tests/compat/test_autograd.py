@@ -12,6 +12,7 @@ import numpy
 import pytest
 
 import gradwrap.compat.autograd
+from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,6 +235,59 @@ def test_bad_input() -> None:
         compat.test_util.check_grads(wrong, modes=["rev"])(1.0)
 
 
+def modules_of_classes() -> set[str]:
+    """The modules of the classes of arrays that the transforms track."""
+    found: set[str] = set()
+
+    def f(x: Any) -> Any:
+        found.add(type(x).__module__)
+        return np.sum(x)
+
+    compat.grad(f)(X)
+    compat.make_jvp(f)(X)(X)
+    return found
+
+
+class Trusting(numpy.ndarray):
+    """A package's own arrays, whose ufuncs take every answer of NumPy's for a result."""
+
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        plain = [x.view(numpy.ndarray) if isinstance(x, Trusting) else x for x in inputs]
+        found = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+        return numpy.asarray(found).view(Trusting)
+
+
+def test_a_packages_own_arrays_leave_tracked_ones_to_gradwrap() -> None:
+    scale = numpy.array([1.0, 2.0, 3.0]).view(Trusting)
+    products = [
+        lambda x: x * scale,
+        lambda x: scale * x,
+        lambda x: np.multiply(x, scale),
+        lambda x: np.multiply(scale, x),
+    ]
+    for product in products:
+        with pytest.raises(TrackedValueError, match=r"NotImplemented in a Trusting.*np\.asarray"):
+            compat.jacobian(product)(X)
+    for _ in range(2):
+        compat.numpy.numpy_boxes.ArrayBox.type_mappings[Trusting] = lambda *_: None
+    for product in products:
+        numpy.testing.assert_array_equal(compat.jacobian(product)(X), numpy.diag([1.0, 2.0, 3.0]))
+    assert type(scale * 2.0) is Trusting
+
+
+def test_a_rule_returns_arrays_for_lists_of_numbers() -> None:
+    @primitive
+    def dot(parameters: Any, scale: Any) -> Any:
+        return scale * sum(a * b for a, b in parameters)
+
+    def maker(ans: Any, parameters: Any, scale: Any) -> Any:
+        return lambda g: tuple(g * scale * numpy.array([b, a]) for a, b in parameters)
+
+    compat.extend.defvjp(dot, maker, argnums=[0])
+    found = compat.grad(lambda x: dot(([x[0], x[1]], (x[1], x[2])), 2.0))(X)
+    numpy.testing.assert_array_equal(found, [2 * X[1], 2 * X[0] + 2 * X[2], 2 * X[1]])
+
+
 def test_installation_is_undone() -> None:
     before = {name for name in sys.modules if name.partition(".")[0] == "autograd"}
     installation = compat.install()
@@ -241,7 +295,9 @@ def test_installation_is_undone() -> None:
     assert importlib.import_module("autograd") is compat
     assert found.norm(X) == numpy.linalg.norm(X)
     assert importlib.import_module("autograd.scipy.stats.gamma").pdf(1.0, 2.0) > 0
+    assert modules_of_classes() == {"autograd.numpy.numpy_boxes"}
     installation.undo()
+    assert modules_of_classes() == {"gradwrap"}
     assert {name for name in sys.modules if name.partition(".")[0] == "autograd"} == before
 
 

@@ -107,3 +107,27 @@ def test_vectorize_of_a_broadcast_array_lies_in_memory_as_numpys() -> None:
         return ANY.vectorize(fn(lambda t: t))(np.broadcast_to(x, (2, 2)))
 
     assert gw.vjp(f, x)[0].strides == f(x).strides == (8, 16)
+
+
+QUANTILES: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    ("median", ()),
+    ("nanmedian", ()),
+    *((name, (q,)) for name in ("quantile", "nanquantile") for q in (0.3, [0.3], [0.1, 0.5, 0.7])),
+    *((name, (q,)) for name in ("percentile", "nanpercentile") for q in (30.0, [10.0, 50.0])),
+)
+
+
+@pytest.mark.parametrize(("name", "q"), QUANTILES)
+def test_quantiles_lie_as_numpys(name: str, q: tuple[Any, ...]) -> None:
+    for axes, axis, keepdims, overwrite in itertools.product(
+        itertools.permutations(range(3)), (None, 0, 1, 2, (0, 2)), (False, True), (False, True)
+    ):
+        words = {"axis": axis, "keepdims": keepdims, "overwrite_input": overwrite}
+
+        def f(x: Any, words: Any = words) -> Any:
+            return getattr(np, name)(x * 1.0, *q, **words)
+
+        x = np.sin(X).transpose(axes)
+        wanted, found = f(x), gw.vjp(f, x)[0]
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+        assert strides(found) == strides(wanted), (axes, words)

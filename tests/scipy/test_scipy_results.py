@@ -135,6 +135,13 @@ SOLVERS: dict[str, Any] = {
     "solve_toeplitz": lambda b: linalg.solve_toeplitz(MATRIX[0], b),
     "cho_solve_banded": lambda b: linalg.cho_solve_banded((BANDS, True), b),
     "solve_triangular": lambda b: linalg.solve_triangular(MATRIX, b),
+    "solve": lambda b: linalg.solve(MATRIX, b, check_finite=True),
+    "lstsq": lambda b: linalg.lstsq(MATRIX, b)[0],
+    "solve_discrete_lyapunov": lambda b: linalg.solve_discrete_lyapunov(
+        MATRIX * 0.1, b * np.eye(2) + b[:, None]
+    )[0],
+    "signm": lambda b: linalg.signm(MATRIX - b * np.eye(2))[0] + 0 * b,
+    "least_squares": lambda b: optimize.least_squares(lambda x, b: x - b, [0.0, 0.0], args=(b,)).x,
 }
 
 
@@ -143,3 +150,15 @@ def test_a_cotangent_of_nan_gives_nan(solver: Any) -> None:
     out, pull = gw.vjp(solver, np.array([0.5, 1.0]))
     assert np.isfinite(out).all()
     assert np.isnan(pull(np.full(2, np.nan))[0]).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_a_tangent_of_nan_gives_nan(solver: Any) -> None:
+    b, nan = np.array([0.5, 1.0]), np.full(2, np.nan)
+    assert np.isnan(gw.jvp(solver, (b,), (nan,))[1]).all()
+    of_each = gw.vmap(lambda t: gw.jvp(solver, (b,), (t,))[1], fallback="loop")
+    found = of_each(np.stack([nan, b]))
+    assert np.isnan(found[0]).all()
+    np.testing.assert_allclose(found[1], gw.jvp(solver, (b,), (b,))[1], rtol=1e-12)
+    with pytest.raises((ValueError, np.linalg.LinAlgError)):  # a value of NaN is SciPy's to refuse
+        solver(nan)

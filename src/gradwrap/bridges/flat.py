@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gradwrap.core.library.backend import is_array, is_floating
 from gradwrap.core.values import tree
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.keys import value_key
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.batch import vmap
@@ -55,8 +56,8 @@ class Structure:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two structures equal: 1, 1.0 and True differ."""
-        return self.treedef, self.places, self.fixed, tuple(map(type, self.fixed))
+        """What makes two structures equal."""
+        return self.treedef, self.places, tuple(map(value_key, self.fixed))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.key == other.key

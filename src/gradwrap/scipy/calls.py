@@ -7,6 +7,7 @@ values until the data are plain.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from contextvars import ContextVar
@@ -146,6 +147,16 @@ class SciPyCall:
         given = self.changed(leaves)
         args, kwargs = self.form.placed(given if change is None else change(given))
         return self.row.call(*args, **kwargs)
+
+    def unchecked(self) -> SciPyCall:
+        """Return the call for tangents: NaN in them gives NaN, where SciPy's check would raise."""
+        if "check_finite" not in self.row.signature.parameters:
+            return self
+        made, words = copy.copy(self), self.form.keywords
+        if "check_finite" not in self.given:
+            made.form = form_of(self.row, len(self.form.positional), (*words, "check_finite"))
+        made.given = self.given | {"check_finite": False}
+        return made
 
     # Its value
 

@@ -386,7 +386,7 @@ class Adjoint(Derived):
                 continue
             if str(path[0]) not in self.pushes:
                 moved = [*inputs[:place], tangent, *inputs[place + 1 :]]
-                parts = SciPyCall.values(call, moved)
+                parts = SciPyCall.values(call.unchecked(), moved)
             else:
                 function = self.pushes[str(path[0])]
                 given = call.arguments(inputs)[str(path[0])]

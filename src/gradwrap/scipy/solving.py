@@ -175,7 +175,8 @@ def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
         matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
-        if np.any(np.linalg.matrix_rank(plain(matrix)) < y.size):
+        is_finite = np.isfinite(plain(matrix)).all()  # of a tangent with NaN, it is not
+        if is_finite and np.any(np.linalg.matrix_rank(plain(matrix)) < y.size):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "

@@ -24,7 +24,7 @@ from gradwrap.core.library.labelled import labelled, labels_of, relabel, with_la
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
-from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError
+from gradwrap.errors import NonDifferentiableInputError, NotAnArrayError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -229,11 +229,26 @@ def without_inner(tree: Any, level: int) -> Any:
     """
 
     def peeled(leaf: Any) -> Any:
+        if not isinstance(leaf, AnyWrapper):
+            return _answered(leaf)
         while level_of(leaf) > level:
             leaf = leaf._value
         return snapshot(leaf)
 
     return map_leaves(peeled, tree)
+
+
+def _answered(leaf: Any) -> Any:
+    """Return a result; refuse the `NotImplemented` by which NumPy's ufuncs decline an argument."""
+    dtype = getattr(leaf, "dtype", None)
+    is_object = dtype is not None and getattr(dtype, "kind", "") == "O" and not leaf.shape
+    if leaf is NotImplemented or (is_object and leaf[()] is NotImplemented):
+        raise TrackedValueError(
+            f"the function returned NotImplemented in {class_of(leaf)}: in an operation with a "
+            "tracked array, a subclass of numpy.ndarray took this answer of NumPy's for a result. "
+            "Fix: pass np.asarray(x) of the subclass's array to the operation."
+        )
+    return leaf
 
 
 def stop_gradient(x: T) -> T:

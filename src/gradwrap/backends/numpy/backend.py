@@ -205,7 +205,8 @@ class NumPyBackend(Backend):
     def answers_itself(self, kind: type[Any]) -> bool:
         answer = getattr(kind, "__array_ufunc__", None)
         is_own = issubclass(kind, NDARRAY) or hasattr(kind, "_stands_for")
-        return is_own and answer is not NDARRAY.__array_ufunc__
+        is_other = answer is not NDARRAY.__array_ufunc__ and not hasattr(answer, "leaves_tracked")
+        return is_own and is_other
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():

@@ -45,6 +45,8 @@ from gradwrap.compat.autograd.operators import (
     vector_jacobian_product,
 )
 from gradwrap.compat.autograd.primitives import primitive
+from gradwrap.core.levels.wrapper import AnyWrapper as _AnyWrapper
+from gradwrap.core.library.backend import by_type as _by_type
 from gradwrap.core.values.dynamic import DICT, LIST, TUPLE
 
 if TYPE_CHECKING:
@@ -198,6 +200,15 @@ def _register(package: str) -> None:
             setattr(sys.modules[parent], own, module)
 
 
+def _name_home(module: str) -> None:
+    """Let the classes of tracked arrays belong to a module, by which packages know them."""
+    _AnyWrapper._home = module
+    for kind in LIST(_by_type):
+        if issubclass(kind, _AnyWrapper):
+            kind.__module__ = module
+    _autoray.look_up_again()
+
+
 class Installation:
     """The modules that replace HIPS autograd's; `undo()` restores the former ones."""
 
@@ -207,14 +218,14 @@ class Installation:
         sys.modules["autograd"] = sys.modules[__name__]
         for name, module in _MODULES.items():
             sys.modules[f"autograd.{name}"] = module
-        _autoray.call_variables("autograd")
+        _name_home("autograd.numpy.numpy_boxes")
 
     def undo(self) -> None:
         """Restore the modules that were imported before."""
         for name in [name for name in sys.modules if name.partition(".")[0] == "autograd"]:
             del sys.modules[name]
         sys.modules.update(self._before)
-        _autoray.call_variables("gradwrap")
+        _name_home("gradwrap")
 
 
 def install() -> Installation:

@@ -32,10 +32,34 @@ class _OfBoxes(type):
     holds_arrays = True
 
 
+class _Kinds(dict[type, Any]):
+    """Kinds of arrays that packages enter. Operations with a tracked array are gradwrap's."""
+
+    def __setitem__(self, kind: Any, check: Any) -> None:
+        super().__setitem__(kind, check)
+        own: Any = getattr(kind, "__array_ufunc__", None)
+        if issubclass(kind, np.ndarray) and own is not np.ndarray.__array_ufunc__:
+            kind.__array_ufunc__ = own if hasattr(own, "leaves_tracked") else _leaving_tracked(own)
+
+
+def _leaving_tracked(own: Callable[..., Any]) -> Any:
+    """Return a class's `__array_ufunc__` that declines tracked arrays."""
+
+    def __array_ufunc__(  # noqa: N807  it becomes a method
+        self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        if any(isinstance(one, AnyWrapper) for one in inputs):
+            return NotImplemented
+        return own(self, ufunc, method, *inputs, **kwargs)
+
+    vars(__array_ufunc__)["leaves_tracked"] = True
+    return __array_ufunc__
+
+
 class Box(metaclass=_OfBoxes):
     """A class whose instances are tracked arrays; tracked containers are plain ones."""
 
-    type_mappings: ClassVar[dict[type, Any]] = {}
+    type_mappings: ClassVar[dict[type, Any]] = _Kinds()
     """For kinds of arrays, functions that are called before one is tracked, and may refuse it."""
 
     def __init__(self, value: Any, *_place: Any) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import is_floating
+from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NoRuleError, RuleResultError
 from gradwrap.transforms.argnums import name_of
@@ -156,6 +157,7 @@ class _Call:
 
     def _fitted(self, like: Any, found: Any, spaces: Sequence[Any]) -> list[Any]:
         """Return the leaves of a cotangent or tangent, of their dtypes; its shape is checked."""
+        found = _put_as(like, found)
         leaves, treedef = flatten(found)
         if flatten(like)[1] == treedef:
             leaves = [
@@ -171,6 +173,14 @@ class _Call:
             f"{which} of {self.name} wrt argnums {argnums} not defined. Fix: defvjp({self.name}, "
             "lambda ans, x: lambda g: ...) gives it one."
         )
+
+
+def _put_as(like: Any, found: Any) -> Any:
+    """Return a rule's result in the argument's sequences, where it has another or an array."""
+    is_sequence = isinstance(found, SEQUENCE) or np.ndim(found) > 0
+    if not isinstance(like, SEQUENCE) or not is_sequence or len(found) != len(like):
+        return found
+    return rebuilt(like, [_put_as(one, part) for one, part in zip(like, found, strict=True)])
 
 
 def _cast(value: Any, space: Any) -> Any:

@@ -23,12 +23,12 @@ import numpy as np
 
 import gradwrap.compiler
 from gradwrap.compiler import cache
-from gradwrap.compiler.calls.signatures import Identity
 from gradwrap.compiler.ir.operations import OPERATIONS, Operation
 from gradwrap.compiler.ir.program import NDARRAY, Program
 from gradwrap.compiler.tracing.surroundings import watch
 from gradwrap.core.observing.code import package_of
 from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.keys import Identity
 from gradwrap.core.values.tree import TreeDef
 
 if TYPE_CHECKING:

@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.calls.signatures import (
-    BY_VALUE,
-    FLOAT,
-    Identity,
-    leaf_key,
-    may_write,
-    repeated,
-)
+from gradwrap.compiler.calls.signatures import FLOAT, leaf_key, may_write, repeated
+from gradwrap.core.values.keys import BY_VALUE, Identity
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ hold different contents.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,8 @@ import optree
 
 from gradwrap.compiler.engines.libraries import Compilable, is_array, library_of
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.core.values.dynamic import DICT, LIST, SLICE, TUPLE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, type_of
+from gradwrap.core.values.keys import value_key
 from gradwrap.core.values.layouts import flatten_exactly
 from gradwrap.core.values.tree import LEAF, NAMESPACE, TreeDef, flatten_with_paths, registered
 
@@ -27,9 +27,6 @@ NUMBER: type[Any] = np.generic
 NUMBER_OF: Any = np.float64
 FLOAT: type[Any] = float
 FLOAT64 = np.dtype(np.float64)
-BY_VALUE: frozenset[type[Any]] = frozenset({bool, int, str, bytes, type(None)})
-"""Types whose objects are interchangeable if they are equal."""
-PARTS: frozenset[type[Any]] = frozenset({tuple, list, set, frozenset})
 
 
 class Signature(NamedTuple):
@@ -64,24 +61,6 @@ class Signature(NamedTuple):
             else ("constant", repr(key[-1]))
             for key in self.leaves
         ]
-
-
-class Identity:
-    """The key of an object in a signature, equal only to a key of the same object."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value: Any = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __repr__(self) -> str:
-        return repr(self.value)
 
 
 class Call:
@@ -230,29 +209,4 @@ def leaf_key(leaf: Any, place: Any = None, *, is_given: bool = False) -> Any:
         if not isinstance(leaf, NUMBER) and not leaf.flags.c_contiguous:
             strides = leaf.strides
         return ("array", type_of(leaf), leaf.shape, leaf.dtype, strides, place(leaf))
-    kind = type_of(leaf)
-    if kind is float:
-        return (kind, leaf.hex())
-    if kind is complex:
-        return (kind, leaf.real.hex(), leaf.imag.hex())
-    if is_array(leaf):
-        return (kind, leaf.shape, leaf.dtype, leaf.tobytes())
-    if kind is SLICE or kind is range:
-        return (kind, leaf_key((leaf.start, leaf.stop, leaf.step)))
-    if kind in PARTS:
-        return (kind, tuple(map(leaf_key, leaf)))
-    names = _field_names(leaf)
-    if names is not None:
-        return (kind, tuple(leaf_key(getattr(leaf, name)) for name in names))
-    return (kind, leaf if kind in BY_VALUE else Identity(leaf))
-
-
-def _field_names(leaf: Any) -> list[str] | None:
-    """Return the fields of a dataclass object if these hold all its state, and no containers."""
-    if not dataclasses.is_dataclass(leaf) or isinstance(leaf, type):
-        return None
-    names = [one.name for one in dataclasses.fields(leaf)]
-    if getattr(leaf, "__dict__", dict.fromkeys(names)).keys() != {*names}:
-        return None
-    kinds = (int, float, complex, str, bytes, type(None), TUPLE, NUMBER)
-    return names if all(isinstance(getattr(leaf, name), kinds) for name in names) else None
+    return value_key(leaf)

@@ -7,6 +7,7 @@ another one wraps wrappers, so the data of a wrapper may be a wrapper of a lower
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradwrap.core.levels.levels import silent_up_to
@@ -50,6 +51,7 @@ class Wrapper:
     _is_array: bool
     _backend: Any = None
     _is_batched = False
+    _home = "gradwrap"  # the module that the classes for each library belong to
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,10 +71,7 @@ class Wrapper:
     @property
     def size(self) -> int:
         """The number of elements."""
-        size = 1
-        for length in self._value.shape:
-            size *= length
-        return size
+        return math.prod(self._value.shape)
 
     @property
     def device(self: Holds[HasDevice[D]]) -> D:

@@ -541,7 +541,7 @@ def wrapper_class(kind: type[Any], backend: Backend) -> type[Any]:
         return known
     with lock:
         if kind not in backend.wrapper_classes:
-            attributes = {"__slots__": (), "__module__": "gradwrap", **backend.class_attributes()}
+            attributes = {"__slots__": (), "__module__": kind._home, **backend.class_attributes()}
             # With an error of C code pending, CPython 3.11 looks in the class alone, and it never
             # again asks a class where it has not found this method.
             if hasattr(kind, "__getattr__"):

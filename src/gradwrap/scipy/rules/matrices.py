@@ -102,6 +102,14 @@ def native_of(x: Any) -> Any:
     return x.detach() if hasattr(x, "detach") else x
 
 
+def parted(e: Any) -> tuple[Any, Any]:
+    """Return a matrix with zeros for NaN and infinities, and NaN to be added to its results, or 0.
+
+    SciPy's functions without `check_finite` refuse such a matrix, also as a tangent.
+    """
+    return np.where(np.isfinite(e), e, 0.0), np.sum(e * 0.0, axis=(-2, -1), keepdims=True)
+
+
 def shifted(x: Any, by: int) -> Any:
     """Shift rows up by `by` places, and fill with zeros."""
     n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))

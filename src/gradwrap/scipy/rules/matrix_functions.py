@@ -16,6 +16,7 @@ from gradwrap.scipy.rules.matrices import (
     hermitian,
     joined,
     native_of,
+    parted,
     toeplitz,
 )
 from gradwrap.scipy.table import Row
@@ -29,8 +30,9 @@ def analytic(path: str) -> Adjoint:
 
     def block(A: Any, e: Any) -> Any:
         n = A.shape[-1]
+        e, spoiled = parted(e)
         made = dispatcher(path)(joined([[A, e], [np.zeros_like(A), A]]))
-        return made[..., :n, n:]
+        return made[..., :n, n:] + spoiled
 
     return Adjoint({"A": lambda g, A: block(adjoint(A), g)}, {"A": lambda t, A: block(A, t)})
 
@@ -74,7 +76,8 @@ def _lyapunov(a: Any, q: Any) -> Any:
 
 
 def _discrete(a: Any, q: Any) -> Any:
-    return dispatcher("linalg.solve_discrete_lyapunov")(a, q)
+    q, spoiled = parted(q)
+    return dispatcher("linalg.solve_discrete_lyapunov")(a, q) + spoiled
 
 
 def _discrete_of_a(g: Any, a: Any, out: Any) -> Any:
@@ -231,7 +234,7 @@ MATRIX_FUNCTIONS = [
         "linalg.solve_discrete_lyapunov",
         Adjoint(
             {"a": _discrete_of_a, "q": lambda g, a: _discrete(adjoint(a), g)},
-            {"a": _discrete_along_a},
+            {"a": _discrete_along_a, "q": lambda t, a: _discrete(a, t)},
         ),
         arrays="a:2 q:2",
         neutral="method",

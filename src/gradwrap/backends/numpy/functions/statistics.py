@@ -20,10 +20,11 @@ from gradwrap.backends.numpy.functions.table import (
     put_back,
     untyped,
 )
-from gradwrap.core.levels.memory import lay_out, one_array
+from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
+from gradwrap.rules.axes import as_axes
 
 
 def _quantiles(
@@ -95,6 +96,7 @@ def quantile(
     q: Any = 0.5,
     method: str = "linear",
     weights: Any = None,
+    overwrite_input: bool = False,
 ) -> Any:
     if weights is not None:
         raise NoRuleError(f"np.{name} with weights= has no rule. Fix: omit weights=.")
@@ -106,19 +108,17 @@ def quantile(
         wanted = native(q)
         wanted = on_host(wanted) if hasattr(wanted, "get") else wanted
         dtype = getattr(np, name)(np.zeros(1, innermost(a).dtype), wanted).dtype
+    given = () if name.endswith("median") else (on_host(q),)
     q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
     skip_nan = name.startswith("nan")
     found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan, dtype=dtype)
-    if name == "nanmedian" and found.ndim > 1:
-        _lay_out_as_numpys(found, a, axis, keepdims)
-    return in_order(found, "C") if name in ("quantile", "percentile") else found
-
-
-def _lay_out_as_numpys(found: Any, a: Any, axis: Any, keepdims: Any) -> None:
-    """Give a result of `nanmedian` the memory order of NumPy's, which follows from its sorting."""
     array = one_array(a)
-    if isinstance(array, NDARRAY) and not array.flags.c_contiguous:
-        lay_out(found, untyped.nanmedian(np.zeros_like(array), axis=axis, keepdims=bool(keepdims)))
+    if found.ndim < 2 or not isinstance(array, NDARRAY):
+        return found
+    kept = () if axis is None else set(range(array.ndim)) - set(as_axes(axis, array.ndim))
+    small = np.zeros_like(array[tuple(slice(2 if i in kept else None) for i in range(array.ndim))])
+    words = {"axis": axis, "overwrite_input": overwrite_input, "keepdims": bool(keepdims)}
+    return in_order(found, "K", getattr(np, name)(small, *given, **words))  # in NumPy's order
 
 
 @implements(
