@@ -98,7 +98,7 @@ class _Copies:
         for name in PARTS:
             original = vars(sys.modules[name])
             for key, value in original.items():
-                self.modules[id(original)][key] = self.of(value)
+                self.modules[id(vars(sys.modules[name]))][key] = self.of(value)
         names = self.modules[id(vars(self.core))]
 
         def __array_ufunc__(  # noqa: N807  a method
