@@ -13,7 +13,6 @@ import pytest
 import gradwrap as gw
 from gradwrap.errors import (
     AdaptationError,
-    NoRuleError,
     TrackedTextWarning,
     TrackedValueError,
 )
