@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gradwrap.numpy as drop_in
 from gradwrap.adaptation import subclasses
 from gradwrap.adaptation.builtin_names import BUILTINS, StandIn, real
 from gradwrap.adaptation.plain_values import Holder, are_plain, standing_in
@@ -43,6 +44,18 @@ def _method(name: str, original: Any) -> Any:
         return original(array, *args, **options)
 
     return method
+
+
+def _readable(data: Any) -> Any:
+    """Return a variable for a plain array, whose memory cannot hold tracked values.
+
+    A write to it raises an error: the plain array would not change.
+    """
+    if type_of(data) is not NDARRAY or data.dtype.kind not in "fc" or not is_differentiating():
+        return data
+    made = drop_in.array(data)
+    native(made).flags.writeable = False
+    return made
 
 
 def _passing_for(kind: Any, call: Any, names: dict[str, Any]) -> Any:
@@ -96,9 +109,8 @@ class _Copies:
         ):
             self.made[id(kind)] = kind, passing
         for name in PARTS:
-            original = vars(sys.modules[name])
-            for key, value in original.items():
-                self.modules[id(vars(sys.modules[name]))][key] = self.of(value)
+            copied = subclasses.namespaces[name]
+            copied.update({key: self.of(value) for key, value in vars(sys.modules[name]).items()})
         names = self.modules[id(vars(self.core))]
 
         def __array_ufunc__(  # noqa: N807  a method
@@ -117,6 +129,8 @@ class _Copies:
         kind: Any = self.core.MaskedArray
         if are_plain(args, options) and not is_differentiating():
             return kind(*args, **options)
+        data = args[0] if args else options.pop("data", None)
+        args = (data if options.get("copy") else _readable(data), *args[1:])
         return self.new(kind, *args, **options)
 
     def of(self, value: Any) -> Any:

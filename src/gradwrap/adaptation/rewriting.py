@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import linecache
 import operator
 import warnings
@@ -24,7 +25,7 @@ from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
-from gradwrap.adaptation.subclasses import held, new_instance
+from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -92,6 +93,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
     "__gradwrap_new__": new_array,
+    "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
 }
 """The functions that the new code calls, as in `storing`."""
@@ -109,6 +111,8 @@ class _Calls(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
+        if isinstance(function, ast.Name) and function.id == "super" and node.args:
+            return _call("__gradwrap_super__", [function, *node.args], [], node)
         if isinstance(function, ast.Name) and function.id == "ndarray":
             return _call("__gradwrap_new__", [function, *node.args], node.keywords, node)
         if self._is_ufunc(function):
@@ -220,9 +224,22 @@ def _needs(code: CodeType) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or ("super" in names and _names_class(code))
         or any(opname[op] in BUILDING for op in code.co_code[::2])
         or not UFUNCS.isdisjoint(names)
         or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+    )
+
+
+def _names_class(code: CodeType) -> bool:
+    """Tell if code calls `super` with arguments."""
+    from dis import get_instructions  # slow to import, and needed for few functions
+
+    found = list(get_instructions(code))
+    return any(
+        one.argval == "super" and not (after.opname in ("PRECALL", "CALL") and after.arg == 0)
+        for one, after in itertools.pairwise(found)
+        if one.opname == "LOAD_GLOBAL"
     )
 
 

@@ -166,6 +166,12 @@ def _of_scipy(value: Any) -> Any:
     return None if dispatcher is None else dispatcher(value)
 
 
+def _of_linalg(function: Any) -> Any:
+    """Return the stand-in of a function of LAPACK or BLAS, which knows no module."""
+    dispatcher = _scipy_dispatcher()
+    return None if dispatcher is None else dispatcher(function)
+
+
 @functools.cache
 def _scipy_dispatcher() -> Callable[[Any], Any] | None:
     try:
@@ -251,7 +257,7 @@ def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
     module = attribute_or_none(function, "__module__")
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
-        return None
+        return _of_scipy(function)
     path = f"{module}.{function.__name__}"
 
     @functools.wraps(function)
@@ -302,6 +308,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
     "DUFunc": numba.uncompiled_ufunc,
+    "fortran": _of_linalg,
     "GUFunc": numba.uncompiled_gufunc,
     "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,

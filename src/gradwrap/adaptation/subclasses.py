@@ -355,6 +355,12 @@ def _refused(kind: type[Any], reason: str) -> AdaptationError:
     )
 
 
+def super_of(original: Any, kind: Any, instance: Any = None) -> Any:
+    """Call `super(kind, instance)`; for a stand-in, the class that stands in for `kind`."""
+    is_held = issubclass(type_of(instance), Held)
+    return original(class_from(kind) if is_held else kind, instance)
+
+
 def constructor(kind: Any) -> Any:
     """Return a `__new__` for a subclass that also initializes instances with variables.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.rules.decompositions import DECOMPOSITIONS, EIGENVALUES
+from gradwrap.scipy.rules.lapack import module, stand_in
 from gradwrap.scipy.rules.linear_systems import SYSTEMS
 from gradwrap.scipy.rules.matrix_functions import MATRIX_FUNCTIONS, SPECIAL_MATRICES
-from gradwrap.scipy.table import Row, register
+from gradwrap.scipy.table import Row, own, register
 
 CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
 NONE = [
@@ -41,3 +42,4 @@ NONE = [
     ),
 ]
 register([*SYSTEMS, *EIGENVALUES, *DECOMPOSITIONS, *MATRIX_FUNCTIONS, *SPECIAL_MATRICES, *NONE])
+own.update(function=stand_in, module=module)
