@@ -217,3 +217,17 @@ def test_what_an_operation_has_saved_does_not_change_with_a_plain_array() -> Non
     for size in (3, 1_000):
         x = np.linspace(0.5, 1.5, size)
         np.testing.assert_allclose(gw.grad(f)(x, x), 2 * x + (2 * x + 1) ** 2)
+
+
+def test_the_array_that_was_wrapped_stays_the_callers() -> None:
+    given = np.ones(3)
+    a = gw.wrap(given)
+    v = np.asarray(a)
+    given += 1.0
+    v += 1.0
+    np.testing.assert_array_equal(np.stack([given, v, a.numpy()]), np.full((3, 3), 3.0))
+    with pytest.raises(InPlaceError, match=r"that gradwrap.wrap was given.*np\.array\(a\)"):
+        a += 1.0
+    del v
+    a += 1.0
+    np.testing.assert_array_equal(np.stack([given, a.numpy()]), [[3.0] * 3, [4.0] * 3])

@@ -188,6 +188,7 @@ class Outcome(NamedTuple):
     fate: str
     problem: str
     reason: str = ""
+    is_chunked: bool = False
 
 
 def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
@@ -208,13 +209,19 @@ def function_of(seed: int) -> tuple[Any, str, int]:
     return scope["f"], text, writer.n
 
 
-def run(seed: int, engine: str = "numpy") -> Outcome:
+def is_chaotic(eager: Any, given: list[Any]) -> bool:
+    """Tell if arguments that differ in their last bits give other results."""
+    near = [np.nextafter(one, 2.0) for one in given]
+    return bool(difference(eager(*given), eager(*near)))
+
+
+def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcome:
     """Compile one program, and compare it with eager at other arguments."""
     function, text, n = function_of(seed)
     writer = random.Random(seed + 1)
     of_all = gw.grad(function, (0, 1, 2))
     eager: Any = writer.choice([of_all, function, gw.value_and_grad(function)])
-    compiled = gw.compile(eager, engine=engine)
+    compiled = gw.compile(eager, engine=engine, memory=memory)
     first = arguments(seed, n, zeros=writer.random() < 0.25)
     try:
         eager(*first)
@@ -222,19 +229,23 @@ def run(seed: int, engine: str = "numpy") -> Outcome:
         return Outcome("raises", "", type(error).__name__)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", CompileWarning)
-        with patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
+        whole = patch("gradwrap.compiler.rolling.checkpoints.WHOLE", 0.5 if memory is None else 100)
+        with whole, patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
             compiled(*first)
         for other in (seed + 1, seed + 2):
             given = arguments(other, n)
             problem = difference(eager(*given), compiled(*given))
+            if problem and is_chaotic(eager, given):
+                return Outcome("chaotic", "")
             if problem:
                 return Outcome("wrong", f"seed {seed}: {problem}\n{text}")
     report = compiled.explain()
+    is_chunked = "checkpoints: " in report.replace("no checkpoints", "")
     for fate in ("runs eagerly", "extrapolated from"):
         if fate in report:
-            return Outcome(fate, "", report)
+            return Outcome(fate, "", report, is_chunked)
     why = re.search("cannot be extrapolated: (.*)", report)
-    return Outcome("traced", "", "short" if why is None else why[1])
+    return Outcome("traced", "", "short" if why is None else why[1], is_chunked)
 
 
 def main() -> int:
@@ -242,20 +253,22 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", default="numpy")
+    parser.add_argument("--memory", type=float, help="the bytes that stacks of loops may take")
     parser.add_argument("--reasons", action="store_true")
     options = parser.parse_args()
     fates: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    wrong = 0
+    wrong = chunked = 0
     for seed in range(options.seed, options.seed + options.count):
-        outcome = run(seed, options.engine)
+        outcome = run(seed, options.engine, options.memory)
+        chunked += outcome.is_chunked
         fates[outcome.fate] += 1
         if outcome.fate == "traced":
             reasons[re.sub(r"[-\d.e]+", "#", outcome.reason)[:100]] += 1
         if outcome.problem:
             wrong += 1
             print(outcome.problem, file=sys.stderr)
-    print(dict(fates))
+    print(dict(fates), f"with checkpoints: {chunked}")
     if options.reasons:
         for reason, count in reasons.most_common(15):
             print(count, reason)

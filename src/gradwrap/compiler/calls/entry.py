@@ -27,6 +27,7 @@ from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
+from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
@@ -56,11 +57,17 @@ class Target:
     """A function to compile, and the engine to compile it for."""
 
     def __init__(
-        self, function: Callable[..., Any], engine: str, make: Callable[[Program], Executable]
+        self,
+        function: Callable[..., Any],
+        engine: str,
+        make: Callable[[Program], Executable],
+        memory: float,
     ) -> None:
         self.function: Callable[..., Any] = function
         self.engine: str = engine
         self.make: Callable[[Program], Executable] = make
+        self.memory: float = memory
+        """The most bytes of the stacks of loops."""
         self.told: set[str] = set()
         """The warnings about the engine so far."""
         self.current: threading.local = threading.local()
@@ -248,7 +255,8 @@ class Entry:
         Whether there is a program that gives the same results, and the function's result.
         """
         assert self.surroundings is not None
-        self.kept_as = key_of(self.key, self.surroundings, self.target.engine)
+        made_for = f"{self.target.engine}, {self.target.memory}"
+        self.kept_as = key_of(self.key, self.surroundings, made_for)
         found = self.kept_as and self._found(self.kept_as)
         if not found:
             return False, None
@@ -390,6 +398,9 @@ class Entry:
             return why
         if is_checking():
             verify(found.program, "extrapolation", call.inputs)
+        with_checkpoints(found.program, self.target.memory)
+        if is_checking():
+            verify(found.program, "checkpoints")
         notes = [found.shown]
         try:
             executable = self.library.chosen(self.target.engine, self.target.make)(found.program)
@@ -489,7 +500,11 @@ class Entry:
         """Merge all traces and run the passes; `sparingly` drops loops that hold little."""
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
-        return prepared(program, roll=roll, sparingly=sparingly, arguments=inputs)
+        made, is_rolled = prepared(program, roll=roll, sparingly=sparingly, arguments=inputs)
+        with_checkpoints(made, self.target.memory)
+        if is_checking():
+            verify(made, "checkpoints", inputs)
+        return made, is_rolled
 
 
 def _changed(

@@ -27,6 +27,7 @@ from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
 from gradwrap.compiler.ir.program import OPAQUE, Instr, Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
+from gradwrap.compiler.rolling.checkpoints import DEFAULT
 from gradwrap.compiler.tracing.surroundings.find import Surroundings
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.levels.wrapper import AnyWrapper
@@ -54,10 +55,13 @@ class Compiled(Generic[P, R]):
         static: Iterable[int | str],
         *,
         cache: bool = False,
+        memory: float | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
-        self._target = Target(function, engine, engine_named(engine))
+        self._memory = memory
+        most = DEFAULT if memory is None else memory
+        self._target = Target(function, engine, engine_named(engine), most)
         self._static = frozenset(static)
         self._keeps = cache
         """Whether programs are kept for later processes."""
@@ -103,7 +107,7 @@ class Compiled(Generic[P, R]):
 
     def __reduce__(self) -> Any:
         """Copy and pickle the function without its programs; a decorated one by name."""
-        own = (self._function, self._target.engine, self._static, self._keeps)
+        own = (self._function, self._target.engine, self._static, self._keeps, self._memory)
         return own_name(self) or (_remade, own)
 
     def __repr__(self) -> str:
@@ -415,9 +419,13 @@ class Compiled(Generic[P, R]):
 
 
 def _remade(
-    function: Any, engine: str, static: frozenset[int | str], cache: bool
+    function: Any,
+    engine: str,
+    static: frozenset[int | str],
+    cache: bool,
+    memory: float | None,
 ) -> Compiled[..., Any]:
-    return Compiled(function, engine, static, cache=cache)
+    return Compiled(function, engine, static, cache=cache, memory=memory)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -437,6 +445,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
+    memory: float | None = None,
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
@@ -444,6 +453,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
+    memory: float | None = None,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
     f: Any = None,
@@ -451,6 +461,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
+    memory: float | None = None,
 ) -> Any:
     """Compile a function of arrays to a program of NumPy or CuPy calls.
 
@@ -469,6 +480,9 @@ def compile(
         the program.
     cache
         Keep programs on disk, and use those of earlier processes after one comparison with `f`.
+    memory
+        The bytes that loops may use for what their backward loops read; 2**28 if not given. A
+        longer loop keeps the values of about `√turns` turns, and computes the others again.
 
     Returns
     -------
@@ -495,8 +509,8 @@ def compile(
     ...
     """
     if f is None:
-        return functools.partial(compile, engine=engine, static=static, cache=cache)
+        return functools.partial(compile, engine=engine, static=static, cache=cache, memory=memory)
     if not callable(f):
         raise TypeError(f"gradwrap.compile takes a function; it got {f!r}. Fix: gw.compile(f)(x)")
     places = (static,) if isinstance(static, (int, str)) else tuple(static)
-    return Compiled(f, engine, places, cache=cache)
+    return Compiled(f, engine, places, cache=cache, memory=memory)

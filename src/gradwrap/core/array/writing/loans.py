@@ -14,7 +14,7 @@ from gradwrap.core.array.writing.outdated import outdate_views
 from gradwrap.core.array.writing.ownership import handed_out, owns_buffer
 from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.wrapper import innermost, is_scalar, layers, native
-from gradwrap.core.library.buffers import exposed, share
+from gradwrap.core.library.buffers import buffer_of, exposed, share, shared
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import InPlaceError
 
@@ -22,10 +22,11 @@ from gradwrap.errors import InPlaceError
 class Loan:
     """The memory of a buffer; all plain arrays of it keep the loan alive."""
 
-    __slots__ = ("__weakref__", "buffer")
+    __slots__ = ("__weakref__", "buffer", "is_callers")
 
-    def __init__(self, buffer: Any) -> None:
+    def __init__(self, buffer: Any, *, is_callers: bool) -> None:
         self.buffer: Any = buffer
+        self.is_callers = is_callers
 
 
 loans: weakref.WeakValueDictionary[int, Loan] = weakref.WeakValueDictionary()
@@ -36,6 +37,7 @@ def lend(variable: Any) -> Any:
     """Return a plain array of the memory of an untracked variable, to which the caller may write.
 
     If operations or the caller hold the variable's buffer, then the variable takes a copy first.
+    The array that `wrap` was given stays the variable's.
     """
     root = root_of(variable)
     *_, lowest = layers(root)
@@ -43,15 +45,17 @@ def lend(variable: Any) -> Any:
     is_plain = backend.lends and type_of(data) in backend.array_types
     if is_scalar(root) or not is_plain or not backend.is_writeable(data):
         return handed_out(variable)
-    if root._backend.depth or not (id(root._value) in exposed or owns_buffer(root)):
-        changes = type_of(root) is not type_of(lowest)
+    is_callers = id(data) not in exposed and id(buffer_of(data)) in shared
+    if root._backend.depth or not (is_callers or id(data) in exposed or owns_buffer(root)):
+        changes, is_callers = type_of(root) is not type_of(lowest), False
         root.__class__, root._value = type_of(lowest), backend.copy(data)
         outdate_views(root, recorded=changes)
     buffer = root._value
     loan = loans.get(id(buffer))
     if loan is None:
-        share(buffer, result=True)
-        loan = loans[id(buffer)] = Loan(buffer)
+        if not is_callers:
+            share(buffer, result=True)
+        loan = loans[id(buffer)] = Loan(buffer, is_callers=is_callers)
     return backend.lent(innermost(variable), loan)
 
 
@@ -64,8 +68,15 @@ def root_of(variable: Any) -> Any:
 
 def write_to_lent(variable: Any, value: Any, *, recorded: bool) -> bool:
     """Write a whole new value into the buffer of a variable if it is lent; tell if it was done."""
-    if id(variable._value) not in loans or value is variable:
+    loan = loans.get(id(variable._value))
+    if loan is None or value is variable:
         return False
+    if loan.is_callers:
+        raise InPlaceError(
+            "this array shares its memory with the plain array that gradwrap.wrap was given, and "
+            "with the one that np.asarray has made of it; gradwrap does not write to the caller's "
+            "arrays. Fix: write to a .copy(), or make the plain array by np.array(a), which copies."
+        )
     if recorded and any(layer._node is not None for layer in layers(value)):
         raise InPlaceError(
             "a tracked value was written to an array that shares its memory with a plain one, made "
