@@ -110,7 +110,8 @@ class _Copies:
             self.made[id(kind)] = kind, passing
         for name in PARTS:
             copied = subclasses.namespaces[name]
-            copied.update({key: self.of(value) for key, value in vars(sys.modules[name]).items()})
+            members: dict[str, Any] = vars(sys.modules[name])
+            copied.update({key: self.of(value) for key, value in members.items()})
         names = self.modules[id(vars(self.core))]
 
         def __array_ufunc__(  # noqa: N807  a method
