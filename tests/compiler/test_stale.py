@@ -12,10 +12,13 @@ import datetime as dt
 import decimal
 import fractions
 import functools
+import importlib
 import sys
+import tempfile
 import threading
 import types
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -23,6 +26,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.core.observing import code
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
@@ -398,6 +402,38 @@ def a_module_gets_a_name() -> Iterator[Any]:
     yield
 
 
+def code_without_a_module() -> Iterator[Any]:
+    scope: dict[str, Any] = {}
+    exec(  # noqa: S102  as templates and other generators of code do
+        "class Box:\n    rate = 2.0\n    def act(self, x): return x * self.rate * SCALE\n"
+        "box, SCALE = Box(), 3.0\ndef f(x): return box.act(x) * globals().get('FLAG', 1.0)",
+        scope,
+    )
+    yield scope["f"]
+    scope["SCALE"] = 5.0
+    yield
+    scope["Box"].rate = 7.0
+    yield
+    scope["FLAG"] = 4.0
+    yield
+
+
+def a_module_with_the_name_of_one_of_pythons() -> Iterator[Any]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(sys, "path", [folder, *sys.path]),
+    ):
+        Path(folder, "this.py").write_text("K = 2.0\ndef f(x): return x * K\n")
+        with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [folder, *sys.path]):
+            sys.modules.pop("this", None)
+            code.is_installed.cache_clear()
+            module: Any = importlib.import_module("this")
+            yield lambda x: module.f(x)
+            module.K = 5.0
+            yield
+    code.is_installed.cache_clear()
+
+
 # State of other kinds -----------------------------------------------------------------------------
 
 
@@ -468,6 +504,7 @@ CASES: list[Case] = [
     a_builtin_is_added, a_variable_holds_another_module, a_module_is_replaced,
     a_module_comes_to_exist, a_module_gets_a_name, a_cache_is_cleared, a_variable_of_the_thread,
     a_number_of_c, an_array_of_c, precision_of_decimals, permission_to_write,
+    code_without_a_module, a_module_with_the_name_of_one_of_pythons,
 ]  # fmt: skip
 FORMS: dict[str, Callable[[Any], Any]] = {
     "plain": lambda f: f,

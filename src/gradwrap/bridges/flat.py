@@ -11,12 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradwrap.core.library.backend import is_array, is_floating
+from gradwrap.core.graph.linear import LinearMap, record_linear
+from gradwrap.core.graph.node import Node
+from gradwrap.core.levels.modes import enable_grad
+from gradwrap.core.library.backend import backend_of, is_array, is_floating, own_buffers
 from gradwrap.core.values import tree
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.keys import value_key
+from gradwrap.core.values.space import zeros_of
 from gradwrap.errors import NotAnArrayError
 from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.arguments import track
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.calls import output_of
 from gradwrap.transforms.forward import jvp
@@ -192,6 +197,82 @@ class Batched(Derived):
         return self.system.mapped(lambda *own: tuple(self.of(list(own), found)), self.axes, arrays)
 
 
+class Record:
+    """A run on tracked arrays; derivatives of any order follow from it without another run.
+
+    Functions with rules of their own have first derivatives here, and no others.
+    """
+
+    def __init__(self, recording: Recording, leaves: Sequence[Any], outs: Arrays) -> None:
+        self._recording = recording
+        self._leaves = leaves
+        """For each input its leaf in the recording, and its namespace; None if it is constant."""
+        self._outs = outs
+
+    @property
+    def values(self) -> Arrays:
+        """The outputs, as arrays that are the caller's own."""
+        return [self._recording.handed_out(one) for one in self._outs]
+
+    def pull(self, cotangents: Arrays, needed: Sequence[bool]) -> Arrays:
+        """Return the cotangents of the needed inputs; it can be called again.
+
+        The cotangents given have the outputs' shapes and dtypes.
+        """
+        arrived = self._recording.arrived(self._outs, cotangents)
+        found = [_arrived_at(leaf, arrived) for leaf in chosen(self._leaves, needed)]
+        own_buffers(found, cotangents)
+        return found
+
+    def push(self, tangents: Arrays, moved: Sequence[bool]) -> Arrays:
+        """Return the tangents of the outputs, from those of some inputs."""
+        leaves = [leaf[0] for leaf in chosen(self._leaves, moved)]
+        values = [self._recording.unwrapped(out) for out in self._outs]
+        transposed = record_linear(
+            lambda given: LinearMap(leaves, self._outs).pull(given, inputs_alone=True), values
+        )
+        pushed = transposed.pull(tangents)
+        return [
+            backend_of(a).xp.zeros_like(a) if t is None else t
+            for t, a in zip(pushed, values, strict=True)
+        ]
+
+    def of_pull(self, cotangents: Arrays, needed: Sequence[bool]) -> Record | None:
+        """Return the record of a pull, whose inputs are the cotangents and those of this record.
+
+        None if an operation has a rule of its own.
+        """
+        recording = self._recording
+        tracked = filter(recording.is_tracked, self._outs)
+        if not _has_formulas([out._node for out in tracked]):  # noqa: SLF001  the core's
+            return None
+        given: Arrays = [track(one, recording.level, lambda _, array: array) for one in cotangents]
+        with enable_grad():
+            arrived = recording.arrived(self._outs, given, create_graph=True)
+        outs = [_arrived_at(leaf, arrived) for leaf in chosen(self._leaves, needed)]
+        leaves = [(one._node, one._backend.xp) for one in given]  # noqa: SLF001  likewise
+        return Record(recording, [*leaves, *self._leaves], outs)
+
+
+def _has_formulas(nodes: list[Any]) -> bool:
+    """Tell if all operations that lead to nodes have formulas, whose use can be recorded."""
+    seen: set[Any] = set()
+    while nodes:
+        node = nodes.pop()
+        if node in seen or node is None:
+            continue
+        seen.add(node)
+        if isinstance(node, Node) and node.op.rule is None and not node.op.selects:
+            return False
+        nodes += [parent for parent, _ in node.next_functions]
+    return True
+
+
+def _arrived_at(leaf: Any, arrived: Any) -> Any:
+    node, xp = leaf
+    return arrived[node] if node in arrived else zeros_of(xp, node.meta)
+
+
 class Own:
     """gradwrap: the derivatives of functions of NumPy's arrays, and of other libraries'."""
 
@@ -212,11 +293,8 @@ class Own:
         function: ArraysFunction,
         arrays: Arrays,
         needed: Sequence[bool],
-    ) -> tuple[Arrays, Callable[[Arrays], Arrays]]:
-        """Return the outputs, and the pull from the floating ones to the needed arguments.
-
-        The pull takes cotangents of the outputs' shapes and dtypes, and can be called again.
-        """
+    ) -> tuple[Arrays, Record]:
+        """Return the outputs, and the record from the needed arrays to the floating outputs."""
         others: Arrays = []
         parts = of_chosen(self, function, arrays, needed)
 
@@ -228,21 +306,20 @@ class Own:
         recording = Recording(outputs, range(len(primals)), primals, {}, lasting=True)
         found: Any = recording.out
         tracked: Arrays = list(found) if isinstance(found, TUPLE) else [found]
-
-        def pull(cotangents: Arrays) -> Arrays:
-            return recording.pull(tracked, cotangents, keep=True)
-
-        values = [recording.handed_out(one) for one in tracked]
+        leaves = iter([leaf for one in recording.tracked for leaf in one.leaves])
+        inputs = [next(leaves) if own else None for own in needed]
+        record = Record(recording, inputs, tracked)
+        values = record.values
         if len(values) < len(others):
             floating = [*map(is_floating, others)]
             values = filled(recording.unwrapped(others), floating, values)
-        return values, pull
+        return values, record
 
     def pull(
         self, function: ArraysFunction, cotangents: Arrays, inputs: Arrays, needed: Sequence[bool]
     ) -> Arrays:
         """Return the cotangents of the needed inputs."""
-        return self.recorded(function, inputs, needed)[1](cotangents)
+        return self.recorded(function, inputs, needed)[1].pull(cotangents, needed)
 
     def push(
         self, function: ArraysFunction, tangents: Arrays, inputs: Arrays, moved: Sequence[bool]

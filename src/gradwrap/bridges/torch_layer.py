@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import uuid
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.bridges.flat import OWN, Batched, Flat, Plain, Pulled, Pushed, Structure
+from gradwrap.bridges.flat import OWN, Batched, Flat, Plain, Pulled, Pushed, Record, Structure
 from gradwrap.bridges.torch_arrays import (
     KINDS,
     is_wrapped,
@@ -22,9 +23,10 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.values import tree
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.errors import NotAnArrayError, TrackedValueError
+from gradwrap.errors import BufferChangedError, NotAnArrayError, TrackedValueError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.primitive import UserFunction
+from gradwrap.transforms.raveling import to_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,10 +79,7 @@ class Layer(UserFunction[..., Any]):
                 f"{self.name} was given tensors on {devices}. "
                 "Fix: bring them to one device with x.to(device)."
             )
-        call = Call(self, Plain(self.fun, structure, OWN))
-        if torch.is_grad_enabled():
-            needed = tuple(tensor.requires_grad for tensor in tensors)
-            call.needed = needed if any(needed) else EMPTY
+        call = Call(self, Plain(self.fun, structure, OWN), _needed(tensors))
         outs = _Graph.apply(call, *tensors)
         (structure,) = call.found
         return tree.unflatten(structure.treedef, structure.filled(outs))
@@ -99,8 +98,18 @@ class Layer(UserFunction[..., Any]):
         return Structure(leaves, treedef, places), [leaves[place] for place in places]
 
 
+def _are_same(one: Any, other: Any) -> bool:
+    return np.array_equal(to_host(one), to_host(other), equal_nan=True)
+
+
 def _is_tensor(value: object) -> bool:
     return isinstance(value, torch.Tensor)
+
+
+def _needed(tensors: Sequence[Any]) -> tuple[bool, ...]:
+    """Tell for each tensor if torch records what is done with it; empty if it does for none."""
+    needed = tuple(tensor.requires_grad for tensor in tensors) if torch.is_grad_enabled() else EMPTY
+    return needed if any(needed) else EMPTY
 
 
 @functools.cache
@@ -113,16 +122,16 @@ def _positional(count: int) -> Structure:
 class Call:
     """One call of a layer, or of its derivative: a flat function and its record."""
 
-    __slots__ = ("before", "flat", "floating", "found", "layer", "needed", "pull")
+    __slots__ = ("before", "flat", "floating", "found", "layer", "needed", "record")
 
-    def __init__(self, layer: Layer, flat: Flat) -> None:
+    def __init__(self, layer: Layer, flat: Flat, needed: tuple[bool, ...] = EMPTY) -> None:
         self.layer: Layer = layer
         self.flat: Flat = flat
-        self.needed: tuple[bool, ...] = EMPTY
-        """The inputs to record for; none is to be recorded where it is empty."""
-        self.pull: Callable[[list[Any]], list[Any]] | None = None
+        self.needed: tuple[bool, ...] = needed
+        """The inputs that a record leads to; empty if there is none."""
+        self.record: Record | None = None
         self.before: Call | None = None
-        """Of a pull: the call whose record gives its value."""
+        """Of a pull or a push: the call whose record gives its value."""
         self.found: list[Structure] = []
         self.floating: list[bool] = []
 
@@ -146,36 +155,77 @@ class Call:
         """Compute the outputs with arrays."""
         kind, name = self.layer.arrays, self.layer.name
         arrays = kind.to_arrays(tensors, name)
-        before = self.before
-        if before is not None and before.pull is not None:
-            outs = before.pull(arrays[: sum(before.floating)])
+        before = self._record_before(arrays)
+        if before is not None and isinstance(self.flat, Pulled):
+            outs = before.pull(arrays[: self.flat.count], self.flat.needed)
+        elif before is not None and isinstance(self.flat, Pushed):
+            outs = before.push(arrays[: sum(self.flat.moved)], self.flat.moved)
         elif self.needed:
-            outs, self.pull = OWN.recorded(
+            outs, self.record = OWN.recorded(
                 lambda own: self.flat(own, self.found), arrays, self.needed
             )
         else:
             outs = self.flat(arrays, self.found)
         return tuple(kind.to_tensors(outs, tensors, name))
 
+    def recorded(self, arrays: list[Any]) -> Record | None:
+        """Return the record from these arrays, the inputs of the call, to its outputs."""
+        if self.record is None:
+            before = self._record_before(arrays)
+            if before is not None and isinstance(self.flat, Pulled):
+                self.record = before.of_pull(arrays[: self.flat.count], self.flat.needed)
+        return self.record
+
+    def _record_before(self, arrays: list[Any]) -> Record | None:
+        """Return the record that this call is made from, or check another run of the function."""
+        before = self.before
+        if before is None:
+            return None
+        inputs = arrays[-len(before.needed) :]
+        found = before.recorded(inputs)
+        if found is None:
+            before.check_again(inputs)
+        return found
+
+    def check_again(self, arrays: list[Any]) -> None:
+        """Raise if the function, called again, returns other values."""
+        if self.before is not None:
+            self.before.check_again(arrays[-len(self.before.needed) :])
+        elif self.record is not None:
+            again = OWN.recorded(self.flat, arrays, self.needed)[1]
+            if not all(map(_are_same, again.values, self.record.values)):
+                raise BufferChangedError(
+                    f"{self.layer.name} runs again for a second derivative, since it calls a "
+                    "function with a rule of its own, and returned other values than before: an "
+                    "array that it reads beside its arguments was overwritten, or it draws random "
+                    "numbers. Fix: pass the array as an argument, or a copy."
+                )
+
     def pulled(
         self, tensors: Sequence[Any], cotangents: list[Any], needed: tuple[bool, ...]
     ) -> Any:
         """Return the cotangents of the needed inputs, recorded by whatever records now."""
         kind, name = self.layer.arrays, self.layer.name
-        if not torch.is_grad_enabled() and needed == self.needed and self.pull is not None:
-            found = self.pull(kind.to_arrays(cotangents, name))
-            return kind.to_tensors(found, cotangents, name)
         count = len(cotangents)
         call = Call(self.layer, Pulled(self.flat, needed, count))
-        if needed == self.needed:
-            call.before = self
+        if self._leads_to(needed):
+            if self.record is not None and not torch.is_grad_enabled():
+                found = self.record.pull(kind.to_arrays(cotangents, name), needed)
+                return kind.to_tensors(found, cotangents, name)
+            call.before, call.needed = self, (True,) * count + self.needed
         return _Graph.apply(call, *cotangents, *tensors)
 
     def pushed(self, tensors: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the tangents of the floating outputs."""
         moved = tuple(tangent is not None for tangent in tangents)
         given = [tangent for tangent in tangents if tangent is not None]
-        return _Graph.apply(Call(self.layer, Pushed(self.flat, moved)), *given, *tensors)
+        call = Call(self.layer, Pushed(self.flat, moved))
+        call.before = self if self._leads_to(moved) else None
+        return _Graph.apply(call, *given, *tensors)
+
+    def _leads_to(self, inputs: Sequence[bool]) -> bool:
+        """Tell if a record has these inputs."""
+        return bool(self.needed) and not any(map(operator.gt, inputs, self.needed))
 
 
 class _Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where torch is not installed
@@ -231,7 +281,7 @@ class _Graph(torch.autograd.Function):  # type: ignore[misc]  # untyped where to
         *tensors: Any,
     ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
         """Perform the function on all examples at once."""
-        whole = Call(call.layer, Batched(call.flat, in_dims[1:]))
+        whole = Call(call.layer, Batched(call.flat, in_dims[1:]), _needed(tensors))
         outs = _Graph.apply(whole, *tensors)
         call.found[:] = whole.found
         return outs, (0,) * len(outs)

@@ -128,9 +128,17 @@ class Recording:
         return LinearMap([None if leaf is None else leaf[0] for leaf in leaves], outputs)
 
     def arrived(
-        self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = True
+        self,
+        outputs: Sequence[Any],
+        cotangents: Sequence[Any],
+        *,
+        keep: bool = True,
+        create_graph: bool = False,
     ) -> dict[Any, Any]:
-        """Pull cotangents of outputs back to the leaves of the tracked arguments."""
+        """Pull cotangents of outputs back to the leaves of the tracked arguments.
+
+        With `create_graph` the pass itself is recorded; the cotangents are variables then.
+        """
         roots = [
             (output._node, cotangent)
             for output, cotangent in zip(outputs, cotangents, strict=True)
@@ -138,7 +146,7 @@ class Recording:
         ]
         if self._guarded:
             self._check_arguments()
-        arrived = backward_pass(roots, retain_graph=keep)
+        arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
         if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
             leaf_hooks(arrived)
         return arrived

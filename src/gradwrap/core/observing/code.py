@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ LIBRARIES = STANDARD | {"gradwrap"}
 """The packages that are nobody's to change."""
 ARRAYS = frozenset({"gradwrap", "numpy", "array_api_compat"})
 """The packages whose code stands between the user's and an operation on arrays."""
+PYTHONS: str = os.path.dirname(os.__file__)  # noqa: PTH120  pathlib is slow to import
+"""The folder of the modules that come with Python."""
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """The folders of packages whose variables nobody binds anew."""
 
@@ -38,9 +41,10 @@ def parts_of(filename: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def is_installed(package: str) -> bool:
-    """Tell if a package is installed, or comes with Python."""
+    """Tell if a package is installed, or comes with Python and is not a user's of that name."""
     path = getattr(sys.modules.get(package), "__file__", None) or ""
-    return package in LIBRARIES or is_in_packages(path)
+    is_pythons = path.startswith(PYTHONS) or path.endswith((".so", ".pyd")) or not path
+    return (package in LIBRARIES and is_pythons) or is_in_packages(path) or package == "gradwrap"
 
 
 @functools.lru_cache(maxsize=4096)

@@ -239,7 +239,7 @@ class Surroundings:
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
-        return next((place.name for place in self.places if not place.holds()), "")
+        return next((place.name or "globals" for place in self.places if not place.holds()), "")
 
     def watch_caches(self) -> None:
         """Watch the results that functions under `functools.lru_cache` hold now."""
@@ -469,6 +469,8 @@ class Surroundings:
         """Tell if a function, class or module belongs to a library, not to the user's code."""
         if isinstance(value, FunctionType):  # a wrapper copies `__module__`
             name = value.__globals__.get("__name__", "")
+        elif isinstance(value, type) and value.__flags__ & HEAP_TYPE:
+            name = value.__module__ if value.__module__ != "builtins" else ""  # of `exec`
         else:
             name = value.__name__ if isinstance(value, ModuleType) else value.__module__
         return not self.is_users(str(name or ""))
