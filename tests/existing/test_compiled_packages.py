@@ -5,6 +5,7 @@ Where the packages are missing, classes of the same names and attributes stand f
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -148,11 +149,10 @@ def expressions() -> ModuleType:
 
 def test_expressions_of_numexpr(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
-        import numexpr  # type: ignore[import-not-found, import-untyped, unused-ignore]  # pyright: ignore[reportMissingImports]
+        ne: Any = importlib.import_module("numexpr")
     except ImportError:
-        numexpr = expressions()
-        monkeypatch.setitem(sys.modules, "numexpr", numexpr)
-    ne: Any = numexpr
+        ne = expressions()
+        monkeypatch.setitem(sys.modules, "numexpr", ne)
 
     def f(x: Any) -> Any:
         a = x * 2.0

@@ -19,12 +19,14 @@ B: Any = importlib.import_module("scipy.linalg.blas")
 cs: Any = importlib.import_module("scipy.special.cython_special")
 dpotrf, dtrtrs = L.dpotrf, L.dtrtrs
 get_lapack_funcs, get_blas_funcs = sl.get_lapack_funcs, sl.get_blas_funcs
+gs: Any = importlib.import_module("gradwrap.scipy.linalg")
+gi: Any = importlib.import_module("gradwrap.scipy.interpolate")
 X = np.array([0.5, 1.5])
-rng = np.random.default_rng(0)
-R = rng.normal(size=(3, 3))
+RNG = np.random.default_rng(0)
+R = RNG.normal(size=(3, 3))
 S = R @ R.T + 3 * np.eye(3)
-V = rng.normal(size=3)
-W = rng.normal(size=(3, 3))
+V = RNG.normal(size=3)
+W = RNG.normal(size=(3, 3))
 
 
 def mat(x: Any) -> Any:
@@ -164,3 +166,27 @@ def test_what_has_no_rule_is_refused() -> None:
         gw.grad(gw.adapting(fn(lambda x: w(L.dgeev(mat(x))[0]))))(X)
     with pytest.raises(NoRuleError, match="negative step"):
         gw.grad(gw.adapting(fn(lambda x: B.dnrm2(x, incx=-1))))(X)
+
+
+def test_an_array_that_is_written_to_after_the_call() -> None:
+    def solved(x: Any) -> Any:
+        k = S + np.eye(3)
+        found = gs.solve(k, x[0] * V, assume_a="pos")
+        k += 100.0
+        return w(found) + x[1]
+
+    k = S + np.eye(3)
+    assert np.allclose(gw.grad(solved)(X), [w(sl.solve(k, V)), 1.0])
+
+
+def test_interpolation_of_scattered_values() -> None:
+    points, inside = RNG.uniform(size=(12, 2)), [[0.5, 0.5]]
+    corners = np.array([[-1.0, -1.0], [2.0, -1.0], [-1.0, 2.0], [2.0, 2.0]])
+    points = np.concatenate([points, corners])
+    values = np.cos(points[:, 0]) + points[:, 1]
+
+    def f(x: Any) -> Any:
+        return gi.griddata(points, values * x[0] + x[1] ** 2, inside, method="cubic")[0]
+
+    whole = gi.griddata(points, values, inside, method="cubic")[0]
+    assert np.allclose(gw.grad(f)(X), [whole, 2 * X[1]], rtol=1e-5)

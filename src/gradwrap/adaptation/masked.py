@@ -112,7 +112,7 @@ class _Copies:
             copied = subclasses.namespaces[name]
             members: dict[str, Any] = vars(sys.modules[name])
             copied.update({key: self.of(value) for key, value in members.items()})
-        names = self.modules[id(vars(self.core))]
+        names = subclasses.namespaces[PARTS[0]]
 
         def __array_ufunc__(  # noqa: N807  a method
             array: Any, ufunc: Any, method: str, *inputs: Any, **options: Any

@@ -20,18 +20,10 @@ NONE = [
         Row(f"linalg.{name}", Constant("a fact about the elements"))
         for name in ("issymmetric", "ishermitian", "bandwidth")
     ),
-    Row("linalg.qz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.ordqz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.rsf2csf", Refused(f"{CHOICE} scipy.linalg.eigvals.")),
     Row("linalg.cdf2rdf", Refused(f"{CHOICE} scipy.linalg.eig.")),
     Row("linalg.cossin", Refused(f"{CHOICE} scipy.linalg.svd.")),
-    Row(
-        "linalg.funm",
-        Refused(
-            "it divides by differences of eigenvalues. Fix: use the function that SciPy has for "
-            "it, such as scipy.linalg.expm."
-        ),
-    ),
     Row(
         "linalg.expm_cond",
         Refused("it is a norm of a derivative. Fix: gradwrap.jacobian of scipy.linalg.expm."),
