@@ -11,8 +11,9 @@ from tests.support.lambdas import fn
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.sequences import sequence
-from gradwrap.compiler.extrapolating.sizes import Sizes
+from gradwrap.compiler.extrapolating.sizes import Sizes, TooSlow, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -283,3 +284,32 @@ def test_near_lengths_share_a_parameter() -> None:
     assert sizes.of(310) - short not in range(-3, 4)
     assert sizes.close(14, 2) == (14, 20)
     assert sizes.of(5000) == 5000
+
+
+def walked(n: int, late: int) -> int:
+    total = 0
+    for i in range(n):
+        if i % 2:
+            total += 1
+        for _ in range(i // late):
+            total += 2
+    return total
+
+
+def test_code_that_took_all_its_branches_need_not_be_followed() -> None:
+    with paths(lambda name: name == __name__) as steps:
+        walked(6, 100)
+    assert walked.__code__ not in covered(steps)
+    with paths(lambda name: name == __name__) as steps:
+        walked(6, 3)
+    assert walked.__code__ in covered(steps)
+    with paths(lambda name: name == __name__, covered(steps)) as others:
+        walked(1000, 3)
+    assert not others
+
+
+def test_a_long_loop_is_stopped_as_soon_as_its_turns_tell() -> None:
+    endless: Any = timed(0.2)["range"](1 << 40)
+    with pytest.raises(TooSlow):
+        sum(endless)
+    assert [*timed(1e3)["range"](5, 0, -2)] == [5, 3, 1]

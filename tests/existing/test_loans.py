@@ -231,3 +231,21 @@ def test_the_array_that_was_wrapped_stays_the_callers() -> None:
     del v
     a += 1.0
     np.testing.assert_array_equal(np.stack([given, a.numpy()]), [[3.0] * 3, [4.0] * 3])
+
+
+@pytest.mark.parametrize("mode", ["vjp", "vmap"])
+def test_a_plain_array_stays_one_by_whatever_name_it_is_given(mode: str) -> None:
+    def f(x: Any, library: Any) -> Any:
+        k = np.zeros(3)
+        v = library.array(object=k, copy=None, order="F")
+        w = library.asarray(a=k) if library is gnp else np.asarray(k)
+        v += 1.0
+        w *= 3.0
+        return k * x
+
+    def in_ours(x: Any) -> Any:
+        return f(x, gnp)
+
+    x = np.array([3.0, 1.0, 2.0])
+    found = gw.vjp(in_ours, x)[0] if mode == "vjp" else gw.vmap(in_ours)(x[None])[0]
+    np.testing.assert_array_equal(found, f(x, np))

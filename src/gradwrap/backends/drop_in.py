@@ -99,7 +99,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
             found = native(*args, **options)
             if name.startswith("empty") and is_traced():
                 found[...] = 0  # so that compiled functions return the same values each time
-            return _wrapped(library, found, args)
+            return _wrapped(library, found, (*args, *options.values()))
         return make(variable.__array_namespace__(), library, native, args, options)
 
     return maker

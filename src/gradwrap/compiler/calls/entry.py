@@ -15,7 +15,7 @@ from gradwrap.compiler.calls.compare import made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
-from gradwrap.compiler.extrapolating.paths import paths
+from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
     OTHER_PATHS,
@@ -200,9 +200,10 @@ class Entry:
         if self._is_large and not problem and self._fits(call, found):
             return call.result[0]
         if self._is_large and not problem and self._extrapolated is not None:
-            with paths(surroundings.is_users) as taken:
+            seen = self._extrapolated.family.paths
+            with paths(surroundings.is_users, covered(seen)) as taken:
                 call.run(self.target.function)
-            problem = "" if taken <= self._extrapolated.family.paths else OTHER_PATHS
+            problem = "" if taken <= seen else OTHER_PATHS
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))

@@ -317,19 +317,20 @@ def _sizes_of(lengths: Sequence[int]) -> Sizes:
 
 def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[list[int]]:
     """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
-    sizes = Sizes()
-    around = Shortened(subject.surroundings, sizes, cuts=False)
-    found: list[list[int]] = []
-    try:
-        budget.traced(subject, subject.leaves, around)
-    except Declined as why:
-        reasons.append(str(why))
-    if sizes.actual:
-        found.append([*sizes.actual])
     arrays = [*subject.inputs, *subject.surroundings.array_objects()]
-    for one in arrays:
-        if isinstance(one, NDARRAY) and one.ndim and one.shape[0] > LIMIT:
-            sizes.of(one.shape[0])
-    if sizes.actual and sizes.actual not in found:
-        found.append([*sizes.actual])
-    return found
+    lengths = [one.shape[0] for one in arrays if isinstance(one, NDARRAY) and one.ndim]
+    for cuts in (True, False):  # a trace of short arrays is fast, but may raise an error
+        sizes = Sizes()
+        around = Shortened(subject.surroundings, sizes, cuts=cuts)
+        for length in lengths if cuts else ():
+            sizes.of(length)
+        sizes.in_ranges.clear()
+        try:
+            leaves = [sizes.cut(leaf) for leaf in subject.leaves] if cuts else subject.leaves
+            budget.traced(subject, leaves, around)
+            break
+        except Declined as why:
+            reasons.append(str(why))
+    found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
+    both = _sizes_of([*sizes.in_ranges, *lengths]).actual
+    return found if not both or both in found else [*found, both]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.extrapolating.paths import paths
+from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
@@ -138,7 +138,7 @@ def in_a_direction(family: Family, function: Callable[..., Any], call: Any, resu
             total += float(np.sum(slope * step))
             size += float(np.sum((slope * step) ** 2))
     try:
-        with paths(family.subject.surroundings.is_users) as taken:
+        with paths(family.subject.surroundings.is_users, covered(family.paths)) as taken:
             above = float(of.fun(*moved[0]))
         below = float(of.fun(*moved[1]))
     except Exception:  # noqa: BLE001  the function is compared as it is called
@@ -188,7 +188,8 @@ def in_full(found: Found, call: Callable[..., Any], mismatch: Mismatch) -> str |
     function, entered = surroundings.with_arrays(leaves, _itself, timed(SECONDS))
     args, kwargs = unflatten(subject.treedef, entered)
     try:
-        with np.errstate(all="ignore"), paths(surroundings.is_users) as taken:
+        known = covered(found.family.paths)
+        with np.errstate(all="ignore"), paths(surroundings.is_users, known) as taken:
             wanted, _ = flatten(function(*args, **kwargs))
         results = call(*_inputs(leaves, subject.given))
     except TooSlow:

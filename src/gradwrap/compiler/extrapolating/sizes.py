@@ -34,6 +34,8 @@ class Sizes:
     def __init__(self) -> None:
         self.actual: list[int] = []
         self.short: list[int] = []
+        self.in_ranges: list[int] = []
+        """The long lengths that bounds of ranges stand for, in the order in which they appear."""
         self.is_open: bool = True
         """Whether a new long length becomes a parameter."""
 
@@ -51,6 +53,12 @@ class Sizes:
         self.actual.append(length)
         self.short.append(LIMIT // 2 + BETWEEN * (len(self.short) % 3))
         return self.short[-1]
+
+    def actual_of(self, bound: int) -> int:
+        """Return the actual length that a bound of a range stands for; 0 for a short one."""
+        self.of(bound)
+        pairs = [*zip(self.actual, self.short, strict=True), *((n, n) for n in self.actual)]
+        return next((n for n, near in pairs if abs(abs(bound) - near) <= NEAR), 0)
 
     def close(self, base: int, step: int) -> tuple[int, ...]:
         """Set the shortest lengths, in the order of the actual ones; allow no new parameters."""
@@ -80,9 +88,14 @@ class Sizes:
 
         def shortened(*bounds: Any) -> range:
             given: list[int] = [operator.index(bound) for bound in bounds]
+            self.in_ranges += [one for one in map(self.actual_of, given[:2]) if one]
             return range(*map(self.of, given[:2]), *given[2:])
 
         return {**vars(builtins), "range": shortened}
+
+
+ENOUGH = 0.05
+"""The part of the time that may be spent before the first turns tell how long a loop takes."""
 
 
 class TooSlow(BaseException):
@@ -90,7 +103,10 @@ class TooSlow(BaseException):
 
 
 def timed(seconds: float) -> dict[str, Any]:
-    """Return Python's builtins, with a `range` that raises `TooSlow` after some time."""
+    """Return Python's builtins, with a `range` that raises `TooSlow` after some time.
+
+    It does so at once if the first turns tell that a loop will take longer.
+    """
     end = time.perf_counter() + seconds
 
     class Timed:
@@ -106,8 +122,11 @@ def timed(seconds: float) -> dict[str, Any]:
             return self._watched(self.whole[::-1])
 
         def _watched(self, turns: range) -> Iterator[int]:
-            for turn in turns:
-                if time.perf_counter() > end:
+            start = time.perf_counter()
+            for number, turn in enumerate(turns):
+                now = time.perf_counter()
+                is_slow = (now - start) * len(turns) > seconds * number
+                if now > end or (is_slow and now - start > ENOUGH * seconds):
                     raise TooSlow
                 yield turn
 

@@ -52,6 +52,8 @@ def write(xp: Any, name: str, **options: Any) -> None:
 def _copy(xp: Any, dst: Any, src: Any, casting: Any, where: Any) -> None:
     if hasattr(src, "dtype"):
         check_cast(src.dtype, dst.dtype, casting)
+    elif isinstance(src, (int, float, complex)):
+        np.copyto(np.empty((), dst.dtype), src, casting)  # which refuses what it cannot cast
     dst[...] = src if where is True else xp.where(xp.asarray(where), src, dst)
 
 
