@@ -23,7 +23,13 @@ from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint
 from gradwrap.core.table.registry import register
-from gradwrap.rules.equal_values import check_distinct, check_independent, defined, inverse_gaps
+from gradwrap.rules.equal_values import (
+    check_distinct,
+    check_independent,
+    defined,
+    inverse_gaps,
+    weighs_equals,
+)
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -177,7 +183,7 @@ def _eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     w, v = out
     of_w, of_v = g
     n = w.shape[-1]
-    if of_v is None and is_recorded(of_w):
+    if of_v is None and (is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w))):
         v = _vectors_again(xp, w, v)
     back = adjoint(xp, v)
     if of_v is None:
@@ -206,6 +212,9 @@ def _eigvalsh(xp: Any, g: Any, x: Any, upper: bool = False) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
     again = is_recorded(g)  # its own derivative depends on that of the vectors
     w, v = _eigh_of(xp, x, upper, again=again)
+    if not again and is_recorded(x) and weighs_equals(w, w.shape[-1], g):
+        again = True
+        w, v = _eigh_of(xp, x, upper, again=again)
     if again:
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
@@ -288,7 +297,7 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[An
     of_u, of_s, of_vh = g
     k, n = s.shape[-1], max(x_meta.shape[-2:])
     if of_u is None and of_vh is None:
-        if is_recorded(of_s):
+        if is_recorded(of_s) or (is_recorded(s) and weighs_equals(s, n, of_s)):
             u, _, vh = _pairs_again(xp, u, s, vh, n)
         return ((u[..., :k] * of_s[..., None, :]) @ vh[..., :k, :],)
     of_u = xp.zeros_like(u) if of_u is None else of_u
@@ -337,6 +346,9 @@ def _svdvals(xp: Any, g: Any, x: Any) -> Any:
     """Return the matrix's cotangent: Giles 3.2."""
     again = is_recorded(g)  # its own derivative depends on that of the vectors
     u, s, vh = _svd_of(xp, x, again=again)
+    if not again and is_recorded(x) and weighs_equals(s, max(x.shape[-2:]), g):
+        again = True
+        u, s, vh = _svd_of(xp, x, again=again)
     if again:
         check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
