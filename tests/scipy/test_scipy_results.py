@@ -10,7 +10,8 @@ from scipy.spatial import transform as native
 
 import gradwrap as gw
 from gradwrap.scipy import linalg, optimize, stats
-from gradwrap.scipy.spatial.transform import RigidTransform, Rotation, Slerp
+from gradwrap.scipy.spatial import transform
+from gradwrap.scipy.spatial.transform import Rotation, Slerp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def test_rotations_have_the_dtype_of_scipys(dtype: Any) -> None:
         return [
             turned.as_matrix(),
             turned.as_rotvec(),
-            RigidTransform.from_matrix(matrix).as_matrix(),
+            transform.RigidTransform.from_matrix(matrix).as_matrix(),
             Slerp([0.0, 1.0], turned)([0.3]).as_quat(),
         ]
 

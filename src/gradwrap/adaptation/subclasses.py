@@ -81,7 +81,7 @@ class HeldNumber(Held):
 class HeldArray(Held):
     """An instance of a subclass of `ndarray`; results are instances where NumPy's are."""
 
-    __array_priority__ = 0.0
+    __array_priority__: float = 0.0
     _stands_for = NDARRAY
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:

@@ -124,6 +124,14 @@ class Row:
         module, _, name = self.path.rpartition(".")
         return getattr(import_module(f"scipy.{module}"), name)
 
+    @property
+    def exists(self) -> bool:
+        """Tell if the installed SciPy has the function: some came with 1.15 to 1.17."""
+        try:
+            return self.original is not None
+        except (AttributeError, ModuleNotFoundError):
+            return False
+
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Call SciPy's own function on plain data."""
         if self.is_own:
@@ -177,9 +185,9 @@ def row_of(path: str) -> Row | None:
 
 
 def all_rows() -> Iterator[Row]:
-    """Yield every row."""
+    """Yield the rows of all functions that the installed SciPy has."""
     package: Any = import_module("gradwrap.scipy.rules")
     for chapter in pkgutil.iter_modules(package.__path__):
         import_module(f"gradwrap.scipy.rules.{chapter.name}")
     for rows in tuple(_rows.values()):
-        yield from rows.values()
+        yield from (row for row in rows.values() if row.exists)
