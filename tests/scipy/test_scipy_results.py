@@ -211,7 +211,5 @@ def test_a_function_of_a_matrix_with_equal_values_warns() -> None:
             lambda f: gw.grad(f)(PAIR),
             lambda f: gw.jvp(f, (PAIR,), (np.ones((3, 3)),)),
         ):
-            with pytest.warns(
-                gw.errors.DegeneracyWarning, match=r"linalg\.eigh: eigen"
-            ):
+            with pytest.warns(gw.errors.DegeneracyWarning, match=r"linalg\.eigh: eigen"):
                 derivative(lambda a, d=decompose: exponential(a, d))
