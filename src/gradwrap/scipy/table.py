@@ -160,6 +160,28 @@ class Row:
         }
 
 
+OWN_MODULES = ("linalg.lapack", "linalg.blas", "special.cython_special")
+"""Modules of compiled functions without rows, whose stand-ins are in a module of the rules."""
+OWN_FUNCTIONS = ("get_lapack_funcs", "get_blas_funcs")
+own: dict[str, Callable[[Any], Any]] = {}
+"""What makes the stand-ins of such a function and such a module."""
+
+
+def is_own(function: Any) -> bool:
+    """Tell if a function belongs to one of these modules, or gives functions of one."""
+    if type(function).__name__ == "fortran":
+        return True
+    module = getattr(function, "__module__", None)
+    is_special = module == "scipy.special.cython_special" and hasattr(function, "__name__")
+    return is_special or getattr(function, "__name__", None) in OWN_FUNCTIONS
+
+
+def own_stand_in(kind: str, value: Any) -> Any:
+    """Return the stand-in of such a function or, by its path, of such a module."""
+    rows_of("linalg")  # which loads what makes them
+    return own[kind](value)
+
+
 _rows: dict[str, dict[str, Row]] = {}
 
 

@@ -84,7 +84,10 @@ def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
     return np.stack(columns, axis=1)
 
 
-def _eig(t: Any, out: Any, a: Any, b: Any) -> Any:
+def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
+    if not right:
+        w, v = dispatcher("linalg.eig")(a, b)
+        return _ordered(_eig(t, (w, v), a, b, True)[0], out, w)
     w, v = out
     moved = t["a"] @ v
     if b is not None:
@@ -114,11 +117,11 @@ def _eigvals(a: Any, b: Any, out: Any) -> Any:
     return _ordered(w, out)
 
 
-def _ordered(w: Any, out: Any) -> Any:
-    """Sort values into SciPy's order."""
+def _ordered(w: Any, out: Any, by: Any = None) -> Any:
+    """Sort values, or what belongs to the values `by`, into SciPy's order."""
     left = list(range(len(w)))
     order: list[int] = []
-    data = np.asarray(native_of(w))
+    data = np.asarray(native_of(w if by is None else by))
     for value in np.asarray(native_of(out)):
         nearest = min(left, key=lambda i: abs(data[i] - value))
         left.remove(nearest)
@@ -510,6 +513,39 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     return ds * kept, z @ skew
 
 
+def _qz(t: Any, out: Any) -> Any:
+    """Return the tangents of both triangular forms and bases, from a system for two skew matrices.
+
+    d(q) = q x and d(z) = z y with x and y skew, so d(s) = inner - x s + s y, which is triangular.
+    """
+    s, r, q, z = out
+    if s.dtype.kind == "c" or np.any(np.diagonal(native_of(s), -1)):
+        raise NoRuleError(
+            "scipy.linalg.qz has a derivative in its real form with real eigenvalues alone. "
+            "Fix: scipy.linalg.eigvals(a, b)."
+        )
+    n = s.shape[0]
+    lower, columns = np.tril_indices(n, -1)
+    places, mirrored, eye = lower * n + columns, columns * n + lower, np.eye(n)
+
+    def system(form: Any) -> Any:
+        """Return the lower elements of `-x form` and `form y` in terms of those of x and y."""
+        left = -eye[:, None, :, None] * form.T[None, :, None, :]
+        right = form[:, None, :, None] * eye[None, :, None, :]
+        parts = [np.reshape(part, (n * n, n * n))[places] for part in (left, right)]
+        return np.concatenate([part[:, places] - part[:, mirrored] for part in parts], axis=1)
+
+    inner = [q.T @ t[name] @ z if t[name] is not None else np.zeros((n, n)) for name in "AB"]
+    below = np.concatenate([np.reshape(one, (-1,))[places] for one in inner])
+    w = np.linalg.solve(np.concatenate([system(s), system(r)]), -below)
+    x, y = (
+        np.reshape(np.concatenate([part, -part, np.zeros(1)])[_skew_places(n)], (n, n))
+        for part in (w[: len(places)], w[len(places) :])
+    )
+    ds, dr = (np.triu(one - x @ f + f @ y) for one, f in zip(inner, (s, r), strict=True))
+    return ds, dr, q @ x, z @ y
+
+
 def _skew_places(n: int) -> Any:
     """Return, for each element of a skew matrix, its index in [lower part, -lower part, 0]."""
     lower, columns = np.tril_indices(n, -1)
@@ -630,4 +666,5 @@ DECOMPOSITIONS = [
     formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
     formula("linalg.hessenberg", _hessenberg, "a:2"),
     Row("linalg.schur", Tangent(_schur), arrays="a:2"),
+    Row("linalg.qz", Tangent(_qz), arrays="A B"),
 ]
