@@ -319,7 +319,7 @@ def test_a_mean_over_the_turns_is_extrapolated() -> None:
     def mean(x: Any) -> Any:
         states = [x[0]]
         for i in range(1, len(x)):
-            states.append(np.sin(states[-1]) * x[i])  # noqa: PERF401
+            states.append(np.sin(states[-1]) * x[i])
         return np.mean(np.stack(states) ** 2)
 
     for count in (300, 304):
