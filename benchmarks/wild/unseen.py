@@ -219,11 +219,11 @@ def pymoo() -> Iterator[Case]:
     point = [0.2, 0.7, 0.4, 0.9, 0.3]
     for name, count in (("ackley", 5), ("rastrigin", 5), ("zdt1", 5), ("bnh", 2)):
         problem = get(name) if name == "bnh" else get(name, n_var=count)
-        yield (
-            name,
-            lambda x, p=problem: p.evaluate(x[None, :], return_values_of=["F"]),
-            point[:count],
-        )
+
+        def objective(x: Any, problem: Any = problem) -> Any:
+            return problem.evaluate(x[None, :], return_values_of=["F"])
+
+        yield name, objective, point[:count]
 
 
 @package("cma", "optimization")

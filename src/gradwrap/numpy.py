@@ -33,13 +33,12 @@ from gradwrap.backends.drop_in import creation_functions as _creation_functions
 from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
+from gradwrap.backends.iterating import Iterating as _Iterating
 from gradwrap.core.levels.memory import lay_out as _lay_out
 from gradwrap.core.levels.memory import one_array as _one_array
-from gradwrap.core.levels.wrapper import AnyWrapper as _AnyWrapper
 from gradwrap.core.library.backend import backend_of as _backend_of
 from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
-from gradwrap.errors import NoRuleError as _NoRuleError
 
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
@@ -133,18 +132,12 @@ class _NdIterType(type):
     """The class of what stands for `nditer`, which cannot be derived from."""
 
     def __call__(cls, op: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(op, _AnyWrapper) and not args and not kwargs:
-            return (op.reshape(-1)[i, ...] for i in range(op.size))
         if _first_variable([op]) is not None:
-            raise _NoRuleError(
-                "np.nditer has no derivative: it gives parts of plain memory. "
-                "Fix: for value in np.nditer(x) alone; for i in np.ndindex(x.shape), with x[i]; "
-                "or functions of whole arrays."
-            )
+            return _Iterating(_OURS["zeros"], op, *args, **kwargs)
         return _numpy.nditer(op, *args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> Any:
-        return isinstance(instance, _numpy.nditer)
+        return isinstance(instance, (_numpy.nditer, _Iterating))
 
 
 class _NdIter(metaclass=_NdIterType):

@@ -162,7 +162,7 @@ def test_out_like_tells_the_shapes() -> None:
 
 def test_values_that_are_equal_and_differ_have_programs_of_their_own() -> None:
     called = callback(lambda x, c: x * len(repr(c)))
-    values = [0.0, -0.0, 1, True, 1.0, complex(0.0, -0.0), complex(-0.0, -0.0)]
+    values: list[Any] = [0.0, -0.0, 1, True, 1.0, complex(0.0, -0.0), complex(-0.0, -0.0)]
     values += [Decimal("1.0"), Decimal("1.00")]
     for run in (called, lambda x, c: jax.grad(lambda x: called(x, c).sum())(x)):
         found = [run(jnp.ones(1), value)[0] for value in values]

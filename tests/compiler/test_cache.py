@@ -85,6 +85,7 @@ def runs_on_numpys_engine(pattern: str) -> None:
     assert "Fix: " in text
     assert pattern in text
     assert "kernel0" not in compiled.source
+    assert "engine: numpy" in compiled.explain()
     assert "runs eagerly" not in compiled.explain()
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.support.lambdas import fn
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.support.lambdas import fn
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.sequences import sequence
 from gradwrap.compiler.extrapolating.sizes import Sizes, TooSlow, timed
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

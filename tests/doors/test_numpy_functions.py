@@ -836,3 +836,13 @@ def test_the_sign_of_complex_infinities_is_numpys() -> None:
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(gw.vjp(np.sign, x)[0], np.sign(x))
         np.testing.assert_array_equal(gw.jvp(np.sign, (x,), (x,))[0], np.sign(x))
+
+
+@pytest.mark.parametrize("function", [np.tril, np.triu])
+def test_a_number_has_no_triangle(function: Any) -> None:
+    with pytest.raises(TypeError):
+        function(np.array(1.0))
+    for x in (np.array(1.0), 1.0):
+        with pytest.raises(TypeError, match=r"a matrix or a vector. Fix: x\[None, None\]"):
+            gw.grad(lambda x: np.sum(function(x)))(x)
+    assert gw.grad(lambda x: np.sum(function(x[None, None])))(1.0) == 1.0

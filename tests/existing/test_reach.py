@@ -13,7 +13,6 @@ import pytest
 import gradwrap as gw
 from gradwrap.errors import (
     AdaptationError,
-    NoRuleError,
     TrackedTextWarning,
     TrackedValueError,
 )
@@ -221,8 +220,7 @@ def test_nditer() -> None:
         return out.sum()
 
     check(run)
-    with pytest.raises(NoRuleError, match=r"np.nditer\(x\) alone"):
-        gw.grad(gw.adapting(lambda x: next(np.nditer([x, x]))[0]))(X)
+    check(lambda x: next(np.nditer([x, x]))[0])  # of two arrays: refused before
 
 
 def caught(x: Any) -> Any:

@@ -10,7 +10,8 @@ from scipy.spatial import transform as native
 
 import gradwrap as gw
 from gradwrap.scipy import linalg, optimize, stats
-from gradwrap.scipy.spatial.transform import RigidTransform, Rotation, Slerp
+from gradwrap.scipy.spatial import transform
+from gradwrap.scipy.spatial.transform import Rotation, Slerp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def test_rotations_have_the_dtype_of_scipys(dtype: Any) -> None:
         return [
             turned.as_matrix(),
             turned.as_rotvec(),
-            RigidTransform.from_matrix(matrix).as_matrix(),
+            transform.RigidTransform.from_matrix(matrix).as_matrix(),
             Slerp([0.0, 1.0], turned)([0.3]).as_quat(),
         ]
 
@@ -162,3 +163,53 @@ def test_a_tangent_of_nan_gives_nan(solver: Any) -> None:
     np.testing.assert_allclose(found[1], gw.jvp(solver, (b,), (b,))[1], rtol=1e-12)
     with pytest.raises((ValueError, np.linalg.LinAlgError)):  # a value of NaN is SciPy's to refuse
         solver(nan)
+
+
+PAIR = np.diag([3.0, 2.0, 2.0])
+WEIGHTS = np.arange(9.0).reshape(3, 3)
+OF_VECTORS: dict[str, Any] = {
+    "eigh": lambda a: np.sum(WEIGHTS * linalg.eigh(a)[1]),
+    "svd": lambda a: np.sum(WEIGHTS * linalg.svd(a)[0]),
+    "schur": lambda a: np.sum(WEIGHTS * linalg.schur(a)[0]),
+}
+OF_VALUES: dict[str, Any] = {
+    "eigh": lambda a: linalg.eigh(a)[0],
+    "eigvalsh": lambda a: linalg.eigvalsh(a),
+    "svd": lambda a: linalg.svd(a)[1],
+    "svdvals": lambda a: linalg.svdvals(a),
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.DegeneracyWarning")
+@pytest.mark.parametrize("fun", OF_VECTORS.values(), ids=OF_VECTORS)
+def test_vectors_of_equal_values_have_no_derivative(fun: Any) -> None:
+    assert np.isnan(gw.grad(fun)(PAIR)).all()
+
+
+@pytest.mark.parametrize("fun", OF_VALUES.values(), ids=OF_VALUES)
+def test_equal_values_have_a_derivative_and_no_second_one(fun: Any) -> None:
+    def total(a: Any) -> Any:
+        return np.sum(fun(a) ** 2)
+
+    def one(a: Any) -> Any:
+        return fun(a)[1]
+
+    np.testing.assert_allclose(gw.grad(total)(PAIR), 2 * PAIR)
+    for f in (total, one):
+        with pytest.warns(gw.errors.DegeneracyWarning, match="equal up to rounding"):
+            found = gw.hvp(f, PAIR, np.ones((3, 3)))
+        assert np.isnan(found).all()
+
+
+def test_a_function_of_a_matrix_with_equal_values_warns() -> None:
+    def exponential(a: Any, decompose: Any) -> Any:
+        w, v = decompose(a)
+        return np.sum(WEIGHTS * ((v * np.exp(w)) @ v.T))
+
+    for decompose in (linalg.eigh, lambda a: linalg.eigh(a, np.eye(3))):
+        for derivative in (
+            lambda f: gw.grad(f)(PAIR),
+            lambda f: gw.jvp(f, (PAIR,), (np.ones((3, 3)),)),
+        ):
+            with pytest.warns(gw.errors.DegeneracyWarning, match=r"linalg\.eigh: eigen"):
+                derivative(lambda a, d=decompose: exponential(a, d))

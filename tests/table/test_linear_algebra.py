@@ -472,6 +472,22 @@ VALUES: list[Any] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.DegeneracyWarning")  # of the sum
+@pytest.mark.parametrize("fun", VALUES)
+def test_one_of_equal_values_has_no_second_derivative(fun: Any) -> None:
+    one, all_alike = fn(lambda x: fun(x)[1]), fn(lambda x: np.sum(fun(x)))
+    x, along = np.diag([3.0, 2.0, 2.0]), np.ones((3, 3))  # the middle one is of a pair
+    for tangents in (along[None], np.stack([along, 2 * along])):
+        with pytest.warns(WARNS, match="equal up to rounding"):
+            found = gw.vmap(fn(lambda t: gw.hvp(one, x, t)))(tangents)
+        assert np.isnan(found).all()
+    np.testing.assert_allclose(gw.hvp(all_alike, x, along), 0.0, atol=1e-12)
+    apart = np.diag([3.0, 2.0, 1.0])
+    step = 1e-5 * along
+    slopes = (gw.grad(one)(apart + step) - gw.grad(one)(apart - step)) / 2e-5
+    np.testing.assert_allclose(gw.hvp(one, apart, along), slopes, atol=1e-8)
+
+
 @pytest.mark.parametrize("values", VALUES)
 @pytest.mark.parametrize("inner", [gw.grad, gw.jacrev, gw.jacfwd])
 @pytest.mark.parametrize("outer", [gw.jacrev, gw.jacfwd])

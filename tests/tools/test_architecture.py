@@ -46,7 +46,7 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
             {"c_expressions", "differing_rows"},
             {"backward_slices", "pytorch_methods"},
             {"numpy"},
-            {"drop_in"},
+            {"drop_in", "iterating"},
         ),
         {"cupy", "jax", "torch"},
     ),

@@ -742,6 +742,16 @@ class Holder:
         return self.values * (index + 1.0)
 
 
+class Slotted:
+    __slots__ = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values * (index + 1.0)
+
+
 def product(p: Any) -> Any:
     return p[0] * p[1]
 
@@ -772,9 +782,11 @@ def with_rules() -> dict[str, Any]:
         fn(lambda x: Couple([x, x])),
         fn(lambda x: Table({0: x, 1: x})),
         Holder,
+        fn(lambda x: Holder({1: [x]})),
+        Slotted,
         fn(lambda x: [1.0, Listed([x, x])]),
     ],
-    ids=["list", "tuple", "dict", "object", "nested"],
+    ids=["list", "tuple", "dict", "object", "object of a list", "slots", "nested"],
 )
 def test_a_tracked_value_in_another_container_is_refused(rule: str, container: Any) -> None:
     f = with_rules()[rule]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
+from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
@@ -19,7 +20,9 @@ from gradwrap.adaptation.modules import (
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text
+from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
+from gradwrap.core.levels.modes import is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
@@ -28,7 +31,7 @@ from gradwrap.core.levels.wrapper import (
     native,
     snapshot,
 )
-from gradwrap.core.library.backend import is_floating
+from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.callers import (
     check_caught,
     latest_refusal,
@@ -123,6 +126,8 @@ class _Runs:
         self.watch = True
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.watch and is_traced():
+            self._find_untraced(args, kwargs)
         held = hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
@@ -144,6 +149,12 @@ class _Runs:
             check_caught(before, flatten(out)[0])
         self._check(out, args, kwargs)
         return out
+
+    def _find_untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Run the function outside of a trace: its failed runs are no part of the program."""
+        with untraced(), suppress(Exception):
+            given, named = map_leaves(_concrete, (args, kwargs))
+            self(given, named)
 
     def _until_adapted(
         self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -250,7 +261,7 @@ class _Runs:
         elif refusal is not None:
             ours = refusal
             ours.__cause__ = error
-        elif self._fails_alike(error, args, kwargs):
+        elif is_traced() or self._fails_alike(error, args, kwargs):
             return error
         elif (text := made_text.get()) is not None:
             ours = AdaptationError(
@@ -298,6 +309,14 @@ def _restore(value: Any, before: Any) -> None:
         if value.shape != before.shape:
             value.shape = before.shape
         value[...] = before
+
+
+def _concrete(leaf: Any) -> Any:
+    """Return a leaf of the tape with a copy of the data that a tracer stands for."""
+    if not isinstance(leaf, AnyWrapper):
+        return leaf
+    data = native(leaf)
+    return wrap(copy.copy(backend_of(data).concrete(data)), requires_grad=is_floating(leaf))
 
 
 def _plain(leaf: Any) -> Any:

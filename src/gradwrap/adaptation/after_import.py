@@ -25,6 +25,7 @@ ENTRIES: dict[str, str] = {
     "sklearn.metrics._regression": METRICS,
     "sklearn.metrics.cluster._unsupervised": METRICS,
     "sklearn.utils._array_api": "gradwrap.adaptation.sklearn:enter_namespaces",
+    "sympy": "gradwrap.adaptation.sympy:enter_sympy",
     "xarray": "gradwrap.adaptation.xarray_functions:enter_xarray",
 }
 """By module: the function that is called with it when it has been imported."""

@@ -106,7 +106,7 @@ def _pickled(cls: Any) -> Any:
     return type, (int if kind is type else kind(),)
 
 
-def _standing_in(kind: type[Any], call: Callable[..., Any]) -> Any:
+def standing_in_class(kind: type[Any], call: Callable[..., Any]) -> Any:
     """Make the stand-in of a class; `call(cls, ...)` answers calls of it."""
     methods = {name: getattr(kind, name, None) for name in dir(kind) if name not in _OF_THE_CLASS}
     namespace: dict[str, Any] = {
@@ -183,7 +183,7 @@ def _random_state(_: Any, seed: Any = None) -> Any:
 
 
 CLASSES: list[tuple[Any, Any]] = [
-    (kind, _standing_in(kind, make))
+    (kind, standing_in_class(kind, make))
     for kind, make in (
         (type, _type),
         (float, _float),

@@ -72,7 +72,12 @@ def _fma(x: Any, y: Any, z: Any) -> Any:
 
 
 def _remainder(x: Any, y: Any) -> Any:
-    return x - y * round(native(x) / native(y))
+    return x - y * np.rint(native(x) / native(y))
+
+
+def _isclose(a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+    allowed = np.maximum(rel_tol * np.maximum(abs(a), abs(b)), abs_tol)
+    return (a == b) | (np.isfinite(a) & np.isfinite(b) & (abs(a - b) <= allowed))
 
 
 def _sumprod(p: Any, q: Any) -> Any:
@@ -126,7 +131,8 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """Return the function that answers calls with variables."""
     if name in OF_VALUES:
-        return _of_values(getattr(module, name), getattr(np, name, None))
+        of_arrays = _isclose if name == "isclose" else getattr(np, name, None)
+        return _of_values(getattr(module, name), of_arrays)
     if name in SPECIAL:
         return functools.partial(_special, SPECIAL[name])
     if name in OWN:
@@ -138,8 +144,8 @@ def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
     """Return a function of the numbers; in a trace, NumPy's, so that the answer is a branch."""
 
     def of_values(*args: Any, **options: Any) -> Any:
-        if is_traced() and isinstance(of_arrays, np.ufunc) and original.__name__.startswith("is"):
-            return bool(of_arrays(*map(native, args)))
+        if is_traced() and original.__name__.startswith("is"):
+            return bool(of_arrays(*map(native, args), **options))
         return original(*map(native, args), **options)
 
     return of_values

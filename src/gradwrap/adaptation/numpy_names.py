@@ -17,6 +17,7 @@ from gradwrap.adaptation.plain_values import (
     standing_in,
     unheld,
 )
+from gradwrap.adaptation.structured import Structured, making
 from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
@@ -65,7 +66,8 @@ def _fast(original: Any, tracked: Any, path: str) -> Any:
     if isinstance(original, type) or not callable(original):
         return tracked
     name = original.__name__
-    return _making(original, _to_array(tracked) if name in CONVERTING else tracked)
+    made = _to_array(tracked) if name in CONVERTING else tracked
+    return _making(original, making(original, made))
 
 
 def without_rule() -> Iterator[tuple[Any, str]]:
@@ -97,6 +99,8 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
                 if are_plain(args, options):
                     raise
         if are_plain(args, options):
+            return tracked(*args, **options)
+        if isinstance(args[0] if args else None, Structured):
             return tracked(*args, **options)
         return _like_given(original, tracked(*unheld(args), **unheld(options)), args, options)
 

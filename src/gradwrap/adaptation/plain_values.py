@@ -19,8 +19,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Holder:
     """The base of instances of other classes that hold a variable."""
 
-    _gradwrap_array: Any
+    __slots__ = ("_gradwrap_array",)
 
+    _gradwrap_array: Any
     __array_wrap__: Any
 
     def gradwrap_array(self) -> Any:

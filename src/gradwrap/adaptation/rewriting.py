@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import linecache
 import operator
 import warnings
@@ -23,7 +24,8 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
-from gradwrap.adaptation.subclasses import held, new_instance
+from gradwrap.adaptation.structured import has_floats, structured
+from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -43,8 +45,9 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
             return np.dot(owner, *args, **options)
         is_of_objects = name == "astype" and of_objects(owner)
         if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
-            array = ours.array(owner.tolist() if is_of_objects else owner)
-            return getattr(array, name)(*args, **options)
+            owner = ours.array(owner.tolist() if is_of_objects else owner)
+        elif name == "copy" and is_differentiating() and owner.dtype.names:
+            owner = structured(owner) if has_floats(owner.dtype) else owner
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
     elif name == "__new__" and is_differentiating():
@@ -90,6 +93,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
     "__gradwrap_new__": new_array,
+    "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
 }
 """The functions that the new code calls, as in `storing`."""
@@ -107,6 +111,8 @@ class _Calls(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
+        if isinstance(function, ast.Name) and function.id == "super" and node.args:
+            return _call("__gradwrap_super__", [function, *node.args], [], node)
         if isinstance(function, ast.Name) and function.id == "ndarray":
             return _call("__gradwrap_new__", [function, *node.args], node.keywords, node)
         if self._is_ufunc(function):
@@ -218,9 +224,22 @@ def _needs(code: CodeType) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or ("super" in names and _names_class(code))
         or any(opname[op] in BUILDING for op in code.co_code[::2])
         or not UFUNCS.isdisjoint(names)
         or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+    )
+
+
+def _names_class(code: CodeType) -> bool:
+    """Tell if code calls `super` with arguments."""
+    from dis import get_instructions  # slow to import, and needed for few functions
+
+    found = list(get_instructions(code))
+    return any(
+        one.argval == "super" and not (after.opname in ("PRECALL", "CALL") and after.arg == 0)
+        for one, after in itertools.pairwise(found)
+        if one.opname == "LOAD_GLOBAL"
     )
 
 

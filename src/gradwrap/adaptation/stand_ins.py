@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
-import gradwrap.numpy as drop_in
 from gradwrap import random
+from gradwrap.adaptation import numba, numexpr
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
+from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.shadows import shadowing
+from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.code import STANDARD
@@ -55,10 +57,19 @@ def stand_in_of(value: Any) -> Any:
     if make is not None:
         return make(value)
     if issubclass(kind, TYPE):
-        return _of_scipy(value)
+        return _of_masked(value) or _of_scipy(value)
     if "py_func" in attributes_of(value):
-        return _uncompiled(value)
-    return _of_scipy(value) if callable(value) else None
+        return numba.uncompiled(value)
+    return _of_masked(value) or _of_scipy(value) if callable(value) else None
+
+
+def _of_masked(value: Any) -> Any:
+    """Return the stand-in for a function, an operation or a class of `numpy.ma`, or None."""
+    named = value if type_of(value) in (FunctionType, type) else type_of(value)
+    if not str(attribute_or_none(named, "__module__")).startswith("numpy.ma"):
+        return None
+    found = stand_in_of_masked(value, _in_numpy)
+    return None if found is value else _enter(value, found)
 
 
 def _enter(original: Any, stand_in: Any) -> Any:
@@ -73,10 +84,13 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
     """Copy a module, with stand-ins for its contents where they exist."""
     made = ModuleType(module.__name__, module.__doc__)
     contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
-    contents.pop("__builtins__", None)
+    for name in ("__builtins__", "ma"):  # `numpy.ma` gets its stand-in where it is first used
+        contents.pop(name, None)
 
     def __getattr__(name: str) -> Any:  # noqa: N807  what is loaded later
-        return _or_itself(getattr(module, name))
+        found = getattr(module, name)
+        made = stand_in_of(found) if type_of(found) is ModuleType else None
+        return _or_itself(found) if made is None else made
 
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
@@ -98,9 +112,17 @@ def _or_itself(value: Any) -> Any:
 
 
 def _of_module(module: ModuleType) -> ModuleType | None:
-    """Return the stand-in of a SciPy module or a compiled module, or None."""
+    """Return the stand-in of a SciPy module, `numpy.ma` or a compiled module, or None."""
+    if module.__name__.startswith("numpy.ma"):
+        for value in vars(module).values():
+            stand_in_of(value)
+        return _like(module)
     if module.__name__.startswith("array_api_compat.numpy"):
         return _compatible(module)
+    if module.__name__ == "numexpr":
+        for original, stand_in in numexpr.functions(module):
+            _enter(original, stand_in)
+        return _like(module)
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)
@@ -142,6 +164,12 @@ def _of_scipy(value: Any) -> Any:
         return None
     dispatcher = _scipy_dispatcher()
     return None if dispatcher is None else dispatcher(value)
+
+
+def _of_linalg(function: Any) -> Any:
+    """Return the stand-in of a function of LAPACK or BLAS, which knows no module."""
+    dispatcher = _scipy_dispatcher()
+    return None if dispatcher is None else dispatcher(function)
 
 
 @functools.cache
@@ -189,7 +217,9 @@ def _static(value: Any) -> Any:
 
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
-    return _by_kind(value) if "registry" in attributes_of(value) else _of_scipy(value)
+    if "registry" in attributes_of(value):
+        return _by_kind(value)
+    return _of_masked(value) or _of_scipy(value)
 
 
 def _by_kind(generic: Any) -> Any:
@@ -198,31 +228,6 @@ def _by_kind(generic: Any) -> Any:
         if args and isinstance(args[0], AnyWrapper):
             return generic.dispatch(kind_of(args[0]))(*args, **options)
         return generic(*args, **options)
-
-    return stand_in
-
-
-def _uncompiled_ufunc(function: Any) -> Any:
-    """Make a stand-in for a Numba ufunc that runs the Python function on each element."""
-    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
-
-    @functools.wraps(function)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return function(*args, **options)
-        return elementwise(*args, **options)
-
-    return stand_in
-
-
-def _uncompiled(dispatcher: Any) -> Any:
-    """Make a stand-in for a Numba function that runs its Python code on variables."""
-
-    @functools.wraps(dispatcher)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return dispatcher(*args, **options)
-        return dispatcher.py_func(*args, **options)
 
     return stand_in
 
@@ -252,7 +257,7 @@ def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
     module = attribute_or_none(function, "__module__")
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
-        return None
+        return _of_scipy(function)
     path = f"{module}.{function.__name__}"
 
     @functools.wraps(function)
@@ -302,7 +307,10 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "cython_function_or_method": _compiled,
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
-    "DUFunc": _uncompiled_ufunc,
+    "DUFunc": numba.uncompiled_ufunc,
+    "fortran": _of_linalg,
+    "GUFunc": numba.uncompiled_gufunc,
+    "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,
     "method_descriptor": _slot,
 }
@@ -322,6 +330,9 @@ for _function, _path in without_rule():
 for _name in POLYNOMIALS:
     _like(getattr(_np.polynomial, _name))
 _like(_np.polynomial, *POLYNOMIALS)
+for _pair in records():
+    _enter(*_pair)
+_like(_np.rec)
 _like(_np.linalg)
 _like(_np.fft)
 _like(_np.emath)

@@ -20,6 +20,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array import adapted
+from gradwrap.core.array.adapted import current_code
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import TUPLE, attributes_of, type_of
@@ -52,7 +53,12 @@ class Held(NDArrayOperatorsMixin, Holder):
 
     @property
     def __array_interface__(self) -> Any:
-        """Refuse a look at the memory, which holds plain numbers alone."""
+        """Refuse a look at the memory, which holds plain numbers alone.
+
+        NumPy's masked arrays ask whether they share memory.
+        """
+        if current_code(1).co_name == "__array_finalize__":
+            return {"data": (id(self._gradwrap_array), False)}
         return self._gradwrap_array.__array_interface__
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -81,7 +87,7 @@ class HeldNumber(Held):
 class HeldArray(Held):
     """An instance of a subclass of `ndarray`; results are instances where NumPy's are."""
 
-    __array_priority__ = 0.0
+    __array_priority__: float = 0.0
     _stands_for = NDARRAY
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
@@ -119,6 +125,7 @@ class HeldArray(Held):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """Return an instance of another subclass, or a variable; without a class one of this."""
         kind: Any = self._stands_for if dtype is None and type is None else type or dtype
+        kind = getattr(kind, "stands_for", kind)
         if isinstance(kind, type_of(int)) and issubclass(kind, NDARRAY):
             array = self._gradwrap_array[...]
             return array if kind is NDARRAY else held(array, kind, self)
@@ -233,10 +240,12 @@ for _name in ("dtype", "imag", "real"):
 # Classes ------------------------------------------------------------------------------------------
 
 _made: WeakKeyDictionary[type[Any], type[Any]] = WeakKeyDictionary()
+namespaces: dict[str, dict[str, Any]] = {}
+"""From the name of a module that is not adapted itself to a copy of its globals that is."""
 LEFT_OUT = {"__dict__", "__init_subclass__", "__new__", "__slots__", "__weakref__"}
 
 
-def _class_from(kind: type[Any]) -> Any:
+def class_from(kind: type[Any]) -> Any:
     """Return the class that stands in for a subclass of `ndarray` or `float`."""
     if kind in (NDARRAY, float):
         return HeldArray if kind is NDARRAY else HeldNumber
@@ -250,13 +259,14 @@ def _class_from(kind: type[Any]) -> Any:
     ):
         raise _refused(kind, "its class is compiled, or has a metaclass of its own")
     cell = CellType()
+    copied = namespaces.get(kind.__module__)
     names = {
-        name: _bound_to(value, cell)
+        name: bound_to(value, cell, copied)
         for name, value in vars(kind).items()
         if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
     }
     names["_stands_for"] = kind
-    made = type_of(kind)(kind.__name__, tuple(map(_class_from, kind.__bases__)), names)
+    made = type_of(kind)(kind.__name__, tuple(map(class_from, kind.__bases__)), names)
     cell.cell_contents = made
     _made[kind] = made
     register_pytree(made, _parts, _whole)
@@ -272,32 +282,41 @@ def _whole(_: Any, parts: Any) -> Any:
     return parts[0]
 
 
-def _bound_to(value: Any, cell: CellType) -> Any:
-    """Copy a function in whose code `super()` asks the class of the cell."""
+def bound_to(value: Any, cell: CellType | None, names: dict[str, Any] | None = None) -> Any:
+    """Copy a function in whose code `super()` asks the class of the cell.
+
+    `names` are other globals for it; then it has other cells, too.
+    """
     if type_of(value) is property:
-        return property(*(_bound_to(f, cell) for f in (value.fget, value.fset, value.fdel)))
+        return property(*(bound_to(f, cell, names) for f in (value.fget, value.fset, value.fdel)))
     if type_of(value) in (staticmethod, classmethod):
-        return type_of(value)(_bound_to(value.__func__, cell))
-    if type_of(value) is not FunctionType or "__class__" not in value.__code__.co_freevars:
+        return type_of(value)(bound_to(value.__func__, cell, names))
+    if type_of(value) is not FunctionType:
         return value
     free = value.__code__.co_freevars
+    if names is None and "__class__" not in free:
+        return value
     cells = tuple(
-        cell if name == "__class__" else own
+        cell if name == "__class__" and cell else _cell(own, cell, names)
         for name, own in zip(free, value.__closure__ or (), strict=True)
     )
-    made = FunctionType(
-        value.__code__, value.__globals__, value.__name__, value.__defaults__, cells
-    )
+    is_copied = names is not None and value.__globals__["__name__"] in namespaces
+    namespace: Any = names if is_copied else value.__globals__
+    made = FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, cells)
     made.__kwdefaults__ = value.__kwdefaults__
     made.__dict__.update(value.__dict__)
     return made
+
+
+def _cell(own: CellType, cell: CellType | None, names: dict[str, Any] | None) -> CellType:
+    return own if names is None else CellType(bound_to(own.cell_contents, cell, names))
 
 
 def _instance(kind: type[Any], array: Any, source: Any) -> Any:
     """Make an instance, as NumPy does: `__array_finalize__` gets the array it was made from."""
     if not isinstance(array, AnyWrapper) or kind is NDARRAY:
         return array
-    made = _holding(_class_from(kind), array)
+    made = _holding(class_from(kind), array)
     if isinstance(made, HeldArray):
         is_array = isinstance(source, AnyWrapper)
         made.__array_finalize__(_holding(HeldArray, source) if is_array else source)
@@ -317,9 +336,10 @@ def _holding(cls: Any, array: Any) -> Any:
 
 def held(array: Any, kind: type[Any], source: Any = None) -> Any:
     """Return an instance of a subclass with a variable as its value; its code must be adapted."""
+    kind = getattr(kind, "stands_for", kind)
     made = _instance(kind, array[...] if issubclass(kind, NDARRAY) else array, source)
     module = sys.modules.get(kind.__module__)
-    if MARK not in attributes_of(module):
+    if MARK not in attributes_of(module) and kind.__module__ not in namespaces:
         error = _refused(kind, f"{kind.__module__} is not adapted")
         error.__dict__["namespace"] = attributes_of(module)
         raise error
@@ -333,6 +353,12 @@ def _refused(kind: type[Any], reason: str) -> AdaptationError:
         "Fix: call the code through gradwrap.adapting(f), or adapt the package of the class; or "
         f"pass plain arrays to functions that do not need the subclass."
     )
+
+
+def super_of(original: Any, kind: Any, instance: Any = None) -> Any:
+    """Call `super(kind, instance)`; for a stand-in, the class that stands in for `kind`."""
+    is_held = issubclass(type_of(instance), Held)
+    return original(class_from(kind) if is_held else kind, instance)
 
 
 def constructor(kind: Any) -> Any:

@@ -92,7 +92,7 @@ class Generator(np.random.Generator):
         if discrete not in ("refuse", "constant"):
             raise ValueError(f"discrete={discrete!r}. Fix: 'refuse' or 'constant'.")
         self.discrete: Discrete = discrete
-        self.seeded = Seeded()
+        self.seeded: Seeded = Seeded()
 
     def spawn(self, n_children: int) -> list[Any]:
         """Return independent generators, with the seeds of NumPy's `spawn`."""
@@ -122,7 +122,7 @@ class RandomState(np.random.RandomState):
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(seed)
-        self.seeded = Seeded()
+        self.seeded: Seeded = Seeded()
         self.seeded.begin(is_seeded=_is_seed(seed))
 
     def seed(self, seed: Any = None) -> None:

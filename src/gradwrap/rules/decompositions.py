@@ -23,7 +23,13 @@ from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
 from gradwrap.core.table.kinds import general, joint
 from gradwrap.core.table.registry import register
-from gradwrap.rules.equal_values import check_distinct, check_independent, defined, inverse_gaps
+from gradwrap.rules.equal_values import (
+    check_distinct,
+    check_independent,
+    defined,
+    inverse_gaps,
+    weighs_equals,
+)
 from gradwrap.rules.matrices import (
     adjoint,
     hermitian_part,
@@ -172,12 +178,12 @@ def _vectors_again(xp: Any, w: Any, v: Any) -> Any:
     return xp.eigh_of_values((v * xp.astype(w, v.dtype)[..., None, :]) @ adjoint(xp, v), False)[1]
 
 
-def _eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
+def of_eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: Giles 3.1."""
     w, v = out
     of_w, of_v = g
     n = w.shape[-1]
-    if of_v is None and is_recorded(of_w):
+    if of_v is None and (is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w))):
         v = _vectors_again(xp, w, v)
     back = adjoint(xp, v)
     if of_v is None:
@@ -206,6 +212,9 @@ def _eigvalsh(xp: Any, g: Any, x: Any, upper: bool = False) -> Any:
     """Return the matrix's cotangent: Giles 3.1."""
     again = is_recorded(g)  # its own derivative depends on that of the vectors
     w, v = _eigh_of(xp, x, upper, again=again)
+    if not again and is_recorded(x) and weighs_equals(w, w.shape[-1], g):
+        again = True
+        w, v = _eigh_of(xp, x, upper, again=again)
     if again:
         check_distinct("linalg.eigvalsh", w, w.shape[-1])
     return hermitian_part(xp, (v * g[..., None, :]) @ adjoint(xp, v))
@@ -228,6 +237,8 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
     back = adjoint(xp, v)
     n = w.shape[-1]
     if of_v is None:
+        if is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w)):
+            check_distinct("linalg.eig", w, n)  # its own derivative depends on that of the vectors
         middle = _diagonal_of(xp, of_w, v)
     else:
         overlap = back @ of_v
@@ -244,6 +255,8 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
 def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     w, v = out
     inner = xp.linalg.solve(v, xp.astype(t, v.dtype) @ v)
+    if is_recorded(w):
+        check_distinct("linalg.eig", w, w.shape[-1])
     moved = v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
     growth = xp.sum(real_product(xp, v, moved), axis=-2, keepdims=True)
     return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
@@ -273,7 +286,7 @@ def _pairs_again(xp: Any, u: Any, s: Any, vh: Any, n: int) -> Any:
     return xp.svd_of_values((u[..., :k] * values) @ vh[..., :k, :])
 
 
-def _svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
+def of_svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: J. Townsend (2016); for complex ones, arXiv:1909.02659.
 
     Townsend, "Differentiating the singular value decomposition"; Z.-Q. Wan and S.-X. Zhang (2019).
@@ -288,7 +301,7 @@ def _svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[An
     of_u, of_s, of_vh = g
     k, n = s.shape[-1], max(x_meta.shape[-2:])
     if of_u is None and of_vh is None:
-        if is_recorded(of_s):
+        if is_recorded(of_s) or (is_recorded(s) and weighs_equals(s, n, of_s)):
             u, _, vh = _pairs_again(xp, u, s, vh, n)
         return ((u[..., :k] * of_s[..., None, :]) @ vh[..., :k, :],)
     of_u = xp.zeros_like(u) if of_u is None else of_u
@@ -337,6 +350,9 @@ def _svdvals(xp: Any, g: Any, x: Any) -> Any:
     """Return the matrix's cotangent: Giles 3.2."""
     again = is_recorded(g)  # its own derivative depends on that of the vectors
     u, s, vh = _svd_of(xp, x, again=again)
+    if not again and is_recorded(x) and weighs_equals(s, max(x.shape[-2:]), g):
+        again = True
+        u, s, vh = _svd_of(xp, x, again=again)
     if again:
         check_distinct("linalg.svdvals", s, max(x.shape[-2:]))
     some = s > rounding(xp, s, max(x.shape[-2:]))
@@ -458,7 +474,7 @@ RULES = [
     _row(
         "linalg.eigh",
         "x, /",
-        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, g, out: of_eigh(xp, g, out),
         lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         samples=HERMITIAN,
@@ -489,7 +505,7 @@ RULES = [
     _row(
         "linalg.svd",
         "x, /, *, full_matrices=True",
-        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out),
+        lambda xp, g, x_meta, out: of_svd(xp, g, x_meta, out),
         lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out),
         outputs=3,
         samples=(
@@ -517,7 +533,7 @@ RULES = [
     _row(
         "eigh_of_values",
         "x, upper=False, /",
-        lambda xp, g, out: _eigh(xp, g, out, math.nan),
+        lambda xp, g, out: of_eigh(xp, g, out, math.nan),
         lambda xp, t, out: _eigh_jvp(xp, t, out, math.nan),
         outputs=2,
         native=lambda xp, x, upper: _eigh_of(xp, x, upper),
@@ -530,7 +546,7 @@ RULES = [
     _row(
         "svd_of_values",
         "x, /",
-        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out, math.nan),
+        lambda xp, g, x_meta, out: of_svd(xp, g, x_meta, out, math.nan),
         lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out, math.nan),
         outputs=3,
         native=lambda xp, x: _svd_of(xp, x),
@@ -545,7 +561,7 @@ OF_UPPER = [
     _row(
         "eigh_of_upper",
         "x, /",
-        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, g, out: of_eigh(xp, g, out),
         lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         native=lambda xp, x: _of_upper(xp, "eigh", x),

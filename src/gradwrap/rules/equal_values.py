@@ -72,6 +72,18 @@ def check_distinct(
         _warn(name, [int(places[0]) for places in xp.nonzero(equal)])
 
 
+def weighs_equals(values: Any, n: int, weights: Any) -> bool:
+    """Tell if a loss weighs equal values differently, and so has no second derivative.
+
+    A GPU is not waited for, except under `detect_anomaly`.
+    """
+    values, weights = innermost(values), innermost(weights)
+    if not _may_read(values):
+        return False
+    xp = backend_of(values).xp
+    return bool(xp.any(equal_pairs(xp, values, n) & (gaps(xp, weights) != 0)))
+
+
 def check_independent(name: str, undefined: Any) -> None:
     """Warn if a derivative is NaN because columns of a matrix are linearly dependent."""
     found = innermost(undefined)

@@ -65,6 +65,11 @@ class Derivative(Protocol):
         ...
 
 
+def _kept(array: Any) -> Any:
+    """Return a copy of an array that the caller may write to before the backward pass."""
+    return array.copy("K") if array.flags.writeable else array
+
+
 class SciPyCall:
     """One call: its arguments by name, their variables, and the parts of its result."""
 
@@ -81,6 +86,9 @@ class SciPyCall:
         self.leaves: list[Any] = []
         self.given: dict[str, Any] = self.form.named(args, kwargs)
         self._check()
+        for name in row.arrays:
+            if type(self.given.get(name)) is np.ndarray:
+                self.given[name] = _kept(self.given[name])
         self.result: Any = None
         self.out_paths: list[Path] = []
         self.byproducts: list[int] = []

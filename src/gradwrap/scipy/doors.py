@@ -7,11 +7,11 @@ import threading
 from functools import partial
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gradwrap.scipy.dispatching import dispatching
 from gradwrap.scipy.kinds import Untried
-from gradwrap.scipy.table import Row, row_of, rows_of
+from gradwrap.scipy.table import OWN_MODULES, Row, is_own, own_stand_in, row_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +69,8 @@ def door(module: str) -> dict[str, Callable[..., Any]]:
             found = _submodule(path, found)
         elif name in rows_of(module):
             found = dispatcher(path)
+        elif is_own(found):
+            found = own_stand_in("function", found)
         elif name in public and is_function(found):
             found = dispatching(Row(path, UNTRIED), found)
         vars(sys.modules[ours])[name] = found
@@ -81,7 +83,9 @@ def door(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def _submodule(path: str, native: ModuleType) -> ModuleType:
-    """Return the module that stands for a submodule of SciPy, or None."""
+    """Return the module that stands for a submodule of SciPy, or SciPy's own."""
+    if path in OWN_MODULES:
+        return cast("ModuleType", own_stand_in("module", path))
     try:
         return import_module(f"gradwrap.scipy.{path}")
     except ModuleNotFoundError:
@@ -106,6 +110,8 @@ def stand_in(found: object) -> object | None:
             return None
         made = import_module("gradwrap.scipy") if not rest else _submodule(rest, found)
         return None if made is found else made
+    if is_own(found):
+        return cast("object", own_stand_in("function", found))
     try:
         path = _paths().get(found)
     except TypeError:  # not hashable

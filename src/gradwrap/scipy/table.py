@@ -124,6 +124,14 @@ class Row:
         module, _, name = self.path.rpartition(".")
         return getattr(import_module(f"scipy.{module}"), name)
 
+    @property
+    def exists(self) -> bool:
+        """Tell if the installed SciPy has the function: some came with 1.15 to 1.17."""
+        try:
+            return self.original is not None
+        except (AttributeError, ModuleNotFoundError):
+            return False
+
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Call SciPy's own function on plain data."""
         if self.is_own:
@@ -152,6 +160,28 @@ class Row:
         }
 
 
+OWN_MODULES = ("linalg.lapack", "linalg.blas", "special.cython_special")
+"""Modules of compiled functions without rows, whose stand-ins are in a module of the rules."""
+OWN_FUNCTIONS = ("get_lapack_funcs", "get_blas_funcs")
+own: dict[str, Callable[[Any], Any]] = {}
+"""What makes the stand-ins of such a function and such a module."""
+
+
+def is_own(function: Any) -> bool:
+    """Tell if a function belongs to one of these modules, or gives functions of one."""
+    if type(function).__name__ == "fortran":
+        return True
+    module = getattr(function, "__module__", None)
+    is_special = module == "scipy.special.cython_special" and hasattr(function, "__name__")
+    return is_special or getattr(function, "__name__", None) in OWN_FUNCTIONS
+
+
+def own_stand_in(kind: str, value: Any) -> Any:
+    """Return the stand-in of such a function or, by its path, of such a module."""
+    rows_of("linalg")  # which loads what makes them
+    return own[kind](value)
+
+
 _rows: dict[str, dict[str, Row]] = {}
 
 
@@ -177,9 +207,9 @@ def row_of(path: str) -> Row | None:
 
 
 def all_rows() -> Iterator[Row]:
-    """Yield every row."""
+    """Yield the rows of all functions that the installed SciPy has."""
     package: Any = import_module("gradwrap.scipy.rules")
     for chapter in pkgutil.iter_modules(package.__path__):
         import_module(f"gradwrap.scipy.rules.{chapter.name}")
     for rows in tuple(_rows.values()):
-        yield from rows.values()
+        yield from (row for row in rows.values() if row.exists)

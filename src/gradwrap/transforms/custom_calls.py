@@ -24,7 +24,16 @@ from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.observing.watching import kept_tree, restored_tree
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, class_of
+from gradwrap.core.values.dynamic import (
+    DICT,
+    SEQUENCE,
+    TUPLE,
+    attribute_or_none,
+    attributes_of,
+    class_of,
+    slots_of,
+    type_of,
+)
 from gradwrap.core.values.space import Tangent
 from gradwrap.errors import TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -72,12 +81,19 @@ def is_differentiated(leaves: Sequence[Any]) -> bool:
     return False
 
 
+HOLDING: tuple[type[Any], ...] = (AnyWrapper, *SEQUENCE, DICT)
+
+
 def hides_tracked(value: Any) -> bool:
     """Tell if an object that is not a container here holds a tracked value."""
-    if isinstance(value, (*SEQUENCE, DICT)):
-        return is_derived(value)
-    parts = () if isinstance(value, AnyWrapper) else getattr(value, "__dict__", {}).values()
-    return any(isinstance(part, AnyWrapper) and is_derived(part) for part in parts)
+    if isinstance(value, HOLDING):
+        return not isinstance(value, AnyWrapper) and is_derived(value)
+    if is_array(value):
+        return False
+    parts = list(attributes_of(value).values())
+    slots = {name for kind in type_of(value).__mro__ for name in slots_of(kind)}
+    parts += [attribute_or_none(value, name) for name in slots]
+    return any(isinstance(part, HOLDING) and is_derived(part) for part in parts)
 
 
 def refuse_hidden(name: str, leaves: Sequence[Any]) -> None:

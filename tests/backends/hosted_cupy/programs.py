@@ -101,7 +101,7 @@ def compile_program(
     return module
 
 
-def find(program: int, name: str) -> int:
+def find(program: int, name: str | bytes) -> int:
     """Return the number of a kernel of a program."""
     source, library, names = PROGRAMS[program]
     name = name.decode() if isinstance(name, bytes) else name

@@ -97,6 +97,7 @@ SAMPLES: dict[str, Any] = {
     "linalg.eig": lambda r: [
         call(r.normal(3, 3)),
         call(r.spread(3) + 0.1 * r.normal(3, 3), r.spd(3)),
+        call(r.spread(3) + 0.1 * r.normal(3, 3), r.spd(3), right=False),
         call(r.spd(3) + np.triu(r.normal(3, 3))),
         call(r.complex(2, 2)),
     ],
@@ -177,6 +178,12 @@ SAMPLES: dict[str, Any] = {
         call(r.normal(3, 3)),
         call(r.normal(4, 4)),
         call(np.triu(r.normal(3, 3)) + 0.1 * r.normal(3, 3) + np.diag([0.0, 3.0, 6.0])),
+    ],
+    "linalg.qz": lambda r: [
+        call(np.diag([1.0, 4.0, 9.0]) + 0.1 * r.normal(3, 3), np.eye(3) + 0.1 * r.normal(3, 3)),
+    ],
+    "linalg.funm": lambda r: [
+        call(0.4 * r.normal(3, 3) + np.diag([1.0, 1.6, 2.2]), lambda w: np.exp(-w * w)),
     ],
     **each(
         "linalg",

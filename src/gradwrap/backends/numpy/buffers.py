@@ -185,7 +185,7 @@ class Memory:
 
     def __init__(self, array: Any, loan: Any) -> None:
         self.loan: Any = loan
-        self.__array_interface__ = array.__array_interface__ | {"strides": array.strides}
+        self.__array_interface__: Any = array.__array_interface__ | {"strides": array.strides}
 
 
 # Memory order ------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _view_as(x: Any, kind: Any, *, is_adapted: bool) -> Any:
 
     In adapted code, a class made from the subclass holds it.
     """
-    if kind is np.ndarray:
+    if getattr(kind, "stands_for", kind) is np.ndarray:
         return _view(x)
     if is_adapted and subclass_views and is_differentiating():
         return subclass_views[0](x, kind, x)

@@ -92,6 +92,9 @@ class Entry:
         self.numbers: list[tuple[str, Any]] = [(names[n], call.leaves[n]) for n, _ in key.numbers()]
         """The Python numbers that are constants of the program, by name."""
         self.library: Compilable = call.library
+        own = self.library.name
+        self.engine: str = target.engine if own == "numpy" else own
+        """The engine that runs the program."""
         self.reason: str = ""
         """The reason why calls run eagerly, or ""."""
         self.traces: list[Traced] = []
@@ -407,6 +410,7 @@ class Entry:
             executable = self.library.chosen(self.target.engine, self.target.make)(found.program)
         except Unsupported as error:
             notes.append(f"engine {self.target.engine!r}: {error}")
+            self.engine = self.library.name
             executable = self.library.engine(found.program)
         compared = in_full(found, executable.call, mismatch)
         if compared:
@@ -487,6 +491,7 @@ class Entry:
                     f"The {self.library.name} engine is used."
                 )
             notes.append(f"engine {target.engine!r}: {problem}")
+            self.engine = self.library.name
             executable, problem = made(own, program, given, wanted, self.precisions)
         if executable is not None:
             self._waiting += executable.told

@@ -212,8 +212,7 @@ class Compiled(Generic[P, R]):
         ]
         if entry.program is None or entry.executable is None:
             return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
-        own = entry.library.name
-        lines.append(f"engine: {self._target.engine if own == 'numpy' else own}")
+        lines.append(f"engine: {entry.engine}")
         blocks = list(entry.program.blocks())
         lines.append(f"instructions: {sum(len(block.body) for block in blocks)}")
         guards = [block for block in blocks if block.guard is not None]

@@ -8,6 +8,7 @@ belongs to, and hands the call over to that level.
 from __future__ import annotations
 
 import functools
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.promotion import promoted
@@ -69,7 +70,11 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if any(is_foreign(array) for array in arrays) or (times and _repeats(arrays)):
+        if any(is_foreign(array) for array in arrays):
+            arrays = tuple(as_number(a) if is_foreign(a) else a for a in arrays)
+            if any(array is None for array in arrays):
+                return NotImplemented
+        if times and _repeats(arrays):
             return NotImplemented
         return _apply_linked(bound, arrays, statics)
 
@@ -84,6 +89,20 @@ def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callab
         return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
 
     return operate
+
+
+number_types: list[type[Any]] = [Number]
+"""Classes of numbers that are used as floats: fractions, and those that other packages enter."""
+
+
+def as_number(value: Any) -> Any:
+    """Return a number of another kind (`Fraction`, SymPy's) as a float, or None."""
+    if not isinstance(value, tuple(number_types)) or hasattr(value, "__array_ufunc__"):
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]  # what has no value raises an error
+    except (TypeError, ValueError):
+        return None
 
 
 def _repeats(operands: tuple[Any, ...]) -> bool:

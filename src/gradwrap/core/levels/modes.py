@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
@@ -17,7 +18,7 @@ from gradwrap.core.levels.levels import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,6 +43,17 @@ def called(function: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 def is_traced() -> bool:
     """Tell if a function is being traced, to be compiled."""
     return new_arrays.get() is not None
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """Run code outside of the trace, on values that are no part of it."""
+    outside, before = new_arrays.set(None), foreign_calls.set(None)
+    try:
+        yield
+    finally:
+        foreign_calls.reset(before)
+        new_arrays.reset(outside)
 
 
 def entered(array: Any) -> Any:

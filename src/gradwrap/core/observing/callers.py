@@ -25,8 +25,8 @@ PASSED_BY = STANDARD | {"array_api_compat", "gradwrap", "numpy", "optree"}
 the libraries of arrays."""
 NEVER_ADAPTED = STANDARD | {
     *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
-    *("numba", "llvmlite", "_pytest", "pytest", "pluggy", "IPython", "ipykernel", "hypothesis"),
-    *("torch", "jax", "cupy", "dask", "xarray", "setuptools", "_distutils_hack"),
+    *("numba", "llvmlite", "numexpr", "_pytest", "pytest", "pluggy", "IPython", "ipykernel"),
+    *("hypothesis", "torch", "jax", "cupy", "dask", "xarray", "setuptools", "_distutils_hack"),
 }
 """Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 MARK = "__gradwrap_adapted__"

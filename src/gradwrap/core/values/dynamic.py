@@ -79,6 +79,12 @@ def attribute_or_none(value: Any, name: str) -> Any:
         return None
 
 
+def slots_of(kind: Any) -> tuple[str, ...]:
+    """Return the names of the slots that a class itself defines."""
+    found: Any = kind.__dict__.get("__slots__", ())
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
 def enclosed_by(function: Any) -> Iterator[Any]:
     """Yield the values of a function's closure; nothing for other objects."""
     for cell in getattr(function, "__closure__", None) or ():

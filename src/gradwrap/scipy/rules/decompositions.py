@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import NoRuleError
-from gradwrap.rules.equal_values import check_independent
+from gradwrap.rules.decompositions import of_eigh, of_svd
+from gradwrap.rules.equal_values import check_distinct, check_independent
 from gradwrap.scipy.doors import dispatcher, unchecked
-from gradwrap.scipy.kinds import Tangent, formula, system
+from gradwrap.scipy.kinds import Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -49,6 +51,7 @@ def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
     dw = np.real(np.diagonal(inner, axis1=-2, axis2=-1))
     if eigvals_only:
         return dw
+    check_distinct("scipy.linalg.eigh", w, a.shape[-1])
     if v.shape[-1] == v.shape[-2]:
         dv = v @ (inverse_gaps(w) * inner)
     else:
@@ -81,13 +84,17 @@ def _outside(a: Any, b: Any, w: Any, v: Any, moved: Any) -> Any:
     return np.stack(columns, axis=1)
 
 
-def _eig(t: Any, out: Any, a: Any, b: Any) -> Any:
+def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
+    if not right:
+        w, v = dispatcher("linalg.eig")(a, b)
+        return _ordered(_eig(t, (w, v), a, b, True)[0], out, w)
     w, v = out
     moved = t["a"] @ v
     if b is not None:
         moved = moved - (t["b"] @ v) * w
     inner = np.linalg.solve(v if b is None else b @ v, moved)
     dw = np.diagonal(inner, axis1=-2, axis2=-1)
+    check_distinct("scipy.linalg.eig", w, a.shape[-1])
     dv = v @ (inverse_gaps(w) * inner)
     # LAPACK's vectors have length one, and their largest elements are real
     along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
@@ -110,11 +117,11 @@ def _eigvals(a: Any, b: Any, out: Any) -> Any:
     return _ordered(w, out)
 
 
-def _ordered(w: Any, out: Any) -> Any:
-    """Sort values into SciPy's order."""
+def _ordered(w: Any, out: Any, by: Any = None) -> Any:
+    """Sort values, or what belongs to the values `by`, into SciPy's order."""
     left = list(range(len(w)))
     order: list[int] = []
-    data = np.asarray(native_of(w))
+    data = np.asarray(native_of(w if by is None else by))
     for value in np.asarray(native_of(out)):
         nearest = min(left, key=lambda i: abs(data[i] - value))
         left.remove(nearest)
@@ -149,6 +156,7 @@ def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
     k = s.shape[-1]
     inner = adjoint(u) @ t["a"] @ adjoint(vh)
     middle = inner[..., :k, :k]
+    check_distinct("scipy.linalg.svd", s, max(a.shape[-2:]))
     squares = s * s
     gaps = inverse_gaps(squares)
     ds = np.real(np.diagonal(middle, axis1=-2, axis2=-1))
@@ -493,6 +501,9 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     upper_left, lower_right = columns * n + columns, lower * n + lower
     chosen = in_block[:, None]
     rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
+    if len(lower) and np.linalg.matrix_rank(np.asarray(native_of(rows))) < len(lower):
+        check_distinct("scipy.linalg.schur", np.linalg.eigvals(data), n)
+        rows, inner = np.eye(len(lower)), inner * np.nan
     flat = np.reshape(inner, (-1,))
     right = np.where(in_block, flat[upper_left] - flat[lower_right], flat[places])
     w = solved(rows, -right)
@@ -500,6 +511,39 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     ds = inner + s @ skew - skew @ s
     kept = np.triu(np.ones((n, n))) + np.diag((np.diagonal(data, -1) != 0).astype(float), -1)
     return ds * kept, z @ skew
+
+
+def _qz(t: Any, out: Any) -> Any:
+    """Return the tangents of both triangular forms and bases, from a system for two skew matrices.
+
+    d(q) = q x and d(z) = z y with x and y skew, so d(s) = inner - x s + s y, which is triangular.
+    """
+    s, r, q, z = out
+    if s.dtype.kind == "c" or np.any(np.diagonal(native_of(s), -1)):
+        raise NoRuleError(
+            "scipy.linalg.qz has a derivative in its real form with real eigenvalues alone. "
+            "Fix: scipy.linalg.eigvals(a, b)."
+        )
+    n = s.shape[0]
+    lower, columns = np.tril_indices(n, -1)
+    places, mirrored, eye = lower * n + columns, columns * n + lower, np.eye(n)
+
+    def system(form: Any) -> Any:
+        """Return the lower elements of `-x form` and `form y` in terms of those of x and y."""
+        left = -eye[:, None, :, None] * form.T[None, :, None, :]
+        right = form[:, None, :, None] * eye[None, :, None, :]
+        parts = [np.reshape(part, (n * n, n * n))[places] for part in (left, right)]
+        return np.concatenate([part[:, places] - part[:, mirrored] for part in parts], axis=1)
+
+    inner = [q.T @ t[name] @ z if t[name] is not None else np.zeros((n, n)) for name in "AB"]
+    below = np.concatenate([np.reshape(one, (-1,))[places] for one in inner])
+    w = np.linalg.solve(np.concatenate([system(s), system(r)]), -below)
+    x, y = (
+        np.reshape(np.concatenate([part, -part, np.zeros(1)])[_skew_places(n)], (n, n))
+        for part in (w[: len(places)], w[len(places) :])
+    )
+    ds, dr = (np.triu(one - x @ f + f @ y) for one, f in zip(inner, (s, r), strict=True))
+    return ds, dr, q @ x, z @ y
 
 
 def _skew_places(n: int) -> Any:
@@ -526,7 +570,7 @@ def _diagsvd(s: Any, M: Any, N: Any) -> Any:
 EIGENVALUES = [
     Row(
         "linalg.eigh",
-        Tangent(_eigh),
+        Factors(_eigh, lambda xp, g, out, _: of_eigh(xp, g, out)[0]),
         arrays="a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
@@ -534,7 +578,11 @@ EIGENVALUES = [
     formula(
         "linalg.eigvalsh",
         lambda a, b, out: _chosen(
-            dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+            np.linalg.eigvalsh(a)
+            if b is None
+            else dispatcher("linalg.eigh")(a, b, eigvals_only=True),
+            np.zeros((1, a.shape[0])),
+            out,
         )[0],
         "a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
@@ -564,7 +612,7 @@ EIGENVALUES = [
 DECOMPOSITIONS = [
     Row(
         "linalg.svd",
-        Tangent(_svd),
+        Factors(_svd, lambda xp, g, out, a: of_svd(xp, g, backend_of(a).meta(a, 0), out)[0]),
         arrays="a",
         neutral="full_matrices",
         note="vectors beyond the singular values turn as little as they can",
@@ -618,4 +666,5 @@ DECOMPOSITIONS = [
     formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
     formula("linalg.hessenberg", _hessenberg, "a:2"),
     Row("linalg.schur", Tangent(_schur), arrays="a:2"),
+    Row("linalg.qz", Tangent(_qz), arrays="A B"),
 ]

@@ -678,13 +678,18 @@ def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> 
         return _on_grid([x], y, xi, "linear")
     raise NoRuleError(
         "Interpolation of scattered points has a derivative with method='linear' or 'nearest', and "
-        "without rescale=. Fix: use these, or scipy.interpolate.RBFInterpolator."
+        "without rescale=; in their values also with 'cubic' in the plane. Fix: use these, or "
+        "scipy.interpolate.RBFInterpolator."
     )
 
 
 def _griddata(points: Any, values: Any, xi: Any, method: Any, rescale: Any) -> Any:
     if isinstance(points, tuple):
         points = np.stack([as_array(one) for one in points], axis=-1)
+    if method == "cubic" and np.ndim(points) == 2:
+        xi = np.stack(np.broadcast_arrays(*xi), axis=-1) if isinstance(xi, tuple) else xi
+        given = {"points": points, "values": values, "rescale": rescale}
+        return _clough_tocher(None, given, xi)
     return _scattered(method, points, values, xi, rescale)
 
 

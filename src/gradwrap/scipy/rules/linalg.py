@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.rules.decompositions import DECOMPOSITIONS, EIGENVALUES
+from gradwrap.scipy.rules.lapack import module, stand_in
 from gradwrap.scipy.rules.linear_systems import SYSTEMS
 from gradwrap.scipy.rules.matrix_functions import MATRIX_FUNCTIONS, SPECIAL_MATRICES
-from gradwrap.scipy.table import Row, register
+from gradwrap.scipy.table import Row, own, register
 
 CHOICE = "its result depends on choices of LAPACK. Fix: use an equivalent that has one, such as"
 NONE = [
@@ -19,18 +20,10 @@ NONE = [
         Row(f"linalg.{name}", Constant("a fact about the elements"))
         for name in ("issymmetric", "ishermitian", "bandwidth")
     ),
-    Row("linalg.qz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.ordqz", Refused(f"{CHOICE} scipy.linalg.eigvals(a, b).")),
     Row("linalg.rsf2csf", Refused(f"{CHOICE} scipy.linalg.eigvals.")),
     Row("linalg.cdf2rdf", Refused(f"{CHOICE} scipy.linalg.eig.")),
     Row("linalg.cossin", Refused(f"{CHOICE} scipy.linalg.svd.")),
-    Row(
-        "linalg.funm",
-        Refused(
-            "it divides by differences of eigenvalues. Fix: use the function that SciPy has for "
-            "it, such as scipy.linalg.expm."
-        ),
-    ),
     Row(
         "linalg.expm_cond",
         Refused("it is a norm of a derivative. Fix: gradwrap.jacobian of scipy.linalg.expm."),
@@ -41,3 +34,4 @@ NONE = [
     ),
 ]
 register([*SYSTEMS, *EIGENVALUES, *DECOMPOSITIONS, *MATRIX_FUNCTIONS, *SPECIAL_MATRICES, *NONE])
+own.update(function=stand_in, module=module)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, formula
 from gradwrap.scipy.rules.matrices import (
@@ -61,6 +62,20 @@ def _frechet(A: Any, E: Any, compute_expm: Any) -> Any:
     n = A.shape[-1]
     made = dispatcher("linalg.expm")(joined([[A, E], [np.zeros_like(A), A]]))
     return (made[:n, :n], made[:n, n:]) if compute_expm else made[:n, n:]
+
+
+def _funm(A: Any, func: Any) -> Any:
+    """Return the function of a matrix with distinct eigenvalues."""
+    w, v = np.linalg.eig(A)
+    data = np.asarray(native_of(w))
+    gaps = np.abs(data[:, None] - data) + np.diag(np.full(len(data), np.inf))
+    if gaps.min() < 1e-7 * np.abs(data).max():
+        raise NoRuleError(
+            "scipy.linalg.funm has no derivative at a matrix with equal eigenvalues. Fix: use the "
+            "function that SciPy has for it, such as scipy.linalg.expm."
+        )
+    found = (v * func(w)) @ np.linalg.inv(v)
+    return np.real(found) if native_of(A).dtype.kind == "f" else found
 
 
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
@@ -197,6 +212,7 @@ def _convolution_matrix(a: Any, n: Any, mode: Any) -> Any:
 
 
 MATRIX_FUNCTIONS = [
+    formula("linalg.funm", _funm, "A", neutral="disp"),
     *(
         Row(f"linalg.{name}", analytic(f"linalg.{name}"), arrays="A", neutral="disp blocksize")
         for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")

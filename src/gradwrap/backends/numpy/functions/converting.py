@@ -99,6 +99,8 @@ def single(a: Any, axis: Any) -> tuple[int, ...]:
 def square(xp: Any, m: Any) -> Any:
     """Return a matrix; a vector is repeated as every row."""
     m = xp.asarray(m)
+    if not m.ndim:
+        raise TypeError("np.tril and np.triu take a matrix or a vector. Fix: x[None, None] is one.")
     return m if m.ndim > 1 else xp.broadcast_to(m, (m.shape[0], m.shape[0]))
 
 

@@ -6,10 +6,10 @@ import functools
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 
 class Copies:
@@ -118,9 +118,3 @@ class Copies:
         made.__module__, made.__qualname__ = function.__module__, function.__qualname__
         made.__dict__.update(function.__dict__)
         return made
-
-
-def slots_of(kind: Any) -> Iterable[str]:
-    """Return the names of the slots that a class itself defines."""
-    found: Any = kind.__dict__.get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)

@@ -34,10 +34,10 @@ import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.tracing.surroundings import watch
-from gradwrap.compiler.tracing.surroundings.copies import Copies, slots_of
+from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
 from gradwrap.core.observing.code import LIBRARIES, is_installed, package_of
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -1,0 +1,150 @@
+"""Functions and classes that Numba has compiled, run as the Python code that they were made of."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.builtin_names import StandIn
+from gradwrap.adaptation.plain_values import Holder, are_plain
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import native
+from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, attributes_of
+
+ours: Any = drop_in
+
+
+def uncompiled(dispatcher: Any) -> Any:
+    """Make a stand-in for a function that runs its Python code on variables."""
+
+    @functools.wraps(dispatcher)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return dispatcher(*args, **options)
+        return dispatcher.py_func(*args, **options)
+
+    return stand_in
+
+
+def uncompiled_ufunc(function: Any) -> Any:
+    """Make a stand-in for a ufunc that runs the Python function on each element."""
+    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return function(*args, **options)
+        return elementwise(*args, **options)
+
+    return stand_in
+
+
+# Functions of parts of arrays ---------------------------------------------------------------------
+
+
+def uncompiled_gufunc(function: Any) -> Any:
+    """Make a stand-in for a function of `guvectorize` that runs the Python function on each part.
+
+    Such a function writes its results to arrays that it is given after the inputs.
+    """
+    inputs, outputs = (
+        [re.findall(r"\w+", part) for part in re.findall(r"\(([^)]*)\)", side)]
+        for side in function.signature.split("->")
+    )
+    kinds = _kinds_of_parameters(function)
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, out: Any = None, **options: Any) -> Any:
+        if are_plain(args, {"out": out, **options}):
+            return function(*args, **options) if out is None else function(*args, out, **options)
+        given: list[Any] = [ours.asarray(a) for a in args[: len(inputs)]]
+        split = [a.ndim - len(axes) for a, axes in zip(given, inputs, strict=True)]
+        shape = np.broadcast_shapes(*(a.shape[:n] for a, n in zip(given, split, strict=True)))
+        sizes = {
+            axis: size
+            for a, n, axes in zip(given, split, inputs, strict=True)
+            for axis, size in zip(axes, a.shape[n:], strict=True)
+        }
+        spread = [
+            np.broadcast_to(a, (*shape, *a.shape[n:])) for a, n in zip(given, split, strict=True)
+        ]
+        into: Any = args[len(inputs) :] or (() if out is None else out)
+        into = into if isinstance(into, TUPLE) else (into,)
+        results: list[Any] = list(into) or [
+            ours.zeros((*shape, *(sizes[axis] for axis in axes))) for axes in outputs
+        ]
+        for place in np.ndindex(*shape):
+            parts = [
+                a[place] if kind is None or a[place].ndim else a[(*place, None)]
+                for a, kind in zip(spread, kinds, strict=False)
+            ]
+            targets = [
+                r[(*place, ...)] if axes else r[(*place, None)]
+                for r, axes in zip(results, outputs, strict=True)
+            ]
+            function.__wrapped__(*parts, *targets)
+        found = [r if r.ndim else r[()] for r in results]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return stand_in
+
+
+def _kinds_of_parameters(function: Any) -> list[Any]:
+    """Return for each parameter its number of axes where it was declared as an array."""
+    count = function.signature.partition("->")[0].count("(")
+    declared: Any = attribute_or_none(attribute_or_none(function, "gufunc_builder"), "_sigs") or []
+    first: Any = declared[0] if declared else None
+    types: Any = attribute_or_none(first, "args") or first or ()
+    found = [attribute_or_none(kind, "ndim") for kind in types][:count]
+    return found + [None] * (count - len(found))
+
+
+# Classes ------------------------------------------------------------------------------------------
+
+
+class _Instance(Holder):
+    """An instance of a compiled class, as a Python object."""
+
+    _stands_for: Any
+
+    @property  # type: ignore[misc]  # it is read alone
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # likewise
+        """The compiled class, for which the instance passes."""
+        return self._stands_for
+
+    def gradwrap_array(self) -> Any:
+        """Return itself: it is no array."""
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        declared = str(self._stands_for.class_type.struct.get(name))
+        is_whole = declared.startswith(("int", "uint"))
+        object.__setattr__(self, name, int(native(value)) if is_whole else value)
+
+
+def uncompiled_class(kind: Any) -> Any:
+    """Make a stand-in for a class of `jitclass`: in a transform it makes Python objects."""
+    about = kind.class_type
+    members: dict[str, Any] = {}
+    for name, method in about.jit_methods.items():
+        members[name] = method.py_func
+    for name, static in about.jit_static_methods.items():
+        members[name] = staticmethod(static.py_func)
+    for name, parts in about.jit_props.items():
+        members[name] = property(*(f.py_func for f in (parts.get("get"), parts.get("set")) if f))
+    made = type(kind.__name__, (_Instance,), {**members, "_stands_for": kind})
+
+    def call(_: Any, *args: Any, **options: Any) -> Any:
+        is_plain = are_plain(args, options) and not is_differentiating()
+        return kind(*args, **options) if is_plain else made(*args, **options)
+
+    def check(_: Any, value: Any) -> bool:
+        return issubclass(type(value), made) or isinstance(value, kind)
+
+    metaclass: Any = type("StandIn", (StandIn,), {"__call__": call, "__instancecheck__": check})
+    statics = {name: members[name] for name in attributes_of(about)["jit_static_methods"]}
+    return type.__new__(metaclass, kind.__name__, (), {**statics, "stands_for": kind})

@@ -1,0 +1,428 @@
+"""The usual functions of `scipy.linalg.lapack` and `blas`, with derivatives; `cython_special`.
+
+Each does what SciPy's does, with its parameters and flags, by functions that have rules. SciPy's
+own function runs first: where it fails (`info`), its result is returned. A flag `overwrite_*` is
+ignored, as SciPy may ignore it.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import are_plain
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.table import is_own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _linalg(name: str) -> Any:
+    return dispatcher(f"linalg.{name}")
+
+
+def _turned(a: Any, trans: int) -> Any:
+    return a if not trans else a.mT if trans == 1 else np.conj(a.mT)
+
+
+def _triangle(a: Any, lower: int, unit: int = 0) -> Any:
+    """Return the triangle that LAPACK reads."""
+    part = np.tril(a, -unit) if lower else np.triu(a, unit)
+    return part + np.eye(a.shape[-1]) if unit else part
+
+
+def _whole(a: Any, lower: int) -> Any:
+    """Return the Hermitian matrix whose triangle LAPACK reads."""
+    strict = np.tril(a, -1) if lower else np.triu(a, 1)
+    return strict + np.conj(strict.mT) + np.diag(np.diagonal(a))
+
+
+def _beside(part: Any, a: Any, lower: int) -> Any:
+    """Return a triangle, with the elements of a matrix in the other one."""
+    return part + (np.triu(a, 1) if lower else np.tril(a, -1))
+
+
+# LAPACK: each returns its results without `info` --------------------------------------------------
+
+
+def potrf(a: Any, lower: int = 0, clean: int = 1, **_: Any) -> Any:
+    root = np.linalg.cholesky(_whole(a, lower))
+    root = root if lower else np.conj(root.mT)
+    return root if clean else _beside(root, a, lower)
+
+
+def potrs(c: Any, b: Any, lower: int = 0, **_: Any) -> Any:
+    return _linalg("cho_solve")((c, bool(lower)), b)
+
+
+def potri(c: Any, lower: int = 0, **_: Any) -> Any:
+    found = _linalg("cho_solve")((c, bool(lower)), np.eye(c.shape[-1]))
+    return _beside(_triangle(found, lower), c, lower)
+
+
+def posv(a: Any, b: Any, lower: int = 0, **_: Any) -> Any:
+    c = potrf(a, lower, 0)
+    return c, potrs(c, b, lower)
+
+
+def getrf(a: Any, **_: Any) -> Any:
+    return tuple(_linalg("lu_factor")(a))
+
+
+def getrs(lu: Any, piv: Any, b: Any, trans: int = 0, **_: Any) -> Any:
+    return _linalg("lu_solve")((lu, piv), b, trans)
+
+
+def getri(lu: Any, piv: Any, **_: Any) -> Any:
+    return getrs(lu, piv, np.eye(lu.shape[-1]))
+
+
+def gesv(a: Any, b: Any, **_: Any) -> Any:
+    lu, piv = getrf(a)
+    return lu, piv, getrs(lu, piv, b)
+
+
+def trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+    return _linalg("solve_triangular")(
+        a, b, trans=trans, lower=bool(lower), unit_diagonal=bool(unitdiag)
+    )
+
+
+def trtri(c: Any, lower: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+    found = trtrs(c, np.eye(c.shape[-1]), lower, 0, unitdiag)
+    kept = _beside(_triangle(found, lower), c, lower)
+    return kept + np.diag(np.diagonal(c) - 1.0) if unitdiag else kept
+
+
+def syev(a: Any, compute_v: int = 1, lower: int = 0, **_: Any) -> Any:
+    w, v = _linalg("eigh")(_whole(a, lower))
+    return w, (v if compute_v else a)
+
+
+def gesvd(a: Any, compute_uv: int = 1, full_matrices: int = 1, **_: Any) -> Any:
+    if not compute_uv:
+        s = np.linalg.svd(a, compute_uv=False)
+        return np.zeros((1, 1)), s, np.zeros((1, 1))
+    return tuple(_linalg("svd")(a, full_matrices=bool(full_matrices)))
+
+
+# BLAS ---------------------------------------------------------------------------------------------
+
+
+def _taken(x: Any, n: Any, off: int, inc: int) -> Any:
+    """Return the elements of a vector that a step and a start choose."""
+    if inc < 1:
+        raise NoRuleError("a BLAS function with a negative step has no derivative. Fix: x[::-1].")
+    return x[off::inc] if n is None else x[off::inc][:n]
+
+
+def dot(
+    x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
+) -> Any:
+    x, y = _taken(x, n, offx, incx), _taken(y, n, offy, incy)
+    count = min(x.shape[0], y.shape[0])
+    return np.dot(x[:count], y[:count])
+
+
+def dotc(x: Any, y: Any, *args: Any, **options: Any) -> Any:
+    return dot(np.conj(x), y, *args, **options)
+
+
+def axpy(
+    x: Any,
+    y: Any,
+    n: Any = None,
+    a: Any = 1.0,
+    offx: int = 0,
+    incx: int = 1,
+    offy: int = 0,
+    incy: int = 1,
+) -> Any:
+    x = _taken(x, n, offx, incx)
+    part = y[offy::incy]
+    part[: x.shape[0]] += a * x[: part.shape[0]]
+    return y
+
+
+def scal(a: Any, x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
+    x[offx::incx][:n] *= a
+    return x
+
+
+def nrm2(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
+    return np.linalg.norm(_taken(x, n, offx, incx))
+
+
+def asum(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
+    x = _taken(x, n, offx, incx)
+    return np.sum(np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x))
+
+
+def gemv(
+    alpha: Any,
+    a: Any,
+    x: Any,
+    beta: Any = 0.0,
+    y: Any = None,
+    offx: int = 0,
+    incx: int = 1,
+    offy: int = 0,
+    incy: int = 1,
+    trans: int = 0,
+    overwrite_y: int = 0,
+) -> Any:
+    a = _turned(a, trans)
+    return _added(alpha * (a @ _taken(x, a.shape[1], offx, incx)), beta, y, offy, incy)
+
+
+def _added(found: Any, beta: Any, y: Any, offy: int, incy: int) -> Any:
+    """Return a vector plus `beta * y`, at the places of `y` that a step and a start choose."""
+    if y is None and offy == 0 and incy == 1:
+        return found
+    size = offy + 1 + (found.shape[0] - 1) * incy
+    made = np.zeros(size, found.dtype) if y is None else np.copy(y)
+    places = offy + incy * np.arange(found.shape[0])
+    rest = made * (1.0 - np.isin(np.arange(made.shape[0]), places))
+    spread = np.equal.outer(np.arange(made.shape[0]), places) * 1.0
+    return rest + spread @ (found + beta * made[places])
+
+
+def gemm(
+    alpha: Any,
+    a: Any,
+    b: Any,
+    beta: Any = 0.0,
+    c: Any = None,
+    trans_a: int = 0,
+    trans_b: int = 0,
+    overwrite_c: int = 0,
+) -> Any:
+    found = alpha * (_turned(_columns(a), trans_a) @ _turned(_columns(b), trans_b))
+    return found if c is None else found + beta * c
+
+
+def _columns(x: Any) -> Any:
+    """Return a matrix; a vector is a column."""
+    return x[:, None] if x.ndim == 1 else x
+
+
+def ger(alpha: Any, x: Any, y: Any, incx: int = 1, incy: int = 1, a: Any = None, **_: Any) -> Any:
+    found = alpha * np.outer(_taken(x, None, 0, incx), _taken(y, None, 0, incy))
+    return found if a is None else found + a
+
+
+def symv(
+    alpha: Any,
+    a: Any,
+    x: Any,
+    beta: Any = 0.0,
+    y: Any = None,
+    offx: int = 0,
+    incx: int = 1,
+    offy: int = 0,
+    incy: int = 1,
+    lower: int = 0,
+    overwrite_y: int = 0,
+) -> Any:
+    x = _taken(x, a.shape[1], offx, incx)
+    return _added(alpha * (_whole(a, lower) @ x), beta, y, offy, incy)
+
+
+def symm(
+    alpha: Any,
+    a: Any,
+    b: Any,
+    beta: Any = 0.0,
+    c: Any = None,
+    side: int = 0,
+    lower: int = 0,
+    **_: Any,
+) -> Any:
+    whole = _whole(a, lower)
+    found = alpha * (b @ whole if side else whole @ b)
+    return found if c is None else found + beta * c
+
+
+def syrk(
+    alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, lower: int = 0, **_: Any
+) -> Any:
+    a = _columns(a)
+    found = _triangle(alpha * (a.mT @ a if trans else a @ a.mT), lower)
+    return found if c is None else _beside(found + beta * _triangle(c, lower), c, lower)
+
+
+def trsv(
+    a: Any,
+    x: Any,
+    incx: int = 1,
+    offx: int = 0,
+    lower: int = 0,
+    trans: int = 0,
+    diag: int = 0,
+    **_: Any,
+) -> Any:
+    _only_steps_of_one(incx, offx)
+    return trtrs(a, x, lower, trans, diag)
+
+
+def trmv(
+    a: Any,
+    x: Any,
+    offx: int = 0,
+    incx: int = 1,
+    lower: int = 0,
+    trans: int = 0,
+    diag: int = 0,
+    **_: Any,
+) -> Any:
+    _only_steps_of_one(incx, offx)
+    return _turned(_triangle(a, lower, diag), trans) @ x
+
+
+def _only_steps_of_one(inc: int, off: int) -> None:
+    if (inc, off) != (1, 0):
+        raise NoRuleError("trsv with incx or offx has no derivative. Fix: x[::2].copy().")
+
+
+def trsm(
+    alpha: Any,
+    a: Any,
+    b: Any,
+    side: int = 0,
+    lower: int = 0,
+    trans_a: int = 0,
+    diag: int = 0,
+    **_: Any,
+) -> Any:
+    if not side:
+        return alpha * trtrs(a, b, lower, trans_a, diag)
+    turned = _turned(a, trans_a)  # X op(A) = B, so op(A)ᵀ Xᵀ = Bᵀ
+    return alpha * trtrs(turned, b.mT, lower ^ bool(trans_a), 1, diag).mT
+
+
+def trmm(
+    alpha: Any,
+    a: Any,
+    b: Any,
+    side: int = 0,
+    lower: int = 0,
+    trans_a: int = 0,
+    diag: int = 0,
+    **_: Any,
+) -> Any:
+    a = _turned(_triangle(a, lower, diag), trans_a)
+    return alpha * (b @ a if side else a @ b)
+
+
+LAPACK: dict[str, Callable[..., Any]] = {
+    **{
+        prefix + f.__name__: f
+        for prefix in "sdcz"
+        for f in (potrf, potrs, posv, potri, getrf, getrs, getri, gesv, trtrs, trtri, gesvd)
+    },
+    **{prefix + "gesdd": gesvd for prefix in "sdcz"},
+    **dict.fromkeys(("ssyev", "dsyev", "ssyevd", "dsyevd", "cheev", "zheev"), syev),
+}
+BLAS: dict[str, Callable[..., Any]] = {
+    **{
+        prefix + f.__name__: f
+        for prefix in "sdcz"
+        for f in (axpy, scal, gemv, gemm, trsv, trmv, trsm, trmm)
+    },
+    **{prefix + f.__name__: f for prefix in "sd" for f in (dot, nrm2, asum, ger, symv, symm, syrk)},
+    **dict.fromkeys(("scnrm2", "dznrm2"), nrm2),
+    **dict.fromkeys(("scasum", "dzasum"), asum),
+    **dict.fromkeys(("cdotu", "zdotu"), dot),
+    **dict.fromkeys(("cdotc", "zdotc"), dotc),
+    **dict.fromkeys(("chemv", "zhemv"), symv),
+    **dict.fromkeys(("chemm", "zhemm"), symm),
+}
+"""The functions by SciPy's names."""
+
+
+# Stand-ins ----------------------------------------------------------------------------------------
+
+
+def _standing_for(original: Any, name: str, function: Any) -> Any:
+    """Make the stand-in of a function of LAPACK or BLAS; `function` is None if it has no rule."""
+    reports = "info" in str(original.__doc__).partition("=")[0]
+
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return original(*args, **options)
+        if not is_recorded([args, options]):
+            return original(*map(unwrapped_key, args), **_plain(options))
+        if function is None:
+            raise NoRuleError(
+                f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
+                "that does it (solve, cholesky, qr, eigh, ...)."
+            )
+        if not reports:
+            return function(*args, **options)
+        asked = original(*map(unwrapped_key, args), **_plain(options))
+        if asked[-1]:
+            return asked
+        found = function(*args, **options)
+        return (*found, asked[-1]) if isinstance(found, tuple) else (found, asked[-1])
+
+    stand_in.__name__, stand_in.__doc__ = name, original.__doc__
+    for attribute in ("typecode", "dtype", "module_name", "prefix", "int_dtype"):
+        if hasattr(original, attribute):
+            setattr(stand_in, attribute, getattr(original, attribute))
+    return stand_in
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    return {key: unwrapped_key(value) for key, value in options.items()}
+
+
+@functools.cache
+def _made() -> dict[int, tuple[Any, Any]]:
+    """Return the stand-ins of all functions, by the identity of SciPy's."""
+    found: dict[int, tuple[Any, Any]] = {}
+    for module, known in (("lapack", LAPACK), ("blas", BLAS)):
+        native = import_module(f"scipy.linalg.{module}")
+        for name, value in vars(native).items():
+            if type(value).__name__ == "fortran":
+                found[id(value)] = value, _standing_for(value, name, known.get(name))
+    linalg = import_module("scipy.linalg")
+    for name in ("get_lapack_funcs", "get_blas_funcs"):
+        value = getattr(linalg, name)
+        found[id(value)] = value, functools.partial(_functions, value)
+    return found
+
+
+def _functions(get: Any, names: Any, arrays: Any = (), *args: Any, **options: Any) -> Any:
+    """Return the stand-ins of the functions that SciPy chooses for these arrays."""
+    chosen = get(names, tuple(map(unwrapped_key, arrays)), *args, **options)
+    return _or_itself(chosen) if isinstance(names, str) else list(map(_or_itself, chosen))
+
+
+def stand_in(function: Any) -> Any:
+    """Return the stand-in of a function of LAPACK, BLAS or `cython_special`, or None."""
+    if getattr(function, "__module__", None) == "scipy.special.cython_special":
+        return getattr(import_module("scipy.special"), function.__name__, None)
+    known = _made().get(id(function))
+    return known[1] if known else None
+
+
+def _or_itself(value: Any) -> Any:
+    found = stand_in(value) if is_own(value) else None
+    return value if found is None else found
+
+
+@functools.cache
+def module(path: str) -> ModuleType:
+    """Return the module that stands for one of these modules of SciPy."""
+    native = import_module(f"scipy.{path}")
+    made = ModuleType(f"gradwrap.scipy.{path}", native.__doc__)
+    names = {name: getattr(native, name) for name in dir(native)}
+    vars(made).update({name: _or_itself(value) for name, value in names.items()})
+    return made

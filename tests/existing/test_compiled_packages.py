@@ -1,0 +1,167 @@
+"""Code that Numba and numexpr compile, run in Python on tracked values.
+
+Where the packages are missing, classes of the same names and attributes stand for theirs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from packages import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+X = np.array([0.5, 1.5])
+
+
+def check(function: Callable[[Any], Any]) -> None:
+    steps = 1e-6 * np.eye(2)
+    expected = [float(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-5)
+    assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-5)
+
+
+GENERALIZED = """
+    class GUFunc:
+        def __init__(self, function, signature):
+            self.__wrapped__, self.signature = function, signature
+            self.__name__ = function.__name__
+            self.ufunc = np.vectorize(self._call, signature=signature)
+
+        def _call(self, *parts):
+            if not all(type(part) in (float, np.float64, np.ndarray) for part in parts):
+                raise TypeError("cannot be compiled")
+            out = np.zeros(parts[0].shape if self.signature.endswith("(n)") else 1)
+            self.__wrapped__(*parts, out)
+            return out if self.signature.endswith("(n)") else out[0]
+
+        def __call__(self, *args, out=None):
+            given, place = args[: self.signature.count("(") - 1], args[-1]
+            found = self.ufunc(*given)
+            if len(args) > len(given):
+                place[...] = found
+            return found
+
+    def _sums(x, out):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i] ** 2
+            out[i] = total
+
+    def _weighted(x, y, out):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i] * y
+        out[0] = total
+
+    sums, weighted = GUFunc(_sums, "(n)->(n)"), GUFunc(_weighted, "(n),()->()")
+
+    def rows(x):
+        return (sums(np.stack([x, 2 * x])) ** 2).sum() + weighted(np.stack([x, x]), x).sum()
+
+    def given(x):
+        out = np.zeros(2)
+        sums(x, out)
+        return out[0] * out[1] + weighted(x, x[1])
+"""
+
+
+def test_functions_of_parts(tmp_path: Path) -> None:
+    package = written(tmp_path, GENERALIZED)
+    check(package.rows)
+    check(package.given)
+
+
+def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    package = written(
+        tmp_path,
+        """
+        import numba as nb
+
+        @nb.guvectorize([(nb.float64[:], nb.float64, nb.float64[:])], "(n),()->()")
+        def weighted(x, y, out):
+            out[0] = 0.0
+            for i in range(x.shape[0]):
+                out[0] += x[i] * y
+
+        @nb.vectorize([nb.float64(nb.float64, nb.float64)])
+        def product(a, b):
+            return a * math.exp(b)
+
+        @nb.experimental.jitclass([("k", nb.float64), ("v", nb.float64[:]), ("n", nb.int64)])
+        class Store:
+            def __init__(self, k):
+                self.k, self.v, self.n = k, np.zeros(2), 2.0
+
+            @property
+            def twice(self):
+                return self.k * self.n
+
+            def put(self, i, x):
+                self.v[i] = x * self.k
+                return self.v.sum()
+
+        @nb.njit
+        def used(store, y):
+            return store.k * y
+
+        def f(x):
+            store = Store(x[0])
+            parts = store.put(0, x[1]) * store.twice + used(store, x[1])
+            return weighted(x, x[0]) * product(x, 2.0).sum() + parts * isinstance(store, Store)
+        """,
+    )
+    check(package.f)
+
+
+def expressions() -> ModuleType:
+    """Make a module of numexpr's name, which evaluates expressions of plain arrays."""
+    made = ModuleType("numexpr")
+
+    def evaluate(ex: str, local_dict: Any = None, _: Any = None, out: Any = None) -> Any:
+        names = dict(local_dict or {})
+        values = {name: np.array(value, dtype=float) for name, value in names.items()}
+        found = eval(ex, {**vars(np), "mod": np.fmod}, values)  # noqa: S307  of this file's texts
+        if out is not None:
+            out[...] = found
+        return found
+
+    def again(local_dict: Any = None) -> Any:
+        return evaluate("a * 2", local_dict)
+
+    def compiled(ex: str) -> Any:
+        raise NotImplementedError(ex)
+
+    vars(made).update(evaluate=evaluate, re_evaluate=again, NumExpr=compiled)
+    return made
+
+
+def test_expressions_of_numexpr(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        ne: Any = importlib.import_module("numexpr")
+    except ImportError:
+        ne = expressions()
+        monkeypatch.setitem(sys.modules, "numexpr", ne)
+
+    def f(x: Any) -> Any:
+        a = x * 2.0
+        out = np.zeros(2)
+        ne.evaluate("where(a > 2.0, a * c, sin(a))", {"a": a, "c": x}, out=out)
+        return ne.evaluate("sum(out * x + exp(a))") + ne.evaluate("prod(x)")
+
+    def plain(x: Any) -> Any:
+        out = np.where(x * 2.0 > 2.0, x * 2.0 * x, np.sin(x * 2.0))
+        return np.sum(out * x + np.exp(x * 2.0)) + np.prod(x)
+
+    assert np.allclose(gw.grad(gw.adapting(f))(X), gw.grad(plain)(X))

@@ -1,0 +1,261 @@
+"""Structured and masked arrays, and iterators of NumPy's, with tracked values in adapted code."""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+import importlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import AdaptationError, NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+np: Any = importlib.import_module("numpy")  # whose types know no fields and masks
+X = np.array([0.5, 1.5])
+M = np.array([[True, False], [False, True]])
+
+
+def check(function: Callable[[Any], Any]) -> None:
+    """Compare both modes with central differences."""
+    steps = 1e-6 * np.eye(2)
+    expected = [float(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-5)
+    assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-5)
+
+
+def iterated(x: Any) -> Any:
+    s = 0.0
+    for v in np.nditer(x):
+        s = s + v**2
+    return s
+
+
+def by_multi_index(x: Any) -> Any:
+    a = np.zeros(2)
+    it = np.nditer(x, flags=["multi_index"])
+    while not it.finished:
+        a[it.multi_index] = math.sin(it[0])
+        it.iternext()
+    return a.sum()
+
+
+def written_beside(x: Any) -> Any:
+    out = np.zeros(2)
+    for a, b in np.nditer([x, out], op_flags=[["readonly"], ["readwrite"]]):
+        b[...] = a * 2
+    return (out**2).sum()
+
+
+def allocated(x: Any) -> Any:
+    it = np.nditer([x, x[:, None], None])
+    with it:
+        for a, b, c in it:
+            c[...] = a * b
+        return it.operands[2].sum()
+
+
+def updated(x: Any) -> Any:
+    with np.nditer(x.copy(), op_flags=["readwrite"]) as it:
+        for v in it:
+            v[...] = v**2
+        return it.operands[0].sum()
+
+
+def field_stored(x: Any) -> Any:
+    r = np.zeros(2, dtype=[("x", "f8"), ("n", "i4")])
+    r["x"] = x
+    r["n"] = [1, 2]
+    return (r["x"] ** 2 * r["n"]).sum()
+
+
+def elements_of_fields(x: Any) -> Any:
+    r = np.zeros(2, dtype=[("x", "f8"), ("y", "f8")])
+    r["x"][0] = x[0]
+    r["y"] = x * 2
+    r[1]["x"] = x[1]
+    return (r["x"] * r["y"]).sum()
+
+
+def from_arrays(x: Any) -> Any:
+    r = np.rec.fromarrays([x, x**2], names="a,b")
+    return (r.a * r.b).sum()
+
+
+def nested_axes(x: Any) -> Any:
+    r = np.zeros(2, dtype=[("p", "f8", (3,)), ("m", "f8")])
+    r["p"][:, 0] = x
+    r["m"] = x[0]
+    q = r[r["m"] > 0]
+    return (q["p"].sum(1) * q["m"]).sum()
+
+
+def from_tuples(x: Any) -> Any:
+    r = np.array([(x[0], 1), (x[1], 2)], dtype=[("a", float), ("n", int)])
+    return sum(row["a"] * row["n"] for row in r)
+
+
+def as_records(x: Any) -> Any:
+    r = np.zeros(2, dtype=[("a", float), ("n", int)]).view(np.recarray)
+    r.a = x
+    r.n[:] = [1, 2]
+    return (r.a**2 * r.n).sum() + r[0].a
+
+
+def rows_sorted(x: Any) -> Any:
+    r = np.empty(2, dtype=[("a", float), ("n", int)])
+    for i in range(2):
+        r[i] = (x[i], i + 1)
+    c = r.copy()
+    c["a"] *= 2
+    s = np.sort(c, order="a")
+    return (s["a"] * s["n"]).sum() + len(r.dtype.names)
+
+
+def from_records(x: Any) -> Any:
+    r = np.rec.fromrecords([(x[0], 1), (x[1], 2)], names="a,n")
+    return (r.a * r.n).sum()
+
+
+def masked_sum(x: Any) -> Any:
+    m = np.ma.masked_array(x, [False, True])
+    return m.sum() * 2
+
+
+def masked_means(x: Any) -> Any:
+    m = np.ma.masked_array(np.outer(x, x), mask=M)
+    return m.mean() + m.sum(axis=0).filled(0).sum() + np.ma.sum(m * 2 + 1)
+
+
+def mask_set_later(x: Any) -> Any:
+    m = np.ma.array(np.outer(x, x))
+    m.mask = M
+    return m.compressed().sum() + m.filled(3.0)[0, 0] + np.ma.dot(m, np.ma.array(x)).sum()
+
+
+def masked_invalid(x: Any) -> Any:
+    m = np.ma.masked_invalid(np.array([x[0], np.nan, x[1]]))
+    return (m**2).sum() + m.count() + np.exp(m).mean()
+
+
+def masked_where(x: Any) -> Any:
+    m = np.ma.masked_where(x > 1, x)
+    return np.ma.filled(m, 0.0).sum() + np.ma.getmaskarray(m).sum()
+
+
+def mask_by_store(x: Any) -> Any:
+    m = np.ma.asarray(x)
+    m[1] = np.ma.masked
+    return m.sum() + m[0]
+
+
+def stored_in_masked(x: Any) -> Any:
+    m = np.ma.masked_array(np.zeros(2))
+    m[0] = x[0]
+    m[1] = x[1] ** 2
+    return np.ma.where(m > 0, m, 0).sum() + np.ma.average(m, weights=[1, 2.0])
+
+
+def masked_statistics(x: Any) -> Any:
+    m = np.ma.masked_greater(np.stack([x, x * 2]), 2.5)
+    return m[:, 0].std() + m.max() + np.ma.concatenate([m, m]).sum() + np.sqrt(m)[0].sum()
+
+
+def masked_data(x: Any) -> Any:
+    m = np.ma.masked_equal(x, 9.0)
+    return (m.data * np.where(m.mask, 0, 1)).sum() + (m / x[0]).sum()
+
+
+def masked_constant(x: Any) -> Any:
+    o = np.ma.array([[1.0, 2], [3, 4]], mask=M)
+    return np.ma.sum(o * x) + (x * o).sum() + np.dot(x, o.filled(0)).sum()
+
+
+def divided(x: Any) -> Any:
+    some = x * np.array([0.0, 1.0])  # with the first, both are infinite, and masked
+    return (np.ma.array([1.0, 2.0]) / some).sum() + np.ma.log(some).sum()
+
+
+def with_fractions(x: Any) -> Any:
+    doubled = 2 if x[0] < fractions.Fraction(3, 4) else 1
+    return x[0] * doubled + x[1] * fractions.Fraction(1, 3) + (decimal.Decimal(1) < x[1]) * x[1]
+
+
+def test_numbers_of_other_kinds() -> None:
+    check(with_fractions)
+
+
+@pytest.mark.parametrize("function", [iterated, by_multi_index, written_beside, allocated, updated])
+def test_iterators(function: Callable[[Any], Any]) -> None:
+    check(function)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        field_stored,
+        elements_of_fields,
+        from_arrays,
+        nested_axes,
+        from_tuples,
+        as_records,
+        rows_sorted,
+        from_records,
+    ],
+)
+def test_structured_arrays(function: Callable[[Any], Any]) -> None:
+    check(function)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        masked_sum,
+        masked_means,
+        mask_set_later,
+        masked_invalid,
+        masked_where,
+        mask_by_store,
+        stored_in_masked,
+        masked_statistics,
+        masked_data,
+        masked_constant,
+        divided,
+    ],
+)
+def test_masked_arrays(function: Callable[[Any], Any]) -> None:
+    check(function)
+
+
+def test_what_structured_arrays_refuse() -> None:
+    kind = [("a", float), ("n", int)]
+
+    def whole(x: Any) -> Any:
+        r: Any = np.zeros(2, dtype=kind)
+        r["a"] = x
+        return r.view(np.int64)
+
+    with pytest.raises(AdaptationError, match=r"cannot be viewed as .* take the fields"):
+        gw.grad(gw.adapting(whole))(X)
+
+    def unchanged(x: Any) -> Any:
+        r: Any = np.zeros(2, dtype=kind)
+        return np.sum(x) * r.view(np.int64).size + len(r.tobytes()) + (r == r[0]).sum()
+
+    check(unchanged)
+
+
+def test_iterators_do_not_write_chunks() -> None:
+    def chunks(x: Any) -> Any:
+        for part in np.nditer(x.copy(), flags=["external_loop"], op_flags=["readwrite"]):
+            part[...] = 1.0
+        return x.sum()
+
+    with pytest.raises(NoRuleError, match="external_loop"):
+        gw.grad(gw.adapting(chunks))(X)

@@ -1,0 +1,192 @@
+"""Functions of LAPACK and BLAS, and of `cython_special`, with their flags, in adapted code."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import NoRuleError
+from lambdas import fn
+
+# The types of SciPy know no options of these functions.
+np: Any = importlib.import_module("numpy")
+sl: Any = importlib.import_module("scipy.linalg")
+L: Any = importlib.import_module("scipy.linalg.lapack")
+B: Any = importlib.import_module("scipy.linalg.blas")
+cs: Any = importlib.import_module("scipy.special.cython_special")
+dpotrf, dtrtrs = L.dpotrf, L.dtrtrs
+get_lapack_funcs, get_blas_funcs = sl.get_lapack_funcs, sl.get_blas_funcs
+gs: Any = importlib.import_module("gradwrap.scipy.linalg")
+gi: Any = importlib.import_module("gradwrap.scipy.interpolate")
+X = np.array([0.5, 1.5])
+RNG = np.random.default_rng(0)
+R = RNG.normal(size=(3, 3))
+S = R @ R.T + 3 * np.eye(3)
+V = RNG.normal(size=3)
+W = RNG.normal(size=(3, 3))
+
+
+def mat(x: Any) -> Any:
+    return S + x[0] * (R + R.T) * 0.1 + x[1] * np.diag([1.0, 2, 3]) + x[0] * x[1] * np.triu(R) * 0.1
+
+
+def w(*v: Any) -> Any:
+    t = 0.0
+    for one in v:
+        a = np.asarray(one).reshape(-1)
+        t = t + np.sum(a * np.cos(np.arange(a.shape[0]) + 0.3))
+    return t
+
+
+CASES: dict[str, Any] = {}
+for lo in (0, 1):
+    for cl in (0, 1):
+        CASES[f"potrf{lo}{cl}"] = lambda x, lo=lo, cl=cl: w(dpotrf(mat(x), lower=lo, clean=cl)[0])
+    CASES[f"potrs{lo}"] = lambda x, lo=lo: w(
+        L.dpotrs(L.dpotrf(mat(x), lower=lo)[0], V * x[0], lo)[0]
+    )
+    CASES[f"potri{lo}"] = lambda x, lo=lo: w(
+        L.dpotri(L.dpotrf(mat(x), lower=lo, clean=0)[0], lo)[0]
+    )
+    CASES[f"posv{lo}"] = lambda x, lo=lo: w(*L.dposv(mat(x), W, lower=lo)[:2])
+    for un in (0, 1):
+        CASES[f"trtri{lo}{un}"] = lambda x, lo=lo, un=un: w(
+            L.dtrtri(mat(x), lower=lo, unitdiag=un)[0]
+        )
+        for tr in (0, 1, 2):
+            CASES[f"trtrs{lo}{un}{tr}"] = lambda x, lo=lo, un=un, tr=tr: w(
+                dtrtrs(mat(x), W * x[1], lower=lo, unitdiag=un, trans=tr)[0]
+            )
+            CASES[f"trsv{lo}{un}{tr}"] = lambda x, lo=lo, un=un, tr=tr: w(
+                B.dtrsv(mat(x), V * x[0], lower=lo, diag=un, trans=tr)
+            )
+            CASES[f"trmv{lo}{un}{tr}"] = lambda x, lo=lo, un=un, tr=tr: w(
+                B.dtrmv(mat(x), V * x[0], lower=lo, diag=un, trans=tr)
+            )
+            for sd in (0, 1):
+                CASES[f"trsm{lo}{un}{tr}{sd}"] = lambda x, lo=lo, un=un, tr=tr, sd=sd: w(
+                    B.dtrsm(x[0], mat(x), W * x[1], lower=lo, diag=un, trans_a=tr, side=sd)
+                )
+                CASES[f"trmm{lo}{un}{tr}{sd}"] = lambda x, lo=lo, un=un, tr=tr, sd=sd: w(
+                    B.dtrmm(x[0], mat(x), W * x[1], lower=lo, diag=un, trans_a=tr, side=sd)
+                )
+    CASES[f"syev{lo}"] = lambda x, lo=lo: (
+        w(L.dsyev(mat(x), lower=lo)[0]) + w(np.abs(L.dsyevd(mat(x), lower=lo)[1]))
+    )
+    CASES[f"syevn{lo}"] = lambda x, lo=lo: w(L.dsyev(mat(x), 0, lower=lo)[0])
+    CASES[f"symv{lo}"] = lambda x, lo=lo: w(
+        B.dsymv(x[0], mat(x), V, beta=2.0, y=x[[0, 1, 0]], lower=lo)
+    )
+    for sd in (0, 1):
+        CASES[f"symm{lo}{sd}"] = lambda x, lo=lo, sd=sd: w(
+            B.dsymm(x[0], mat(x), W, beta=x[1], c=W.T, lower=lo, side=sd)
+        )
+    for tr in (0, 1):
+        CASES[f"syrk{lo}{tr}"] = lambda x, lo=lo, tr=tr: (
+            w(B.dsyrk(x[0], mat(x)[:, :2], lower=lo, trans=tr))
+            + w(B.dsyrk(x[0], mat(x), beta=x[1], c=W, lower=lo, trans=tr))
+        )
+CASES.update(
+    {
+        "getrf": lambda x: w(L.dgetrf(mat(x) @ W)[0]),
+        "getrs": lambda x: sum(
+            w(L.dgetrs(*L.dgetrf(mat(x) @ W)[:2], V * x[0], trans=t)[0]) for t in (0, 1, 2)
+        ),
+        "getri": lambda x: w(L.dgetri(*L.dgetrf(mat(x) @ W)[:2])[0]),
+        "gesv": lambda x: w(L.dgesv(mat(x) @ W, W)[0], L.dgesv(mat(x) @ W, W)[2]),
+        "svd": lambda x: (
+            w(L.dgesdd(mat(x) @ W)[1])
+            + w(np.abs(L.dgesvd((mat(x) @ W)[:, :2], full_matrices=0)[0]))
+            + w(L.dgesdd(mat(x), 0)[1])
+        ),
+        "gemm": lambda x: sum(
+            w(B.dgemm(x[0], mat(x), W @ mat(x), trans_a=a, trans_b=b, beta=x[1], c=W))
+            for a in (0, 1)
+            for b in (0, 1)
+        ),
+        "gemv": lambda x: (
+            sum(w(B.dgemv(x[0], mat(x), V * x[1], trans=a)) for a in (0, 1))
+            + w(
+                B.dgemv(
+                    1.5,
+                    mat(x),
+                    np.repeat(V * x[0], 2),
+                    incx=2,
+                    beta=x[1],
+                    y=np.repeat(V, 2),
+                    offy=1,
+                    incy=2,
+                )
+            )
+        ),
+        "gemv2": lambda x: w(B.dgemv(1.5, mat(x), V, offy=1, incy=2)),
+        "ger": lambda x: w(B.dger(x[0], mat(x)[0], V, a=mat(x))),
+        "dot": lambda x: B.ddot(mat(x)[0], V) + B.ddot(np.ones(5) * x[0], V, n=2, incx=2, offx=1),
+        "axpy": lambda x: w(B.daxpy(mat(x)[0], mat(x)[1].copy(), a=x[0])),
+        "nrm2": lambda x: (
+            B.dnrm2(mat(x)[0]) * B.dasum(mat(x)[0] - 4) + w(B.dscal(x[0], mat(x)[0].copy()))
+        ),
+        "funcs": lambda x: (
+            w(get_lapack_funcs(("potrf",), (mat(x),))[0](mat(x))[0])
+            + get_blas_funcs("nrm2", (mat(x),))(mat(x)[0])
+            + w(sl.get_lapack_funcs("getrf", dtype=float)(mat(x))[0])
+        ),
+        "zgemm": lambda x: (
+            w(B.zgemm(1.0, mat(x) * (1 + 1j), W * (1 - 2j), trans_a=2, trans_b=1).imag)
+            + B.zdotc(mat(x)[0] * 1j, V * (2 + 1j)).real
+        ),
+        "zpotrf": lambda x: w(L.zpotrf(mat(x) * (1 + 0j) + 1j * x[0] * (R - R.T) * 0.1)[0].imag),
+        "cs": lambda x: (
+            cs.gamma(x[0]) * cs.erf(x[1]) + cs.jv(0, x[0]) + cs.expit(x[1]) + cs.betaln(x[0], x[1])
+        ),
+        "fails": lambda x: L.dpotrf(mat(x) - 100 * np.eye(3))[1] * x[0],
+        "const": lambda x: x[0] * L.dpotrf(S)[0][0, 0] + x[1] * B.dnrm2(V),
+    }
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_functions_with_their_flags(name: str) -> None:
+    function = CASES[name]
+    steps = 1e-6 * np.eye(2)
+    expected = [float(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+    adapted = gw.adapting(function)
+    value, backward = gw.value_and_grad(adapted)(X)
+    assert np.allclose(value, function(X))
+    assert np.allclose(backward, expected, rtol=1e-5)
+    if name[-1] in "0v":
+        assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-5)
+
+
+def test_what_has_no_rule_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"dgeev has no derivative.*scipy\.linalg"):
+        gw.grad(gw.adapting(fn(lambda x: w(L.dgeev(mat(x))[0]))))(X)
+    with pytest.raises(NoRuleError, match="negative step"):
+        gw.grad(gw.adapting(fn(lambda x: B.dnrm2(x, incx=-1))))(X)
+
+
+def test_an_array_that_is_written_to_after_the_call() -> None:
+    def solved(x: Any) -> Any:
+        k = S + np.eye(3)
+        found = gs.solve(k, x[0] * V, assume_a="pos")
+        k += 100.0
+        return np.sum(found) + x[1]
+
+    k = S + np.eye(3)
+    assert np.allclose(gw.grad(solved)(X), [sl.solve(k, V).sum(), 1.0])
+
+
+def test_interpolation_of_scattered_values() -> None:
+    points, inside = RNG.uniform(size=(12, 2)), [[0.5, 0.5]]
+    corners = np.array([[-1.0, -1.0], [2.0, -1.0], [-1.0, 2.0], [2.0, 2.0]])
+    points = np.concatenate([points, corners])
+    values = np.cos(points[:, 0]) + points[:, 1]
+
+    def f(x: Any) -> Any:
+        return gi.griddata(points, values * x[0] + x[1] ** 2, inside, method="cubic")[0]
+
+    whole = gi.griddata(points, values, inside, method="cubic")[0]
+    assert np.allclose(gw.grad(f)(X), [whole, 2 * X[1]], rtol=1e-5)
