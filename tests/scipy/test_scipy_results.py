@@ -213,3 +213,44 @@ def test_a_function_of_a_matrix_with_equal_values_warns() -> None:
         ):
             with pytest.warns(gw.errors.DegeneracyWarning, match=r"linalg\.eigh: eigen"):
                 derivative(lambda a, d=decompose: exponential(a, d))
+
+
+MATRICES = np.array([[[1.0, 5.0], [2.0, 1.0]], [[5.0, 1.0], [1.0, 2.0]], [[1.0, 3.0], [9.0, 1.0]]])
+LINALG: Any = linalg
+OPTIMIZE: Any = optimize
+WITH_PIVOTS: dict[str, Any] = {
+    "lu_factor": lambda a: LINALG.lu_factor(a)[1],
+    "lu_solve": lambda a: LINALG.lu_solve(LINALG.lu_factor(a), np.array([0.5, 1.0])),
+    "lu": lambda a: LINALG.lu(a, p_indices=True)[0],
+    "lu taken": lambda a: LINALG.lu(a, p_indices=True)[1][LINALG.lu(a, p_indices=True)[0]],
+    "qr": lambda a: LINALG.qr(a, pivoting=True)[2],
+    "qr used": lambda a: LINALG.qr(a, pivoting=True)[1] @ np.eye(2)[LINALG.qr(a, pivoting=True)[2]],
+    "rank": lambda a: LINALG.lstsq(a - np.array([[1, 0], [0, 2]]) * a[0, 0], a)[2],
+    "iterations": lambda a: OPTIMIZE.minimize(lambda x: np.sum((x - a[0]) ** 4), a[0] * 0).nit,
+}
+
+
+@pytest.mark.parametrize("fun", WITH_PIVOTS.values(), ids=WITH_PIVOTS)
+def test_integers_in_results_are_those_of_each_example(fun: Any) -> None:
+    wanted = np.stack([fun(a) for a in MATRICES])
+    mapped = gw.vmap(fun, fallback="loop")
+    for found in (
+        mapped(MATRICES),
+        gw.vjp(mapped, MATRICES)[0],
+        gw.vmap(lambda a: gw.vjp(fun, a)[0], fallback="loop")(MATRICES),
+        gw.vmap(mapped, fallback="loop")(MATRICES[None])[0],
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_gradients_through_pivots_are_those_of_each_example() -> None:
+    def f(a: Any) -> Any:
+        factors = LINALG.lu_factor(a)
+        return np.sum(LINALG.lu_solve(factors, a[0] * 2.0) ** 2)
+
+    wanted = np.stack([gw.grad(f)(a) for a in MATRICES])
+    mapped = gw.vmap(f, fallback="loop")
+    np.testing.assert_allclose(gw.vmap(gw.grad(f), fallback="loop")(MATRICES), wanted)
+    np.testing.assert_allclose(gw.grad(lambda a: np.sum(mapped(a)))(MATRICES), wanted)
+    rows = gw.jacrev(mapped)(MATRICES)
+    np.testing.assert_allclose(rows[[0, 1, 2], [0, 1, 2]], wanted)
