@@ -108,6 +108,58 @@ def test_on_the_tape_to_higher_order() -> None:
     assert float(second) == pytest.approx(-0.25 * 2**-1.5)
 
 
+def by_dense(linear: Any, right: Any) -> Any:
+    a, b = linear(np.array([1.0, 0.0])), linear(np.array([0.0, 1.0]))
+    matrix: Any = np.stack([a, b], axis=1)
+    dense: Any = np.linalg
+    return dense.solve(matrix, right)
+
+
+def of_a_fixed_point(a: Any) -> Any:
+    found: Any = gw.fixed_point(fn(lambda x: a * np.cos(x + a)), np.ones(2))
+    return found
+
+
+def of_a_root_of_pairs(a: Any) -> Any:
+    def residual(p: Any) -> Any:
+        return p[0] - a[0] * np.sin(p[1][0]), p[1] * a - 0.5 * p[0]
+
+    def solve(f: Any, start: Any) -> Any:
+        def step(p: Any) -> Any:
+            return p[0] - f(p)[0], p[1] - 0.7 * f(p)[1]
+
+        return gw.fixed_point(step, start, tol=1e-15)
+
+    guess: Any = (np.float64(0.3), np.full(2, 0.3))
+    found: Any = gw.custom_root(residual, guess, solve)
+    return found[1]
+
+
+def of_a_linear_solve(a: Any) -> Any:
+    def matvec(x: Any) -> Any:
+        return np.stack([a[0] * x[0] + x[1], x[0] + a[1] ** 2 * x[1]])
+
+    return gw.custom_linear_solve(matvec, a * 2.0, by_dense, symmetric=True)
+
+
+MIXED = [of_a_fixed_point, of_a_root_of_pairs, of_a_linear_solve]
+"""Functions whose derivative in the closure depends on the solution."""
+
+
+@pytest.mark.parametrize("f", MIXED)
+def test_the_tapes_higher_derivatives_are_those_of_nested_transforms(f: Any) -> None:
+    def nested(f: Any) -> Any:
+        return gw.grad(fn(lambda a: np.sum(f(a) * np.array([1.0, 2.0]))))
+
+    point = np.array([0.6, 0.8])
+    a: Any = gw.wrap(point, requires_grad=True)
+    found: Any = f(a)
+    for _ in range(3):
+        f = nested(f)
+        (found,) = gw.autograd.grad([np.sum(found * np.array([1.0, 2.0]))], [a], create_graph=True)
+        np.testing.assert_allclose(gw.unwrap(found), f(point), rtol=1e-9)
+
+
 def test_a_user_solver_of_the_tangent_system() -> None:
     """As in JAX's documentation: `y / g(1.0)` for scalars."""
 

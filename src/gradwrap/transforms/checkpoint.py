@@ -274,7 +274,7 @@ def _replaced(  # noqa: PLR0913  all there is to a run
         return out
     new: dict[tuple[int, int], Node] = {}
     for level, found in roots.items():
-        parents = _origins(found.values(), began)
+        parents = origins(found.values(), began)
         if parents:
             again = _Rerun(fun, inputs, level, parents, treedef, found, notes, given, kept)
             nodes = _nodes(again, leaves)
@@ -294,7 +294,7 @@ def _rebuilt(leaf: Any, index: int, new: dict[tuple[int, int], Node]) -> Any:
     return make_wrapper(type_of(leaf), data, node)
 
 
-def _origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
+def origins(nodes: Iterable[Node], began: int) -> tuple[Node | Leaf, ...]:
     """Return the nodes older than `began` on which a graph depends, and leaves that live on."""
     found: dict[Node | Leaf, None] = {}
     stack: list[Node | Leaf] = list(nodes)
@@ -400,7 +400,7 @@ class _Rerun:
                 raise self._differs(
                     f"returned {now}, the first time {meta}", "make it do the same each time"
                 )
-        if set(_origins(nodes, began)) != set(self.parents):
+        if set(origins(nodes, began)) != set(self.parents):
             raise self._differs(
                 "used other tracked arrays than the first time",
                 "do not rebind or write to what it uses until backward is done, or pass it as "

@@ -15,9 +15,16 @@ import numpy as np
 
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.calls.forward import Dual
+from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.levels import TAPE_LEVEL, recording_from, silent_up_to
+from gradwrap.core.levels.levels import (
+    TAPE_LEVEL,
+    next_sequence_number,
+    recording_from,
+    silent_up_to,
+)
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -31,22 +38,21 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
     strip,
 )
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.values.comparing import namespace_of, zeros_like
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ConvergenceError, NoRuleError, RuleResultError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
-from gradwrap.transforms.custom_calls import recorded
+from gradwrap.transforms.checkpoint import origins
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from gradwrap.transforms.custom_calls import Pull
 
     Linear = Callable[[Any], Any]
     Solve = Callable[[Linear, Any], Any]
@@ -419,6 +425,7 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
         make_wrapper(variable_class(backend_of(x)), x, p)
         for x, p in zip(leaves, points, strict=True)
     ]
+    began = next_sequence_number()
     residual = [_at(value, level) for value in problem.residual(xs)]
     derivative = LinearMap(points, residual)
 
@@ -428,43 +435,76 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
         back = [zeros_like(x) if g is None else g for g, x in zip(arrived, leaves, strict=True)]
         return problem.tree(back)
 
-    rule = _Rule(problem, leaves, adjoint)
-    nodes = tuple(None if value is None else value._node for value in residual)
-    inputs = [None if value is None else value._value for value in residual]
-    return recorded(rule, level, nodes, inputs, leaves, rule.pull)
+    tracked = [value._node for value in residual if value is not None]
+    parents = tuple(node for node in origins(tracked, began) if node not in points)
+    return _Solution(problem, leaves, adjoint, residual, parents).recorded(level)
 
 
-class _Rule:
-    """The solution as an operation on the residual, for the tape."""
+class _Solution:
+    """The solution as an operation on the nodes from which the residual was computed."""
 
-    def __init__(self, problem: _Problem, leaves: Sequence[Any], adjoint: Linear) -> None:
-        self.name = problem.name
+    def __init__(  # noqa: PLR0913  an equation, and what it was recorded from
+        self,
+        problem: _Problem,
+        leaves: Sequence[Any],
+        adjoint: Linear,
+        residual: Sequence[Any],
+        parents: tuple[Any, ...],
+        own: Sequence[Any] = (),
+    ) -> None:
         self.problem = problem
         self.leaves = leaves
         self.adjoint = adjoint
+        self.residual = residual
+        self.parents = parents
+        self.own = own
+        """The solution's nodes, if the residual is made from them and the pull to be recorded."""
 
-    def pull(self, cotangents: Sequence[Any]) -> list[Any]:
-        """Return the cotangent of the residual: minus the adjoint's solution."""
-        return [-part for part in self.problem.solve_transposed(self.adjoint, cotangents)]
+    def recorded(self, level: int) -> list[Any]:
+        """Return the solution with nodes at a level."""
+        leaves = self.leaves
+        places = [place for place, leaf in enumerate(leaves) if is_floating(leaf)]
+        op = OpaqueOp(self.problem.name, backend_of(leaves[places[0]]), materializes=True)
+        outs = recorded_outputs(op, self.parents, _pulled, (self,), leaves, places, level)
+        return [wrapped_untracked(out) for out in outs]
 
-    def reverse(
-        self, inputs: Sequence[Any], needed: Sequence[bool], level: int
-    ) -> tuple[list[Any], Pull]:
-        """Record the call once more with a tracked solution, for higher derivatives."""
-        nodes = tuple(one._node if isinstance(one, AnyWrapper) else None for one in inputs)
-        again = recorded(self, TAPE_LEVEL, nodes, inputs, self.leaves, self.pull)
-        _, back = vjp(self.problem.f, self.problem.tree(again))
+    def again(self) -> _Solution:
+        """Return the operation on a solution that is tracked itself, for higher derivatives."""
+        problem = self.problem
+        leaves = self.recorded(TAPE_LEVEL)
+        residual = [_at(value, TAPE_LEVEL) for value in problem.residual(leaves)]
+        _, back = vjp(problem.f, problem.tree(leaves))
 
         def adjoint(tree: Any) -> Any:
             return back(tree)[0]
 
-        return again, _Rule(self.problem, again, adjoint).pull
+        own = [_at(leaf, TAPE_LEVEL)._node for leaf in leaves if is_floating(leaf)]
+        return _Solution(problem, leaves, adjoint, residual, self.parents, own)
 
-    def forward(
-        self, inputs: Sequence[Any], tangents: Sequence[Any], level: int
-    ) -> tuple[list[Any], Sequence[Any]]:
-        """Raise an error: forward mode goes through `_attached`."""
-        raise NotImplementedError
+    def pull(self, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Solve with the adjoint, and pull the solution back through f at a fixed x."""
+        given = iter(parts)
+        cotangents = [next(given) if is_floating(leaf) else None for leaf in self.leaves]
+        solved = self.problem.solve_transposed(self.adjoint, cotangents)
+        roots = [
+            (value._node, -part if isinstance(part, AnyWrapper) else wrapped_untracked(-part))
+            if self.own
+            else (value._node, -part)
+            for value, part in zip(self.residual, solved, strict=True)
+            if value is not None
+        ]
+        targets = {*self.parents, *self.own}
+        arrived = backward_pass(
+            roots, retain_graph=True, create_graph=bool(self.own), targets=targets, cut=True
+        )
+        return tuple(arrived.get(parent) for parent in self.parents)
+
+
+def _pulled(xp: Any, g: Any, solution: _Solution) -> tuple[Any, ...]:  # noqa: ARG001  a formula's form
+    parts = g if isinstance(g, TUPLE) else (g,)
+    level = solution.parents[0].meta.level
+    is_recorded = level == TAPE_LEVEL and any(isinstance(part, AnyWrapper) for part in parts)
+    return (solution.again() if is_recorded else solution).pull(parts)
 
 
 # Levels -------------------------------------------------------------------------------------------
