@@ -49,7 +49,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
+    assert "extrapolated from traces of 20, 22, 24 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -313,3 +313,14 @@ def test_a_long_loop_is_stopped_as_soon_as_its_turns_tell() -> None:
     with pytest.raises(TooSlow):
         sum(endless)
     assert [*timed(1e3)["range"](5, 0, -2)] == [5, 3, 1]
+
+
+def test_a_mean_over_the_turns_is_extrapolated() -> None:
+    def mean(x: Any) -> Any:
+        states = [x[0]]
+        for i in range(1, len(x)):
+            states.append(np.sin(states[-1]) * x[i])
+        return np.mean(np.stack(states) ** 2)
+
+    for count in (300, 304):
+        compiled(mean, np.linspace(0.5, 1.5, count))

@@ -402,6 +402,18 @@ def a_module_gets_a_name() -> Iterator[Any]:
     yield
 
 
+def an_object_of_a_list_gets_an_attribute() -> Iterator[Any]:
+    class Weights(list[float]):
+        rate = 2.0
+
+    weights = Weights([1.0, 2.0])
+    yield lambda x: x * sum(weights) * weights.rate
+    weights.rate = 7.0
+    yield
+    weights.append(3.0)
+    yield
+
+
 def code_without_a_module() -> Iterator[Any]:
     scope: dict[str, Any] = {}
     exec(  # noqa: S102  as templates and other generators of code do
@@ -504,7 +516,8 @@ CASES: list[Case] = [
     a_builtin_is_added, a_variable_holds_another_module, a_module_is_replaced,
     a_module_comes_to_exist, a_module_gets_a_name, a_cache_is_cleared, a_variable_of_the_thread,
     a_number_of_c, an_array_of_c, precision_of_decimals, permission_to_write,
-    code_without_a_module, a_module_with_the_name_of_one_of_pythons,
+    an_object_of_a_list_gets_an_attribute, code_without_a_module,
+    a_module_with_the_name_of_one_of_pythons,
 ]  # fmt: skip
 FORMS: dict[str, Callable[[Any], Any]] = {
     "plain": lambda f: f,

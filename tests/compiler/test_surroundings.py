@@ -680,3 +680,22 @@ def test_results_that_are_arguments_are_what_eager_gives() -> None:
         found = function(X)
         for a, b in zip(found, (X, X[1:], w, X), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("error", [KeyError, ModuleNotFoundError, RuntimeError])
+def test_an_object_that_cannot_be_looked_at_makes_calls_eager(error: type[Exception]) -> None:
+    class Strict:
+        def __getattribute__(self, name: str) -> Any:
+            if name == "rate":
+                return 2.0
+            raise error(name)
+
+    strict = Strict()
+
+    def scaled(x: Any) -> Any:
+        return x * strict.rate
+
+    compiled: Any = gw.compile(scaled)
+    with pytest.warns(CompileWarning, match=rf"runs eagerly .*raises {error.__name__}.*Fix: pass"):
+        np.testing.assert_array_equal(compiled(np.ones(2)), [2.0, 2.0])
+    np.testing.assert_array_equal(compiled(np.ones(2)), [2.0, 2.0])

@@ -163,3 +163,94 @@ def test_a_tangent_of_nan_gives_nan(solver: Any) -> None:
     np.testing.assert_allclose(found[1], gw.jvp(solver, (b,), (b,))[1], rtol=1e-12)
     with pytest.raises((ValueError, np.linalg.LinAlgError)):  # a value of NaN is SciPy's to refuse
         solver(nan)
+
+
+PAIR = np.diag([3.0, 2.0, 2.0])
+WEIGHTS = np.arange(9.0).reshape(3, 3)
+OF_VECTORS: dict[str, Any] = {
+    "eigh": lambda a: np.sum(WEIGHTS * linalg.eigh(a)[1]),
+    "svd": lambda a: np.sum(WEIGHTS * linalg.svd(a)[0]),
+    "schur": lambda a: np.sum(WEIGHTS * linalg.schur(a)[0]),
+}
+OF_VALUES: dict[str, Any] = {
+    "eigh": lambda a: linalg.eigh(a)[0],
+    "eigvalsh": lambda a: linalg.eigvalsh(a),
+    "svd": lambda a: linalg.svd(a)[1],
+    "svdvals": lambda a: linalg.svdvals(a),
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.DegeneracyWarning")
+@pytest.mark.parametrize("fun", OF_VECTORS.values(), ids=OF_VECTORS)
+def test_vectors_of_equal_values_have_no_derivative(fun: Any) -> None:
+    assert np.isnan(gw.grad(fun)(PAIR)).all()
+
+
+@pytest.mark.parametrize("fun", OF_VALUES.values(), ids=OF_VALUES)
+def test_equal_values_have_a_derivative_and_no_second_one(fun: Any) -> None:
+    def total(a: Any) -> Any:
+        return np.sum(fun(a) ** 2)
+
+    def one(a: Any) -> Any:
+        return fun(a)[1]
+
+    np.testing.assert_allclose(gw.grad(total)(PAIR), 2 * PAIR)
+    for f in (total, one):
+        with pytest.warns(gw.errors.DegeneracyWarning, match="equal up to rounding"):
+            found = gw.hvp(f, PAIR, np.ones((3, 3)))
+        assert np.isnan(found).all()
+
+
+def test_a_function_of_a_matrix_with_equal_values_warns() -> None:
+    def exponential(a: Any, decompose: Any) -> Any:
+        w, v = decompose(a)
+        return np.sum(WEIGHTS * ((v * np.exp(w)) @ v.T))
+
+    for decompose in (linalg.eigh, lambda a: linalg.eigh(a, np.eye(3))):
+        for derivative in (
+            lambda f: gw.grad(f)(PAIR),
+            lambda f: gw.jvp(f, (PAIR,), (np.ones((3, 3)),)),
+        ):
+            with pytest.warns(gw.errors.DegeneracyWarning, match=r"linalg\.eigh: eigen"):
+                derivative(lambda a, d=decompose: exponential(a, d))
+
+
+MATRICES = np.array([[[1.0, 5.0], [2.0, 1.0]], [[5.0, 1.0], [1.0, 2.0]], [[1.0, 3.0], [9.0, 1.0]]])
+LINALG: Any = linalg
+OPTIMIZE: Any = optimize
+WITH_PIVOTS: dict[str, Any] = {
+    "lu_factor": lambda a: LINALG.lu_factor(a)[1],
+    "lu_solve": lambda a: LINALG.lu_solve(LINALG.lu_factor(a), np.array([0.5, 1.0])),
+    "lu": lambda a: LINALG.lu(a, p_indices=True)[0],
+    "lu taken": lambda a: LINALG.lu(a, p_indices=True)[1][LINALG.lu(a, p_indices=True)[0]],
+    "qr": lambda a: LINALG.qr(a, pivoting=True)[2],
+    "qr used": lambda a: LINALG.qr(a, pivoting=True)[1] @ np.eye(2)[LINALG.qr(a, pivoting=True)[2]],
+    "rank": lambda a: LINALG.lstsq(a - np.array([[1, 0], [0, 2]]) * a[0, 0], a)[2],
+    "iterations": lambda a: OPTIMIZE.minimize(lambda x: np.sum((x - a[0]) ** 4), a[0] * 0).nit,
+}
+
+
+@pytest.mark.parametrize("fun", WITH_PIVOTS.values(), ids=WITH_PIVOTS)
+def test_integers_in_results_are_those_of_each_example(fun: Any) -> None:
+    wanted = np.stack([fun(a) for a in MATRICES])
+    mapped = gw.vmap(fun, fallback="loop")
+    for found in (
+        mapped(MATRICES),
+        gw.vjp(mapped, MATRICES)[0],
+        gw.vmap(lambda a: gw.vjp(fun, a)[0], fallback="loop")(MATRICES),
+        gw.vmap(mapped, fallback="loop")(MATRICES[None])[0],
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_gradients_through_pivots_are_those_of_each_example() -> None:
+    def f(a: Any) -> Any:
+        factors = LINALG.lu_factor(a)
+        return np.sum(LINALG.lu_solve(factors, a[0] * 2.0) ** 2)
+
+    wanted = np.stack([gw.grad(f)(a) for a in MATRICES])
+    mapped = gw.vmap(f, fallback="loop")
+    np.testing.assert_allclose(gw.vmap(gw.grad(f), fallback="loop")(MATRICES), wanted)
+    np.testing.assert_allclose(gw.grad(lambda a: np.sum(mapped(a)))(MATRICES), wanted)
+    rows = gw.jacrev(mapped)(MATRICES)
+    np.testing.assert_allclose(rows[[0, 1, 2], [0, 1, 2]], wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,15 @@ from benchmarks.checking import check
 from benchmarks.peers import Peer, c_engine, first_call, gradwrap, jax, numpy_engine
 from benchmarks.programs import IN_PLACE, PROGRAMS, SETS, is_primal
 from benchmarks.programs.__main__ import check_numerically
+from benchmarks.programs.long import PROGRAMS as LONG
+from benchmarks.programs.long import main as measure_long
 from benchmarks.report import compared, put_into
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Callable
 
+    from benchmarks.programs.long import Program
     from benchmarks.workloads import Workload
 
 
@@ -62,6 +66,23 @@ def test_programs_for_jax_have_the_same_gradients(program: Workload) -> None:
     check(
         other.arrays(other.prepare(program, args)()), eager.arrays(eager.prepare(program, args)())
     )
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", LONG, ids=lambda program: program.name)
+def test_long_programs_for_jax_have_the_same_gradients(program: Program) -> None:
+    pytest.importorskip("jax")
+    workload = program.workload(50)
+    args = workload.data(np.random.default_rng(1))
+    eager, other = gradwrap(), jax()
+    found = eager.arrays(eager.prepare(workload, args)())
+    check(other.arrays(other.prepare(workload, args)()), found)
+
+
+def test_long_programs_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    measure_long(["--cell", "rosenbrock", "60", "c"])
+    first, later, _ = json.loads(capsys.readouterr().out)
+    assert first > later > 0
 
 
 @pytest.mark.parametrize("engine", [numpy_engine, c_engine])

@@ -178,7 +178,7 @@ def _vectors_again(xp: Any, w: Any, v: Any) -> Any:
     return xp.eigh_of_values((v * xp.astype(w, v.dtype)[..., None, :]) @ adjoint(xp, v), False)[1]
 
 
-def _eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
+def of_eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: Giles 3.1."""
     w, v = out
     of_w, of_v = g
@@ -237,6 +237,8 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
     back = adjoint(xp, v)
     n = w.shape[-1]
     if of_v is None:
+        if is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w)):
+            check_distinct("linalg.eig", w, n)  # its own derivative depends on that of the vectors
         middle = _diagonal_of(xp, of_w, v)
     else:
         overlap = back @ of_v
@@ -253,6 +255,8 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
 def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
     w, v = out
     inner = xp.linalg.solve(v, xp.astype(t, v.dtype) @ v)
+    if is_recorded(w):
+        check_distinct("linalg.eig", w, w.shape[-1])
     moved = v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
     growth = xp.sum(real_product(xp, v, moved), axis=-2, keepdims=True)
     return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
@@ -282,7 +286,7 @@ def _pairs_again(xp: Any, u: Any, s: Any, vh: Any, n: int) -> Any:
     return xp.svd_of_values((u[..., :k] * values) @ vh[..., :k, :])
 
 
-def _svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
+def of_svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: J. Townsend (2016); for complex ones, arXiv:1909.02659.
 
     Townsend, "Differentiating the singular value decomposition"; Z.-Q. Wan and S.-X. Zhang (2019).
@@ -470,7 +474,7 @@ RULES = [
     _row(
         "linalg.eigh",
         "x, /",
-        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, g, out: of_eigh(xp, g, out),
         lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         samples=HERMITIAN,
@@ -501,7 +505,7 @@ RULES = [
     _row(
         "linalg.svd",
         "x, /, *, full_matrices=True",
-        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out),
+        lambda xp, g, x_meta, out: of_svd(xp, g, x_meta, out),
         lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out),
         outputs=3,
         samples=(
@@ -529,7 +533,7 @@ RULES = [
     _row(
         "eigh_of_values",
         "x, upper=False, /",
-        lambda xp, g, out: _eigh(xp, g, out, math.nan),
+        lambda xp, g, out: of_eigh(xp, g, out, math.nan),
         lambda xp, t, out: _eigh_jvp(xp, t, out, math.nan),
         outputs=2,
         native=lambda xp, x, upper: _eigh_of(xp, x, upper),
@@ -542,7 +546,7 @@ RULES = [
     _row(
         "svd_of_values",
         "x, /",
-        lambda xp, g, x_meta, out: _svd(xp, g, x_meta, out, math.nan),
+        lambda xp, g, x_meta, out: of_svd(xp, g, x_meta, out, math.nan),
         lambda xp, t, x_meta, out: _svd_jvp(xp, t, x_meta, out, math.nan),
         outputs=3,
         native=lambda xp, x: _svd_of(xp, x),
@@ -557,7 +561,7 @@ OF_UPPER = [
     _row(
         "eigh_of_upper",
         "x, /",
-        lambda xp, g, out: _eigh(xp, g, out),
+        lambda xp, g, out: of_eigh(xp, g, out),
         lambda xp, t, out: _eigh_jvp(xp, t, out),
         outputs=2,
         native=lambda xp, x: _of_upper(xp, "eigh", x),

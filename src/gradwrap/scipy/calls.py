@@ -10,23 +10,26 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gradwrap.core.calls.loop import is_innermost_batch, looped
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, is_recorded, native
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
-from gradwrap.scipy.results import float_parts, with_parts
+from gradwrap.scipy.results import float_parts, is_whole, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from gradwrap.scipy.results import Path
     from gradwrap.scipy.table import Row
@@ -90,6 +93,8 @@ class SciPyCall:
             if type(self.given.get(name)) is np.ndarray:
                 self.given[name] = _kept(self.given[name])
         self.result: Any = None
+        self.discrete: dict[Path, Any] = {}
+        """The integers of the result that differ from example to example of `vmap`: pivots, say."""
         self.out_paths: list[Path] = []
         self.byproducts: list[int] = []
 
@@ -188,7 +193,17 @@ class SciPyCall:
             return self.natively(*leaves)
         if is_differentiated(leaves):
             return perform(self, leaves)
-        return looped(self.natively, self.name, *leaves)  # type: ignore[no-any-return]  # the list that it returns
+
+        def in_turn(*leaves: Any) -> list[Any]:
+            parts = self.natively(*leaves)
+            return [parts, [part for _, part in float_parts(self.result, wanted=is_whole)]]
+
+        parts, whole = looped(in_turn, self.name, *leaves)
+        paths = [path for path, _ in float_parts(self.result, wanted=is_whole)]
+        self.discrete = {
+            path: part for path, part in zip(paths, whole, strict=True) if _differs(part)
+        }
+        return parts  # type: ignore[no-any-return]  # a list, as that of `in_turn`
 
     def natively(self, *leaves: Any) -> list[Any]:
         """Return the floating-point parts of SciPy's result on the data of the variables."""
@@ -201,7 +216,7 @@ class SciPyCall:
             result = self.original(given)
         finally:
             natively.reset(token)
-        self.result = result
+        self.result, self.discrete = result, {}
         if type(result) is np.ndarray and result.dtype.kind in "fc":
             self.out_paths = [()]
             parts: list[Any] = [result]
@@ -224,6 +239,7 @@ class SciPyCall:
         try:
             pull = self.derivative.pull(self, inputs, needed, outs)
         except BatchedValueError:
+            noted.set(None)  # it is answered here
             pull = functools.partial(self._pulled_singly, inputs, needed)
 
         def checked_pull(cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -233,6 +249,7 @@ class SciPyCall:
             try:
                 return pull(cotangents)
             except BatchedValueError:
+                noted.set(None)
                 return self._pulled_singly(inputs, needed, cotangents)
 
         return outs, checked_pull
@@ -245,6 +262,7 @@ class SciPyCall:
         try:
             pushed = list(self.derivative.push(self, inputs, tangents, outs))
         except BatchedValueError:
+            noted.set(None)
             pushed = self._pushed_singly(inputs, tangents)
         for place in self.byproducts:
             pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
@@ -268,7 +286,8 @@ class SciPyCall:
                 f"the derivative of {self.name} looks at values that vmap maps over. "
                 "Fix: call vmap inside the transform that differentiates, or loop."
             )
-        found = iter(looped(single, self.name, *inputs, *cotangents))
+        with self._result_kept():
+            found = iter(looped(single, self.name, *inputs, *cotangents))
         return [next(found) if is_needed else None for is_needed in needed]
 
     def _pushed_singly(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
@@ -282,7 +301,17 @@ class SciPyCall:
                 zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)
             ]
 
-        return list(looped(single, self.name, *inputs, *tangents))
+        with self._result_kept():
+            return list(looped(single, self.name, *inputs, *tangents))
+
+    @contextmanager
+    def _result_kept(self) -> Generator[None]:
+        """Keep the result of all examples while the function is called for each."""
+        kept = self.result, self.discrete
+        try:
+            yield
+        finally:
+            self.result, self.discrete = kept
 
     def byproduct_error(self, place: int) -> NoRuleError:
         """Return the error for taking a derivative of a by-product."""
@@ -309,11 +338,17 @@ def _as_array(part: Any) -> Any:
     )
 
 
+def _differs(part: Any) -> bool:
+    """Tell if integers differ from example to example."""
+    return isinstance(part, AnyWrapper) and bool(np.any(innermost(part) != one_array(part)))
+
+
 def part_of(call: SciPyCall, parts: Sequence[Any]) -> Any:
     """Return SciPy's result with its floating-point parts replaced."""
     if call.out_paths == [()]:
         return parts[0]
-    return with_parts(call.result, dict(zip(call.out_paths, parts, strict=True)))
+    changed = dict(zip(call.out_paths, parts, strict=True))
+    return with_parts(call.result, call.discrete | changed)
 
 
 def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -328,6 +328,34 @@ class Tangent(Derived):
         ]
 
 
+class Factors(Tangent):
+    """The factors of one matrix: a formula for their tangents, and the table's rule backward.
+
+    `cotangent(xp, g, out, a)` is that rule: it sees on which factors a loss depends, and so what
+    equal values mean for it. A call with other arguments or results transposes the formula.
+    """
+
+    def __init__(self, function: Callable[..., Any], cotangent: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.cotangent = cotangent
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Call the table's rule with SciPy's factors."""
+        ranks = [np.ndim(out) for out in outs]
+        is_known = ranks == [2, 1, 2] or (ranks == [1, 2] and len(outs[0]) == len(outs[1]))
+        if not is_known or call.given.get("b") is not None:
+            return super().pull(call, inputs, needed, outs)
+        (a,) = inputs
+
+        def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            xp = namespace_of([x for x in (a, *outs, *cotangents) if x is not None])
+            return [_fitted(self.cotangent(xp, cotangents, outs, a), a)]
+
+        return pull
+
+
 class Adjoint(Derived):
     """A formula for the cotangent of each array argument: `function(g, ...)`.
 

@@ -16,7 +16,7 @@ from gradwrap.core.library.backend import by_type
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     Path = tuple[Any, ...]
 
@@ -30,22 +30,30 @@ def is_float(value: Any) -> bool:
     return type_of(value) in by_type and value.dtype.kind in "fc"  # a trace's
 
 
-def float_parts(result: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the floating-point parts of a result, each with its path."""
+def is_whole(value: Any) -> bool:
+    """Tell if a value is an integer or a bool, or an array of them."""
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    return isinstance(value, int) or (is_array and value.dtype.kind in "biu")
+
+
+def float_parts(
+    result: Any, path: Path = (), wanted: Callable[[Any], bool] = is_float
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the floating-point parts of a result, or other wanted ones, each with its path."""
     if isinstance(result, SEQUENCE):
         for index, part in enumerate(result):
-            yield from float_parts(part, (*path, index))
+            yield from float_parts(part, (*path, index), wanted)
         for name in _more_fields(result):
-            yield from float_parts(getattr(result, name), (*path, name))
+            yield from float_parts(getattr(result, name), (*path, name), wanted)
     elif isinstance(result, DICT):
         for key, part in result.items():
-            yield from float_parts(part, (*path, key))
-    elif is_float(result):
+            yield from float_parts(part, (*path, key), wanted)
+    elif wanted(result):
         yield path, result
     elif dataclasses.is_dataclass(result):
         for name, part in vars(result).items():
-            if isinstance(part, SEQUENCE) or is_float(part):
-                yield from float_parts(part, (*path, name))
+            if isinstance(part, SEQUENCE) or wanted(part):
+                yield from float_parts(part, (*path, name), wanted)
 
 
 def is_discrete(result: Any) -> bool:

@@ -329,8 +329,8 @@ class Compiled(Generic[P, R]):
                 f"the variables that it reads change from call to call, as {changed} did. "
                 "Fix: pass it as an argument"
             )
-        elif surroundings.is_too_large:
-            entry.give_up("it reads too many objects outside. Fix: pass them as arguments")
+        elif surroundings.problem:
+            entry.give_up(surroundings.problem)
         else:
             entry.surroundings = surroundings
         if len(self._entries) >= MOST_PROGRAMS and key not in self._entries:

@@ -416,9 +416,6 @@ class _Chunks:
     def _turns(self, part: str) -> tuple[int, int]:
         return (0, self.start) if part == HEAD else (self.end, self.loop.turns)
 
-    def new(self, value: Value) -> int:
-        return self.program.new(value).index
-
     def emit(self, fn: Any, name: str, args: tuple[Any, ...], value: Value, **more: Any) -> Ref:
         out = self.program.new(value)
         body: list[Instr | Loop] = more.pop("into", self.body)
@@ -426,15 +423,14 @@ class _Chunks:
         body.append(Instr(fn, name, args, kw, out.index, **more))
         return out
 
-    def rows_of(self, source: Ref, key: Any, body: list[Instr | Loop] | None = None) -> Ref:
+    def rows_of(self, source: Ref, key: Any) -> Ref:
         """Take rows of an array."""
         value = self.values[source.index]
         if key.indices(value.shape[0]) == (0, value.shape[0], 1):
             return source
         count = len(range(*key.indices(value.shape[0])))
         made = value._replace(shape=(count, *value.shape[1:]), order="?")
-        into = self.body if body is None else body
-        return self.emit(getitem, "getitem", (source, key), made, views=True, into=into)
+        return self.emit(getitem, "getitem", (source, key), made, views=True)
 
     def in_chunks(self, source: Ref, first: int, *, is_forward: bool) -> Ref:
         """Return rows of an array from a place on as one array per chunk, in the order of turns."""
@@ -508,7 +504,7 @@ class _Chunks:
 
     def _carried(self, outer: Loop, carry: Carry, first: Any) -> Ref:
         """Carry a value through a loop over chunks; it is completed by `_hand_on`."""
-        before = self.new(self.values[carry.value])
+        before = self.program.new(self.values[carry.value]).index
         outer.carries.append(Carry(before, first, -1))
         return Ref(before)
 
@@ -529,7 +525,8 @@ class _Chunks:
                 return Ref(index)
         value = self.values[stack.index]
         shape = value.shape[1:]
-        part = self.new(Value(shape, value.dtype, bool(shape), order="?" if shape else "C"))
+        order = "?" if shape else "C"
+        part = self.program.new(Value(shape, value.dtype, bool(shape), order=order)).index
         loop.reads[part] = stack
         return Ref(part)
 
@@ -807,7 +804,7 @@ class _Chunk:
         first: Any = value.dtype.type(0)
         if value.shape:
             first = chunks.emit(zeros, "zeros", (value.shape, value.dtype), value)
-        before = chunks.new(value)
+        before = chunks.program.new(value).index
         self.outer.carries.append(Carry(before, first, -1))
         amount = chunks.program.new(value)
         rows = self.rows(step.args[0].index)

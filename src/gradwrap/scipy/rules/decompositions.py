@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import NoRuleError
-from gradwrap.rules.equal_values import check_independent
+from gradwrap.rules.decompositions import of_eigh, of_svd
+from gradwrap.rules.equal_values import check_distinct, check_independent
 from gradwrap.scipy.doors import dispatcher, unchecked
-from gradwrap.scipy.kinds import Tangent, formula, system
+from gradwrap.scipy.kinds import Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -49,6 +51,7 @@ def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
     dw = np.real(np.diagonal(inner, axis1=-2, axis2=-1))
     if eigvals_only:
         return dw
+    check_distinct("scipy.linalg.eigh", w, a.shape[-1])
     if v.shape[-1] == v.shape[-2]:
         dv = v @ (inverse_gaps(w) * inner)
     else:
@@ -91,6 +94,7 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
         moved = moved - (t["b"] @ v) * w
     inner = np.linalg.solve(v if b is None else b @ v, moved)
     dw = np.diagonal(inner, axis1=-2, axis2=-1)
+    check_distinct("scipy.linalg.eig", w, a.shape[-1])
     dv = v @ (inverse_gaps(w) * inner)
     # LAPACK's vectors have length one, and their largest elements are real
     along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
@@ -152,6 +156,7 @@ def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
     k = s.shape[-1]
     inner = adjoint(u) @ t["a"] @ adjoint(vh)
     middle = inner[..., :k, :k]
+    check_distinct("scipy.linalg.svd", s, max(a.shape[-2:]))
     squares = s * s
     gaps = inverse_gaps(squares)
     ds = np.real(np.diagonal(middle, axis1=-2, axis2=-1))
@@ -496,6 +501,9 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     upper_left, lower_right = columns * n + columns, lower * n + lower
     chosen = in_block[:, None]
     rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
+    if len(lower) and np.linalg.matrix_rank(np.asarray(native_of(rows))) < len(lower):
+        check_distinct("scipy.linalg.schur", np.linalg.eigvals(data), n)
+        rows, inner = np.eye(len(lower)), inner * np.nan
     flat = np.reshape(inner, (-1,))
     right = np.where(in_block, flat[upper_left] - flat[lower_right], flat[places])
     w = solved(rows, -right)
@@ -562,7 +570,7 @@ def _diagsvd(s: Any, M: Any, N: Any) -> Any:
 EIGENVALUES = [
     Row(
         "linalg.eigh",
-        Tangent(_eigh),
+        Factors(_eigh, lambda xp, g, out, _: of_eigh(xp, g, out)[0]),
         arrays="a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
@@ -570,7 +578,11 @@ EIGENVALUES = [
     formula(
         "linalg.eigvalsh",
         lambda a, b, out: _chosen(
-            dispatcher("linalg.eigh")(a, b, eigvals_only=True), np.zeros((1, a.shape[0])), out
+            np.linalg.eigvalsh(a)
+            if b is None
+            else dispatcher("linalg.eigh")(a, b, eigvals_only=True),
+            np.zeros((1, a.shape[0])),
+            out,
         )[0],
         "a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
@@ -600,7 +612,7 @@ EIGENVALUES = [
 DECOMPOSITIONS = [
     Row(
         "linalg.svd",
-        Tangent(_svd),
+        Factors(_svd, lambda xp, g, out, a: of_svd(xp, g, backend_of(a).meta(a, 0), out)[0]),
         arrays="a",
         neutral="full_matrices",
         note="vectors beyond the singular values turn as little as they can",
@@ -654,5 +666,5 @@ DECOMPOSITIONS = [
     formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
     formula("linalg.hessenberg", _hessenberg, "a:2"),
     Row("linalg.schur", Tangent(_schur), arrays="a:2"),
-    Row("linalg.qz", Tangent(_qz), arrays="A B"),
+    Row("linalg.qz", Tangent(_qz), arrays="A:2 B:2"),
 ]

@@ -49,9 +49,10 @@ def spread(values: Any, index: Any, size: int) -> Any:
 
 
 def inverse_gaps(w: Any) -> Any:
-    """Return `1 / (w[j] - w[i])` at i, j, and zero where the two are equal."""
+    """Return `1 / (w[j] - w[i])` at i, j, and zero where the two are equal up to rounding."""
     gaps = w[..., None, :] - w[..., :, None]
-    equal = gaps == 0
+    size = np.sum(np.abs(native_of(w)), axis=-1)[..., None, None]
+    equal = np.abs(native_of(gaps)) <= size * np.finfo(w.dtype).eps
     return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, gaps))
 
 

@@ -127,7 +127,8 @@ class Surroundings:
         self._is_array = is_array
         self._is_replaced = is_replaced
         self.places: list[Place] = []
-        self.is_too_large: bool = False
+        self.problem: str = ""
+        """The reason why the variables cannot be watched, and a remedy; or ""."""
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
         self._names: set[str] = set()
@@ -145,10 +146,17 @@ class Surroundings:
         """By dictionary: the names looked up but missing."""
         package = package_of(getattr(function, "__module__", "") or "")
         self._package: str = "" if package in LIBRARIES else package
-        self._visit(function, "the function")
-        for leaf in leaves:
-            self._visit(leaf, "an argument")
-        self._walk()
+        try:
+            self._visit(function, "the function")
+            for leaf in leaves:
+                self._visit(leaf, "an argument")
+            self._walk()
+        except Exception as error:  # noqa: BLE001  code of the user's classes
+            self._nodes.clear()
+            self.problem = (
+                f"to look at an object that it reads raises {type(error).__name__}: {error}. "
+                "Fix: pass what it reads of the object as an argument"
+            )
         self.arrays: dict[int, str] = {
             key: node.name for key, node in self._nodes.items() if is_array(node.value)
         }
@@ -264,7 +272,7 @@ class Surroundings:
                     self._names.add("random")
                 return
             if len(self._nodes) >= MOST:
-                self.is_too_large = True
+                self.problem = "it reads too many objects outside. Fix: pass them as arguments"
                 return
             node = self._nodes[id(value)] = _Node(value, name)
             self._waiting.append(node)
@@ -452,7 +460,7 @@ class Surroundings:
             if not self._is_library(type_of(value)):
                 self._watch(watch.Kind(node.name, value))
             own = getattr(value, "__dict__", None)
-            if isinstance(own, dict) and not isinstance(value, CONTAINERS):
+            if isinstance(own, dict):
                 self._watch(watch.Keys(node.name, own))
 
     def _is_read_elsewhere(self, kind: type[Any]) -> bool:
