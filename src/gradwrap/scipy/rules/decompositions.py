@@ -666,5 +666,5 @@ DECOMPOSITIONS = [
     formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2"),
     formula("linalg.hessenberg", _hessenberg, "a:2"),
     Row("linalg.schur", Tangent(_schur), arrays="a:2"),
-    Row("linalg.qz", Tangent(_qz), arrays="A B"),
+    Row("linalg.qz", Tangent(_qz), arrays="A:2 B:2"),
 ]

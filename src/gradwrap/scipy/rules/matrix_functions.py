@@ -212,7 +212,7 @@ def _convolution_matrix(a: Any, n: Any, mode: Any) -> Any:
 
 
 MATRIX_FUNCTIONS = [
-    formula("linalg.funm", _funm, "A", neutral="disp"),
+    formula("linalg.funm", _funm, "A:2", neutral="disp"),
     *(
         Row(f"linalg.{name}", analytic(f"linalg.{name}"), arrays="A", neutral="disp blocksize")
         for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
