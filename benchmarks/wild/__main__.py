@@ -1,8 +1,9 @@
-"""Try functions of public packages: `python -m benchmarks.wild [--sample fresh|unseen] [name ...]`.
+"""Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
-Without names all packages of a sample are tried (the extras `wild`, `wild-fresh` and
-`wild-unseen`). `--write` enters the table in docs/existing-code.md; `--cost` measures what it costs
-that a package is adapted, and what gradients cost.
+Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen` and
+`later`, which need the extras `wild`, `wild-fresh`, `wild-unseen` and `wild-later`. `--write`
+enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from pathlib import Path
 from .cost import cost_table
 from .fresh import FRESH
 from .functions import PACKAGES
+from .later import LATER
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .unseen import UNSEEN
 
-SAMPLES = {"packages": PACKAGES, "fresh": FRESH, "unseen": UNSEEN}
+SAMPLES = {"packages": PACKAGES, "fresh": FRESH, "unseen": UNSEEN, "later": LATER}
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 
 

@@ -99,7 +99,29 @@ def caught(x: Any) -> Any:
         return x[1] ** 2
 
 
-@pytest.mark.parametrize("function", [of_numbers, checked, in_turns, elementwise, by_value, caught])
+def close(x: Any) -> Any:
+    if math.isclose(x[0], x[1], rel_tol=0.01, abs_tol=0.1):
+        return x[0] * 2
+    return x[1] ** 2 + math.remainder(x[0] * 7, 2.0)
+
+
+def counted(x: Any) -> Any:
+    return (np.arange(x[0], x[1] + 2.0, 0.25) ** 2).sum() * x[1]
+
+
+TABLE = np.array([1.0, 2.0])
+
+
+def stored_late(x: Any) -> Any:
+    table = 2.0 * TABLE  # the first run of the function fails, before its stores are rewritten
+    table[0] = x[0]
+    return np.sum(table**2) * x[1]
+
+
+COMPILED = [of_numbers, checked, in_turns, elementwise, by_value, caught, close, counted]
+
+
+@pytest.mark.parametrize("function", [*COMPILED, stored_late])
 def test_adapted_functions_compile(function: Callable[[Any], Any]) -> None:
     eager = gw.grad(gw.adapting(function))
     compiled: Any = gw.compile(gw.grad(gw.adapting(function)))

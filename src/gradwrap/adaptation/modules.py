@@ -50,13 +50,22 @@ class _Adapted:
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
-        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
         for place, old, new in reversed(self.plan):
+            holder, name, is_item = place
+            if is_item and type_of(holder) is DICT and holder.get(name, ABSENT) is new:
+                if old is ABSENT:
+                    del holder[name]
+                else:
+                    holder[name] = old
+                continue
             found = place.read()
             if found is new:
                 place.write(old)
             elif found is not old and old is not ABSENT:
                 _exchange_kept(new, old)
+        if not importing.receivers:
+            return
+        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
         for receiver in importing.receivers.values():
             for name, value in list(receiver.items()):
                 if id(value) in held and id(receiver) not in _adapted:
@@ -117,9 +126,17 @@ def _hold(namespace: Namespace) -> None:
     _adapted[id(namespace)] = made
     try:
         for change in _plan(namespace):
-            if change.place.read() is change.old:
-                change.place.write(change.new)
-                made.plan.append(change)
+            place, old, new = change
+            holder, name, is_item = place
+            if is_item and type_of(holder) is DICT:  # most places; calls would take longer
+                if holder.get(name, ABSENT) is not old:
+                    continue
+                holder[name] = new
+            elif place.read() is old:
+                place.write(new)
+            else:
+                continue
+            made.plan.append(change)
     except BaseException:
         _restore(made)
         raise

@@ -178,6 +178,10 @@ def _full(
 def _arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, **options: Any) -> Any:
     """Return `start + step * [0, 1, ...]`; how many there are has no derivative."""
     start, stop = (0, start) if stop is None else (start, stop)
+    if is_traced() and not options:  # how many there are is a branch of the program
+        count = int(np.ceil((native(stop) - native(start)) / native(step)))
+        places = np.arange(max(count, 0), dtype=np.result_type(start, step, np.float64))
+        return start + step * xp.asarray(places)
     bounds: list[Any] = [np.asarray(native(value)) for value in (start, stop, step)]
     make: Any = np.arange
     plain: Any = make(*bounds, **options)
