@@ -61,9 +61,14 @@ def install() -> None:
             if undo is not None:
                 _undo.append(undo)
             elif isinstance(row.kind, Class):
-                _undo.append(_install_class(row))
+                if not row.original.__flags__ & IMMUTABLE:
+                    _undo.append(_install_class(row))
             elif type(row.original) is FunctionType and row.original.__module__.startswith("scipy"):
                 _undo.append(_install_function(row))
+
+
+IMMUTABLE = 1 << 8
+"""The flag of classes whose methods cannot be set, as of `Rotation` before SciPy 1.17."""
 
 
 def uninstall() -> None:

@@ -46,12 +46,12 @@ def _read(a: Any, assume_a: Any, lower: bool) -> Any:  # noqa: PLR0911  one for 
     raise NoRuleError(f"assume_a={assume_a!r} has no derivative. Fix: assume_a='general'.")
 
 
-def _inv_of_a(g: Any, out: Any, a: Any, assume_a: Any, lower: Any) -> Any:
+def _inv_of_a(g: Any, out: Any, a: Any, assume_a: Any = None, lower: Any = False) -> Any:
     back = adjoint(out)
     return _read(-(back @ g @ back), assume_a, lower)
 
 
-def _inv_along_a(t: Any, out: Any, assume_a: Any, lower: Any) -> Any:
+def _inv_along_a(t: Any, out: Any, assume_a: Any = None, lower: Any = False) -> Any:
     return -(out @ _read(t, assume_a, lower) @ out)
 
 
