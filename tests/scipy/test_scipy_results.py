@@ -254,3 +254,11 @@ def test_gradients_through_pivots_are_those_of_each_example() -> None:
     np.testing.assert_allclose(gw.grad(lambda a: np.sum(mapped(a)))(MATRICES), wanted)
     rows = gw.jacrev(mapped)(MATRICES)
     np.testing.assert_allclose(rows[[0, 1, 2], [0, 1, 2]], wanted)
+
+
+@pytest.mark.parametrize("name", ["lu", "lu_factor", "eig", "qr", "svd", "schur", "eigh"])
+def test_factors_of_an_empty_matrix(name: str) -> None:
+    nothing = np.zeros((0, 0))
+    found = gw.vjp(lambda a: getattr(LINALG, name)(a)[0], nothing)[0]
+    assert not found.size
+    assert not gw.jvp(lambda a: getattr(LINALG, name)(a)[0], (nothing,), (nothing,))[1].size

@@ -99,7 +99,7 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
     # LAPACK's vectors have length one, and their largest elements are real
     along = np.sum(np.conj(v) * dv, axis=-2, keepdims=True)
     dv = dv - v * np.real(along)
-    if native_of(dv).dtype.kind == "c":
+    if native_of(dv).dtype.kind == "c" and len(v):
         if b is not None and np.any(np.imag(native_of(v))):
             raise NoRuleError(
                 "scipy.linalg.eig with b= has no derivative where a vector is complex: LAPACK "
@@ -194,8 +194,10 @@ def _lu(t: Any, out: Any, permute_l: Any, p_indices: Any) -> Any:
         e = t["a"][order]
     else:
         p, l, u = out
-        order = np.asarray(native_of(p)) if p_indices else np.argmax(native_of(p), axis=0)
-        order = np.asarray(order)
+        if p_indices or not len(p):
+            order = np.asarray(native_of(p), dtype=int).reshape(-1)
+        else:
+            order = np.asarray(np.argmax(native_of(p), axis=0))
         order = np.argsort(order) if p_indices else order
         e = t["a"][order]
     dl, du = _lu_tangent(l, u, e)
@@ -222,7 +224,7 @@ def _lu_tangent(l: Any, u: Any, e: Any) -> tuple[Any, Any]:
     k = min(e.shape)
     l1, u1 = l[:k], u[:, :k]
     pivots = np.diagonal(native_of(u1))
-    if e.shape[0] == k and pivots[-1] == 0:  # the last pivot divides nothing
+    if k and e.shape[0] == k and pivots[-1] == 0:  # the last pivot divides nothing
         u1 = u1 + np.diag(np.arange(k) == k - 1)
     if np.any(pivots[: k if e.shape[0] > k else k - 1] == 0):
         raise NoRuleError(
