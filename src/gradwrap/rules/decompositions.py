@@ -10,7 +10,8 @@ their difference is dropped. That is exact for a loss that depends on their vect
 space they span; for one that depends on the choice of vectors, the gradient is NaN. V f(w) V^H, and
 a second derivative of a function of w, would also need f'(w), which the cotangents of w and V do
 not contain. There is a warning, and the second derivative is NaN (`equal_values.py`): formulas that
-are differentiated again take their vectors from `eigh_of_values` and `svd_of_values`.
+are differentiated again take their vectors from `eigh_of_values`, `eig_of_values` and
+`svd_of_values`.
 """
 
 from __future__ import annotations
@@ -227,24 +228,30 @@ def _eigvalsh_jvp(xp: Any, t: Any, x: Any, upper: bool = False) -> Any:
     return xp.sum(real_product(xp, v, hermitian_part(xp, t) @ v), axis=-2)
 
 
-def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
+def _eig_vectors_again(xp: Any, x: Any, w: Any) -> Any:
+    """Compute the eigenvectors again, recorded for the second derivative of the values."""
+    check_distinct("linalg.eig", w, w.shape[-1])
+    return xp.eig_of_values(x)[1]
+
+
+def of_eig(xp: Any, g: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     """Return the matrix's cotangent: Giles 3.1; for vectors of norm one, arXiv:1701.00392, sec. 4.
 
     C. Boeddeker et al. (2017).
     """
     w, v = out
     of_w, of_v = g
-    back = adjoint(xp, v)
     n = w.shape[-1]
+    if of_v is None and (is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w))):
+        v = _eig_vectors_again(xp, x, w)
+    back = adjoint(xp, v)
     if of_v is None:
-        if is_recorded(of_w) or (is_recorded(w) and weighs_equals(w, n, of_w)):
-            check_distinct("linalg.eig", w, n)  # its own derivative depends on that of the vectors
         middle = _diagonal_of(xp, of_w, v)
     else:
         overlap = back @ of_v
         lengths = xp.real(xp.linalg.diagonal(overlap))
         turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
-        result = xp.conj(inverse_gaps(xp, w, n)) * turned
+        result = xp.conj(inverse_gaps(xp, w, n, equal)) * turned
         middle = defined(xp, w, n, turned, overlap, result)
         if of_w is not None:
             check_distinct("linalg.eig", w, n, of_w, overlap)
@@ -252,13 +259,14 @@ def _eig(xp: Any, g: Any, out: Any) -> tuple[Any]:
     return (xp.linalg.solve(back, middle @ back),)
 
 
-def _eig_jvp(xp: Any, t: Any, out: Any) -> tuple[Any, Any]:
+def _eig_jvp(xp: Any, t: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any, Any]:
     w, v = out
     inner = xp.linalg.solve(v, xp.astype(t, v.dtype) @ v)
-    if is_recorded(w):
-        check_distinct("linalg.eig", w, w.shape[-1])
-    moved = v @ (inverse_gaps(xp, w, w.shape[-1]) * inner)
+    moved = v @ (inverse_gaps(xp, w, w.shape[-1], equal) * inner)
     growth = xp.sum(real_product(xp, v, moved), axis=-2, keepdims=True)
+    if is_recorded(w):
+        again = _eig_vectors_again(xp, x, w)
+        inner = xp.linalg.solve(again, xp.astype(t, v.dtype) @ again)
     return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
 
 
@@ -398,8 +406,8 @@ def _eigh_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
     return _weighted_vectors(xp, *xp.linalg.eigh(hermitian_part(xp, x)))
 
 
-def _eig_invariants(xp: Any, x: Any) -> tuple[Any, ...]:
-    w, v = xp.linalg.eig(x)
+def _eig_invariants(xp: Any, x: Any, *, again: bool = False) -> tuple[Any, ...]:
+    w, v = xp.eig_of_values(x) if again else xp.linalg.eig(x)
     return w, _weighted(xp, v, v, v.shape[-1])
 
 
@@ -495,8 +503,8 @@ RULES = [
     _row(
         "linalg.eig",
         "x, /",
-        _eig,
-        _eig_jvp,
+        lambda xp, g, x, out: of_eig(xp, g, x, out),
+        lambda xp, t, x, out: _eig_jvp(xp, t, x, out),
         outputs=2,
         samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
         probe=_eig_invariants,
@@ -541,6 +549,17 @@ RULES = [
         probe=lambda xp, x: _weighted_vectors(
             xp, *_eigh_of(xp, hermitian_part(xp, x), again=hasattr(xp, "_class"))
         ),
+        convention="NaN in the vectors of equal values",
+    ),
+    _row(
+        "eig_of_values",
+        "x, /",
+        lambda xp, g, x, out: of_eig(xp, g, x, out, math.nan),
+        lambda xp, t, x, out: _eig_jvp(xp, t, x, out, math.nan),
+        outputs=2,
+        native=lambda xp, x: xp.linalg.eig(x),
+        samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
+        probe=lambda xp, x: _eig_invariants(xp, x, again=hasattr(xp, "_class")),
         convention="NaN in the vectors of equal values",
     ),
     _row(
