@@ -24,6 +24,22 @@ def tracked(library: Any, values: Any = (0.5, 1.0, 2.0)) -> Any:
 # One object per library ---------------------------------------------------------------------------
 
 
+class Labelled(np.ndarray):
+    """An array of a package's own class."""
+
+
+def test_arrays_of_a_subclass_have_the_namespace_of_their_base() -> None:
+    """Its module is not NumPy's; a second backend would replace that of all arrays."""
+    x = np.array([np.inf, 1j * np.inf, 3.0 + 4.0j])
+    labelled = np.ones(3).view(Labelled)
+    gw.grad(fn(lambda a: np.sum(a * labelled)))(np.ones(3))
+    kind: Any = type(gw.wrap(labelled))
+
+    assert kind is type(gw.wrap(np.ones(3)))
+    assert gw.wrap(labelled).__array_namespace__() is gw.wrap_namespace(np)
+    np.testing.assert_array_equal(gw.vjp(np.sign, x)[0], [1.0, 1j, 0.6 + 0.8j])
+
+
 @both
 def test_there_is_one_namespace_per_library(library: Any) -> None:
     xp: Any = gw.wrap_namespace(library)

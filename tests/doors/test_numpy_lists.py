@@ -197,8 +197,8 @@ def test_ufuncs_keep_their_attributes() -> None:
     assert gnp.nditer(np.ones(2)).itersize == 2
     assert isinstance(np.nditer(np.ones(2)), gnp.nditer)
     np.testing.assert_allclose(gw.grad(gnp.sin)(0.3), np.cos(0.3))
-    with pytest.raises(NoRuleError, match=r"np\.ndindex\(x\.shape\)"):
-        gw.vjp(lambda x: list(gnp.nditer([x[0], 1.0])), X)
+    with pytest.raises(NoRuleError, match=r"np\.nditer\(op_dtypes=.*x\.astype\(dtype\)"):
+        gw.vjp(lambda x: list(gnp.nditer([x[0], 1.0], op_dtypes=["float32"] * 2)), X)
 
 
 def test_checking_that_numbers_are_finite() -> None:

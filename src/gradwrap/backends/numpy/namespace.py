@@ -7,6 +7,7 @@ stand here only where they differ from NumPy's, and it is imported for the first
 
 from __future__ import annotations
 
+import functools
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -27,6 +28,7 @@ OWN = frozenset({"sign"})
 """The names whose functions are NumPy's own although those there differ: at complex infinities."""
 
 
+@functools.cache
 def namespace() -> ModuleType:
     """Return the namespace as a module that looks names up on demand."""
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # it lacks some

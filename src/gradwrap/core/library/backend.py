@@ -307,7 +307,11 @@ class Backend:
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
     lends: bool = False
-    """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
+    """Plain arrays can share the memory of a variable: `lent` makes them."""
+
+    def lent(self, view: Any, loan: Any) -> Any:
+        """Return an array of the memory of a view, which keeps a loan alive."""
+        raise NotImplementedError
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, a part of `source`, may share its buffer."""
@@ -356,7 +360,9 @@ def backend_of(array: Any) -> Backend:
     backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
-    make = namespaces.get(type_of(array).__module__)
+    # a subclass has the namespace of its base, by which the library's backend is known
+    homes = (kind.__module__ for kind in type_of(array).__mro__)
+    make = next((namespaces[home] for home in homes if home in namespaces), None)
     try:
         xp = array_api_compat.array_namespace(array) if make is None else make()
     except TypeError:
