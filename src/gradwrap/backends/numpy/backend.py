@@ -251,7 +251,7 @@ class NumPyBackend(Backend):
             return False
         return array.base is None and array.flags.owndata and array.flags.writeable
 
-    tells_views = keeps_base = lends = True
+    tells_views = keeps_base = True
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         if type(array) is not np.ndarray:

@@ -306,12 +306,8 @@ class Backend:
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
-    lends: bool = False
-    """Plain arrays can share the memory of a variable: `lent` makes them."""
-
-    def lent(self, view: Any, loan: Any) -> Any:
-        """Return an array of the memory of a view, which keeps a loan alive."""
-        raise NotImplementedError
+    lent: Any = None
+    """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
 
     def may_be_view(self, array: Any, source: Any) -> bool:
         """Tell if `array`, a part of `source`, may share its buffer."""
@@ -360,8 +356,7 @@ def backend_of(array: Any) -> Backend:
     backend = by_type.get(type_of(array))
     if backend is not None:
         return backend
-    # a subclass has the namespace of its base, by which the library's backend is known
-    homes = (kind.__module__ for kind in type_of(array).__mro__)
+    homes = (kind.__module__ for kind in type_of(array).__mro__)  # a subclass has its base's
     make = next((namespaces[home] for home in homes if home in namespaces), None)
     try:
         xp = array_api_compat.array_namespace(array) if make is None else make()

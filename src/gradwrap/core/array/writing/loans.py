@@ -42,7 +42,7 @@ def lend(variable: Any) -> Any:
     root = root_of(variable)
     *_, lowest = layers(root)
     backend, data = lowest._backend, lowest._value
-    is_plain = backend.lends and type_of(data) in backend.array_types
+    is_plain = backend.lent is not None and type_of(data) in backend.array_types
     if is_scalar(root) or not is_plain or not backend.is_writeable(data):
         return handed_out(variable)
     is_callers = id(data) not in exposed and id(buffer_of(data)) in shared
