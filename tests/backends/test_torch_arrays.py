@@ -302,3 +302,10 @@ def test_solve_takes_a_batch_of_vectors_as_pytorch_does(
     torch.testing.assert_close(value, wanted.detach())
     torch.testing.assert_close(found[0], a.grad)
     torch.testing.assert_close(found[1], b.grad)
+
+
+def test_squeeze_by_position_keeps_a_longer_axis_as_pytorch_does() -> None:
+    x = gw.wrap(torch.ones(2, 3, 1), requires_grad=True)
+
+    assert [x.squeeze(i).shape for i in range(3)] == [(2, 3, 1), (2, 3, 1), (2, 3)]
+    assert x.squeeze().shape == (2, 3)
