@@ -416,8 +416,21 @@ def pyabel() -> Iterator[Case]:
 @package("numdifftools", "numerical derivatives")
 def numdifftools() -> Iterator[Case]:
     m = module("numdifftools")
-    yield "Derivative", lambda x: m.Derivative(lambda t: np.sin(t) * x[1])(x[0]), [0.4, 1.3]
-    yield "Gradient", lambda x: m.Gradient(lambda t: t[0] ** 2 * t[1] * x[0])([1.0, 2.0]), [0.4]
+
+    def derivative(x: Any) -> Any:
+        def scaled(t: Any) -> Any:
+            return np.sin(t) * x[1]
+
+        return m.Derivative(scaled)(x[0])
+
+    def gradient(x: Any) -> Any:
+        def scaled(t: Any) -> Any:
+            return t[0] ** 2 * t[1] * x[0]
+
+        return m.Gradient(scaled)([1.0, 2.0])
+
+    yield "Derivative", derivative, [0.4, 1.3]
+    yield "Gradient", gradient, [0.4]
 
 
 @package("pyswarms", "optimization")

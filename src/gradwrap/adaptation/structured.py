@@ -36,8 +36,8 @@ class Structured(Holder):
     is_record: bool
     parts: dict[str, Any]
     shape: tuple[int, ...]
-    __array_priority__ = 1.0
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
+    __array_priority__: float = 1.0
+    __hash__: Any = None  # as for arrays of NumPy
 
     def __init__(
         self, fields: dict[str, Any], dtype: Any, shape: tuple[int, ...], kind: Any

@@ -147,7 +147,7 @@ class HeldArray(Held):
     def __contains__(self, value: Any) -> bool:
         return unheld(value) in self._gradwrap_array
 
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
+    __hash__: Any = None  # as for arrays of NumPy
 
 
 def _is_instance(value: Any) -> bool:

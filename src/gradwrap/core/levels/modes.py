@@ -18,7 +18,7 @@ from gradwrap.core.levels.levels import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,7 +46,7 @@ def is_traced() -> bool:
 
 
 @contextmanager
-def untraced() -> Iterator[None]:
+def untraced() -> Generator[None]:
     """Run code outside of the trace, on values that are no part of it."""
     outside, before = new_arrays.set(None), foreign_calls.set(None)
     try:

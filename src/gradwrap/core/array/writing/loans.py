@@ -26,7 +26,7 @@ class Loan:
 
     def __init__(self, buffer: Any, *, is_callers: bool) -> None:
         self.buffer: Any = buffer
-        self.is_callers = is_callers
+        self.is_callers: bool = is_callers
 
 
 loans: weakref.WeakValueDictionary[int, Loan] = weakref.WeakValueDictionary()
