@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from gradwrap.adaptation import after_import
 
 ROOT = Path(__file__).parents[2]
 PATHS = (ROOT / "src", ROOT / "tests" / "support")
@@ -78,3 +81,22 @@ def test_every_public_name_is_documented() -> None:
         f"import gradwrap; print([n for n in {names!r} if not getattr(gradwrap, n).__doc__])"
     )
     assert undocumented.strip() == "[]"
+
+
+def test_a_module_that_was_looked_for_is_set_up_when_it_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`find_spec` finds a module without importing it, as often as one likes."""
+    (tmp_path / "looked_for.py").write_text("seen = []\n")
+    (tmp_path / "setting_up.py").write_text("def enter(module): module.seen.append(module)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(after_import.ENTRIES, "looked_for", "setting_up:enter")
+    for _ in range(2):
+        assert importlib.util.find_spec("looked_for") is not None
+
+    module = importlib.import_module("looked_for")
+
+    assert module.seen == [module]
+    assert "looked_for" not in after_import.ENTRIES
+    monkeypatch.delitem(sys.modules, "looked_for")
+    monkeypatch.delitem(sys.modules, "setting_up")

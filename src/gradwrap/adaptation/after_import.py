@@ -7,6 +7,7 @@ where they would drop a gradient. There is a file for each package.
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,23 +52,31 @@ class _AfterImport:
     It does not derive from the class of `importlib.abc`, which is slow to import.
     """
 
+    def __init__(self) -> None:
+        self._asked: set[tuple[int, str]] = set()
+        """The modules that the other finders are being asked for, by thread."""
+
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the module's spec, with a loader that sets up gradwrap afterwards."""
-        entry = ENTRIES.pop(fullname, None)
-        if entry is None:
+        asked = (get_ident(), fullname)
+        if fullname not in ENTRIES or asked in self._asked:
             return None
         from importlib.util import find_spec  # slow to import
 
-        spec = find_spec(fullname)
+        self._asked.add(asked)
+        try:
+            spec = find_spec(fullname)
+        finally:
+            self._asked.discard(asked)
         if spec is not None and spec.loader is not None:
-            spec.loader = cast("Any", _Loader(spec.loader, entry))
+            spec.loader = cast("Any", _Loader(spec.loader, fullname))
         return spec
 
 
 class _Loader:
-    def __init__(self, loader: Any, entry: str) -> None:
+    def __init__(self, loader: Any, name: str) -> None:
         self._loader = loader
-        self._entry = entry
+        self._name = name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -80,4 +89,6 @@ class _Loader:
         """Run the module, and then gradwrap's step."""
         self._loader.exec_module(module)
         module.__spec__.loader = module.__loader__ = self._loader
-        _enter(self._entry, module)
+        entry = ENTRIES.pop(self._name, None)
+        if entry is not None:
+            _enter(entry, module)
