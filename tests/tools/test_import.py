@@ -89,7 +89,7 @@ def test_a_module_that_was_looked_for_is_set_up_when_it_is_imported(
     """`find_spec` finds a module without importing it, as often as one likes."""
     (tmp_path / "looked_for.py").write_text("seen = []\n")
     (tmp_path / "setting_up.py").write_text("def enter(module): module.seen.append(module)\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setitem(after_import.ENTRIES, "looked_for", "setting_up:enter")
     for _ in range(2):
         assert importlib.util.find_spec("looked_for") is not None
