@@ -472,8 +472,8 @@ VALUES: list[Any] = [
 ]
 IN_ANY_ORDER: list[Any] = [
     *VALUES,
-    fn(lambda x: np.real(np.linalg.eigvals(x))),
-    fn(lambda x: np.real(np.linalg.eig(x)[0])),
+    fn(lambda x: np.real(ANY.linalg.eigvals(x))),
+    fn(lambda x: np.real(ANY.linalg.eig(x)[0])),
 ]
 
 

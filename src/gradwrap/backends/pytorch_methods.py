@@ -361,8 +361,8 @@ def with_dim(name: str, method: Method) -> Method:
     @functools.wraps(method)
     def called(x: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "squeeze" and args and x._backend.name == "torch":  # by position it is `dim`
-            kwargs = {"dim": args if len(args) > 1 else args[0]}
-            args = ()
+            axis, *others = args
+            args, kwargs = (), {"dim": (axis, *others) if others else axis}
         if kwargs and not kwargs.keys().isdisjoint(("dim", "keepdim")):
             if name in OTHERWISE:
                 raise TypeError(f"x.{name}() takes no dim. Fix: {OTHERWISE[name]}.")

@@ -42,7 +42,8 @@ def lend(variable: Any) -> Any:
     root = root_of(variable)
     *_, lowest = layers(root)
     backend, data = lowest._backend, lowest._value
-    is_plain = backend.lent is not None and type_of(data) in backend.array_types
+    lent: Any = backend.lent
+    is_plain = callable(lent) and type_of(data) in backend.array_types
     if is_scalar(root) or not is_plain or not backend.is_writeable(data):
         return handed_out(variable)
     is_callers = id(data) not in exposed and id(buffer_of(data)) in shared
@@ -56,7 +57,7 @@ def lend(variable: Any) -> Any:
         if not is_callers:
             share(buffer, result=True)
         loan = loans[id(buffer)] = Loan(buffer, is_callers=is_callers)
-    return backend.lent(innermost(variable), loan)
+    return lent(innermost(variable), loan)
 
 
 def root_of(variable: Any) -> Any:
