@@ -91,6 +91,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "jax": {
         "cofactors[singular(3)]": "its function here is made of det and inv",
         "cofactors[spd(0)]": "no determinant of an empty matrix",
+        "eig_of_values": "as linalg.eig",
         "linalg.det[spd(0)]": "no determinant of an empty matrix",
         "linalg.eig": "the derivative of eigenvectors has to be switched on, and is forward only",
         "linalg.qr[x(2, 3, 2), mode='complete']": "mode='complete' of a tall matrix",
