@@ -86,13 +86,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradwrap")
     group.addoption("--sample", action="store_true", help="run a sample of the tests")
     group.addoption("--rest", action="store_true", help="run the tests that --sample leaves out")
+    group.addoption("--slow", action="store_true", help="have slow tests in the sample, too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the part that was asked for."""
     if not (config.getoption("--sample") or config.getoption("--rest")):
         return
-    slow = {item.nodeid for item in items if item.get_closest_marker("slow") is not None}
+    has_slow = bool(config.getoption("--slow"))
+    slow = {one.nodeid for one in items if one.get_closest_marker("slow") and not has_slow}
     chosen = sampled([item.nodeid for item in items if item.nodeid not in slow])
     wanted = bool(config.getoption("--sample"))
     left_out = [item for item in items if (item.nodeid in chosen) is not wanted]
