@@ -556,3 +556,16 @@ def test_static_arguments_are_handed_on_as_they_are() -> None:
     assert all(one[0] is settings and one[1] is table for one in seen)
     with pytest.raises(ArgnumsError, match="static_argnums=3 is out of range: scaled was called"):
         gw.checkpoint(scaled, static_argnums=3)(settings, np.ones(2), table)
+
+
+def test_a_name_bound_to_a_sum_with_a_constant_is_an_error() -> None:
+    """The sum has the node of the array, since its derivative is one."""
+
+    def program(x: Any) -> Any:
+        factor = x[1]
+        made = gw.checkpoint(fn(lambda t: t * factor))(x)
+        factor += -0.3
+        return np.sum(made)
+
+    with pytest.raises(CheckpointError, match=r"used other tracked arrays.*do not rebind"):
+        gw.grad(program)(np.array([0.3, -0.7]))

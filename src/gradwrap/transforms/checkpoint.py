@@ -328,6 +328,12 @@ def _nodes(rerun: _Rerun, leaves: Sequence[Any]) -> list[Node]:
 # Backward: again, recorded ------------------------------------------------------------------------
 
 
+REBOUND = (
+    "used other tracked arrays than the first time",
+    "do not rebind or write to what it uses until backward is done, or pass it as arguments",
+)
+
+
 class _Rerun:
     """A function and its arguments, to be run again at one level."""
 
@@ -366,6 +372,7 @@ class _Rerun:
         self.used: tuple[tuple[Any, Any], ...] = tuple(
             (owner, owner._value) for owner in owners if owner is not None
         )
+        self.enclosed: list[tuple[Any, Any]] = [(value, value._value) for value in enclosed]
 
     def run(self) -> list[Any]:
         """Run the function again; return its outputs' nodes, checked to have the same origins."""
@@ -376,6 +383,10 @@ class _Rerun:
                     "written to in the meantime",
                     "pass it as an argument, or write to it after backward",
                 )
+        later = [value for value in enclosed_by(self.fun) if isinstance(value, AnyWrapper)]
+        for value, (then, data) in zip(later, self.enclosed, strict=False):
+            if value is not then and value._value is not data:
+                raise self._differs(*REBOUND)
         inputs = map_leaves(snapshot, restored_tree(name_of(self.fun), self.inputs))
         mode = differentiating() if self.differentiating else contextlib.nullcontext()
         began = next_sequence_number()
@@ -401,11 +412,7 @@ class _Rerun:
                     f"returned {now}, the first time {meta}", "make it do the same each time"
                 )
         if set(origins(nodes, began)) != set(self.parents):
-            raise self._differs(
-                "used other tracked arrays than the first time",
-                "do not rebind or write to what it uses until backward is done, or pass it as "
-                "arguments",
-            )
+            raise self._differs(*REBOUND)
         if [content for own, content in notes if own == self.level] != self.notes:
             raise self._differs(
                 "used an array that is not tracked, with other values than the first time",
