@@ -846,3 +846,15 @@ def test_a_number_has_no_triangle(function: Any) -> None:
         with pytest.raises(TypeError, match=r"a matrix or a vector. Fix: x\[None, None\]"):
             gw.grad(lambda x: np.sum(function(x)))(x)
     assert gw.grad(lambda x: np.sum(function(x[None, None])))(1.0) == 1.0
+
+
+@pytest.mark.parametrize("reduce", [np.max, np.min])
+def test_the_extremum_of_nothing_is_an_array_of_its_own(reduce: Any) -> None:
+    def program(x: Any) -> Any:
+        found = reduce(x[:, :0], axis=1, initial=x[0, 0])
+        found[1] = 3.0 * x[1, 1]
+        return np.sum(found)
+
+    np.testing.assert_array_equal(gw.grad(program)(np.ones((2, 2))), [[1.0, 0.0], [0.0, 3.0]])
+    out, _ = gw.vjp(fn(lambda x: reduce(x[:, :0], axis=1, initial=-0.5)), np.ones((2, 2)))
+    assert out.strides == (8,)

@@ -58,7 +58,8 @@ def reduction(
         a = xp.where(xp.broadcast_to(xp.asarray(where), a.shape), a, missing)
     if neutral is None and initial is not NoValue and not a.size:
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0).shape
-        return xp.broadcast_to(cast(xp, initial, a.dtype), shape)
+        found = xp.broadcast_to(cast(xp, initial, a.dtype), shape)
+        return xp.asarray(found, copy=True) if shape else found  # an array of its own
     options = {} if dtype is None else {"dtype": dtype}
     result = getattr(xp, path)(a, axis=axis, keepdims=keepdims, **options)
     return result if initial is NoValue else getattr(xp, combine)(result, initial)
