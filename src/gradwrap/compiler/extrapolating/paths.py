@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import sys
+from _thread import get_ident
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -54,16 +55,28 @@ def paths(
 ) -> Generator[set[Step]]:
     """Collect the steps of all code in the user's modules that runs in this thread.
 
-    The steps of `known` code are left out.
+    The steps of `known` code are left out. From Python 3.12 on, the steps are those at branches,
+    the starts of functions and the handlers of exceptions.
     """
     found: set[Step] = set()
     modules: dict[str, bool] = {}
 
-    def enter(frame: FrameType, _event: str, _: Any) -> Callable[..., Any] | None:
+    def follows(frame: FrameType) -> bool:
         module: str = frame.f_globals.get("__name__") or ""
         if module not in modules:
             modules[module] = is_users(module)
-        if not modules[module] or frame.f_code in known:
+        return modules[module] and frame.f_code not in known
+
+    with (_monitoring if sys.version_info >= (3, 12) else _tracing)(found, follows):
+        yield found
+
+
+@contextmanager
+def _tracing(found: set[Step], follows: Callable[[FrameType], bool]) -> Generator[None]:
+    """Collect steps by a trace function, which is called for each instruction."""
+
+    def enter(frame: FrameType, _event: str, _: Any) -> Callable[..., Any] | None:
+        if not follows(frame):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         code, last = frame.f_code, -1
@@ -80,6 +93,58 @@ def paths(
     before = sys.gettrace()
     sys.settrace(enter)
     try:
-        yield found
+        yield
     finally:
         sys.settrace(before)
+
+
+@contextmanager
+def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Generator[None]:
+    """Collect steps by `sys.monitoring`.
+
+    A trace function misses the first run of a function: Python 3.13 and later ask for its
+    instructions when it is entered, and call the trace function from the next run on.
+    """
+    monitoring: Any = vars(sys)["monitoring"]
+    events = monitoring.events
+    names = BRANCHES if hasattr(events, BRANCHES[0]) else ("BRANCH",)  # until Python 3.13
+    branches = [getattr(events, name) for name in names]
+    tool = next(one for one in TOOLS if monitoring.get_tool(one) is None)
+    thread = get_ident()
+    followed: set[CodeType] = set()
+
+    def start(code: CodeType, offset: int) -> None:
+        if get_ident() == thread and follows(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+            found.add((code, -1, offset))
+            if code not in followed:
+                followed.add(code)
+                monitoring.set_local_events(tool, code, sum(branches))
+
+    def branch(code: CodeType, offset: int, to: int) -> None:
+        if get_ident() == thread:
+            found.add((code, offset, to))
+
+    def handled(code: CodeType, offset: int, _: BaseException) -> None:
+        if get_ident() == thread and code in followed:
+            found.add((code, -2, offset))
+
+    monitoring.use_tool_id(tool, "gradwrap")
+    callbacks = {events.PY_START: start, events.EXCEPTION_HANDLED: handled}
+    callbacks |= dict.fromkeys(branches, branch)
+    try:
+        for event, callback in callbacks.items():
+            monitoring.register_callback(tool, event, callback)
+        monitoring.set_events(tool, events.PY_START | events.EXCEPTION_HANDLED)
+        yield
+    finally:
+        monitoring.set_events(tool, 0)
+        for code in followed:
+            monitoring.set_local_events(tool, code, 0)
+        for event in callbacks:
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
+
+
+BRANCHES = ("BRANCH_LEFT", "BRANCH_RIGHT")
+TOOLS = (3, 4, 2, 1, 0, 5)
+"""The numbers of tools, those first that Python gives to no kind of tool."""
