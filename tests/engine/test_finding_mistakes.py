@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap
+from free_threading import threads_begin_anew
 from gradwrap.core.levels.levels import current_watch, inspecting
 from gradwrap.core.observing import watching
 from gradwrap.errors import AnomalyError, BufferChangedError, GradwrapError
@@ -196,6 +197,7 @@ def test_an_anomaly_on_another_device_is_found() -> None:
         gw.grad(fn(lambda x: xp.sum(xp.sqrt(x))))(x)
 
 
+@threads_begin_anew
 def test_contexts_belong_to_their_thread_and_context() -> None:
     found: list[Any] = []
 

@@ -14,12 +14,14 @@ import pytest
 
 import gradwrap as gw
 from counting import allocated, early_and_late, lines
+from free_threading import counts_at_once
 from gradwrap.errors import GradwrapError
 from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = counts_at_once
 ANY: Any = np  # for calls that NumPy's own types are too narrow for
 X = np.array([0.3, 1.2, 2.0])
 

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.workloads import black_scholes, chain, mlp, rnn
 
 import gradwrap as gw
+from free_threading import counts_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +74,7 @@ def test_a_gradient_takes_a_tenth_more_memory_than_by_hand(name: str) -> None:
     assert own <= 1.1 * by_hand
 
 
+@counts_at_once
 def test_what_a_recorded_operation_takes_beside_its_arrays() -> None:
     """Arrays of 2 kB are so small that the graph shows: five operations a step, and a view."""
     own, by_hand = peaks(rnn.loss, rnn.loss_by_hand, recurrent(16, 32), (2, 3, 4))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gradwrap
+from free_threading import threads_begin_anew
 from gradwrap.core.levels.levels import current_watch
 from gradwrap.errors import GradwrapError, SavedArrayError
 from lambdas import fn, rows
@@ -229,6 +230,7 @@ def test_hooks_hold_through_modes_that_begin_and_end_inside_of_them() -> None:
     assert z.requires_grad
 
 
+@threads_begin_anew
 def test_hooks_belong_to_their_context() -> None:
     x, noting = leaf(), Noting()
     with noting.hooks():

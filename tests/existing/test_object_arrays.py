@@ -141,5 +141,5 @@ def test_a_compiled_function_has_the_domain_of_math() -> None:
         warnings.simplefilter("ignore")  # it runs eagerly then
         assert np.allclose(compiled(np.array([-0.5, 1.0])), [0.0, 2.0])
         assert np.allclose(of_a_nan(np.array([1.0, np.nan])), [2.0, 0.0])
-        with pytest.raises(ValueError, match="math domain error"):
+        with pytest.raises(ValueError, match=r"math domain error|expected a positive input"):
             raising(np.array([0.5, -1.0]))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from free_threading import threads_begin_anew
 from gradwrap.core.array.writing.inplace import set_item
 from gradwrap.core.graph.special_nodes import visit
 from gradwrap.profiling.recording import Recorder
@@ -456,6 +457,7 @@ def test_an_error_ends_the_profile() -> None:
     assert by_name(p)["sin"].calls == 1
 
 
+@threads_begin_anew
 def test_other_threads_are_not_counted() -> None:
     with gw.profile() as p:
         thread = threading.Thread(target=lambda: gw.grad(loss)(X))
