@@ -190,3 +190,27 @@ def test_interpolation_of_scattered_values() -> None:
 
     whole = gi.griddata(points, values, inside, method="cubic")[0]
     assert np.allclose(gw.grad(f)(X), [whole, 2 * X[1]], rtol=1e-5)
+
+
+H = np.array([[2.0 + 1j, 0.3 + 0.1j], [0.3 - 0.1j, 1.5 - 2j]])
+OTHER_DTYPES: dict[str, Any] = {
+    "dpotrf": lambda m, x: m.lapack.dpotrf(x[:2, :2])[0],
+    "spotrf": lambda m, x: m.lapack.spotrf(x[:2, :2])[0],
+    "dgemm": lambda m, x: m.blas.dgemm(1.0, x, x),
+    "sgemv": lambda m, x: m.blas.sgemv(1.0, x, x[0]),
+    "dznrm2": lambda m, x: m.blas.dznrm2(x[0] * (1 + 2j)),
+    "scasum": lambda m, x: m.blas.scasum(x[0] * (1 + 2j)),
+    "zhemv": lambda m, x: m.blas.zhemv(1.0, H, x[0, :2]),  # the diagonal counts as real
+}
+
+
+@pytest.mark.parametrize("given", ["float32", "float64"])
+@pytest.mark.parametrize("name", OTHER_DTYPES)
+def test_the_dtype_and_the_value_are_those_of_scipys_function(name: str, given: str) -> None:
+    function, x = OTHER_DTYPES[name], np.asarray(S, given)
+    wanted = np.asarray(function(sl, x))
+
+    found = np.asarray(gw.vjp(fn(lambda x: function(gs, x)), x)[0])
+
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)

@@ -39,9 +39,9 @@ def _triangle(a: Any, lower: int, unit: int = 0) -> Any:
 
 
 def _whole(a: Any, lower: int) -> Any:
-    """Return the Hermitian matrix whose triangle LAPACK reads."""
+    """Return the Hermitian matrix whose triangle LAPACK reads; its diagonal is taken as real."""
     strict = np.tril(a, -1) if lower else np.triu(a, 1)
-    return strict + np.conj(strict.mT) + np.diag(np.diagonal(a))
+    return strict + np.conj(strict.mT) + np.diag(np.real(np.diagonal(a)))
 
 
 def _beside(part: Any, a: Any, lower: int) -> Any:
@@ -189,7 +189,7 @@ def _added(found: Any, beta: Any, y: Any, offy: int, incy: int) -> Any:
     size = offy + 1 + (found.shape[0] - 1) * incy
     made = np.zeros(size, found.dtype) if y is None else np.copy(y)
     places = offy + incy * np.arange(found.shape[0])
-    rest = made * (1.0 - np.isin(np.arange(made.shape[0]), places))
+    rest = np.where(np.isin(np.arange(made.shape[0]), places), 0.0, made)
     spread = np.equal.outer(np.arange(made.shape[0]), places) * 1.0
     return rest + spread @ (found + beta * made[places])
 
@@ -349,10 +349,20 @@ BLAS: dict[str, Callable[..., Any]] = {
 
 # Stand-ins ----------------------------------------------------------------------------------------
 
+DTYPES = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
+"""The dtypes of the functions by the first letter of their names."""
+
 
 def _standing_for(original: Any, name: str, function: Any) -> Any:
     """Make the stand-in of a function of LAPACK or BLAS; `function` is None if it has no rule."""
     reports = "info" in str(original.__doc__).partition("=")[0]
+    letter = name[1] if name.startswith(("sc", "dz")) else name[0]  # scnrm2 takes complex64
+    dtype = np.dtype(DTYPES.get(letter, "float64"))
+
+    def cast(value: Any) -> Any:
+        """Convert floating-point arrays to the dtype of the function, as SciPy does."""
+        is_other = getattr(value, "ndim", 0) and value.dtype.kind in "fc" and value.dtype != dtype
+        return value.astype(dtype) if is_other else value
 
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
@@ -364,12 +374,15 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
                 f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
                 "that does it (solve, cholesky, qr, eigh, ...)."
             )
+        given = {key: cast(value) for key, value in options.items()}
         if not reports:
-            return function(*args, **options)
+            found = function(*map(cast, args), **given)
+            # a number comes back as Python's, whatever the dtype of the function
+            return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
         asked = original(*map(unwrapped_key, args), **_plain(options))
         if asked[-1]:
             return asked
-        found = function(*args, **options)
+        found = function(*map(cast, args), **given)
         return (*found, asked[-1]) if isinstance(found, tuple) else (found, asked[-1])
 
     stand_in.__name__, stand_in.__doc__ = name, original.__doc__
