@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.transforms.sparse_jacobian import Mode
-    from gradwrap.typing.signatures import Argnums
+    from gradwrap.typing.signatures import Argnums, ChunkSize
 
 
 @typed_as_jacobian
@@ -37,7 +37,7 @@ def jacrev(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ def jacfwd(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -147,7 +147,7 @@ def jacobian(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -189,7 +189,7 @@ def hessian(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Any:
@@ -266,7 +266,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def _options(
-    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: int | None
+    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: ChunkSize
 ) -> dict[str, Any]:
     """Return the options that all Jacobians have, by name."""
     flags = {"has_aux": has_aux, "holomorphic": holomorphic}
@@ -279,7 +279,7 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
     has_aux: bool,
     blocks: Callable[[Recording, list[Any], bool, int | None], list[list[Any]]],
     holomorphic: bool,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
 ) -> Callable[..., Any]:
     """Make the function that runs `fun` once, recorded, and finds the blocks from that."""
 
@@ -302,7 +302,7 @@ def _sparse(  # noqa: PLR0913  the function, and the options of jacrev
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
     sparsity: Any,
     mode: Mode,
 ) -> Callable[..., Any]:
