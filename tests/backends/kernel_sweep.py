@@ -27,6 +27,7 @@ from tests.compiler.test_compiled_programs import PROGRAMS
 import gradwrap as gw
 from cupy_calls import flat
 from gradwrap.core.table.kinds import Reduction
+from gradwrap.core.table.registry import ops
 from harness import Case, Maker
 from hosted_cupy import hosted
 from test_backends import Call
@@ -42,6 +43,14 @@ cupy: Any = __import__("cupy")
 SIZES = (0, 1, 31, 32, 33, 100_000)
 LAYOUTS = ("contiguous", "strided", "broadcast", "reversed", "matrix")
 TOLERANCES = {"e": 2e-2, "f": 2e-4, "d": 1e-11, "F": 2e-4, "D": 1e-11}
+
+DIFFERING = frozenset(
+    {op.name for op in ops() if op.name.startswith("special.")} | {"remainder", "nextafter"}
+)
+"""Functions that CuPy and NumPy define differently at infinities, or outside of their domains.
+
+CuPy's `remainder(x, inf)` is NaN, and so is its `nextafter(inf, x)` in half precision.
+"""
 
 
 def values(size: int, dtype: Any, seed: int) -> Any:
@@ -91,6 +100,8 @@ def of_formulas() -> Iterator[Check]:
     """Check each fused formula on each size and layout."""
     cases = itertools.product(ALL, "efdFD", SIZES, LAYOUTS)
     for (name, index), dtype, size, layout in cases:
+        if dtype in "FD" and name.startswith("special."):  # CuPy has few of complex numbers
+            continue
         label = f"formula {name} {index} {dtype} {size} {layout}"
 
         def check(
@@ -123,14 +134,15 @@ def of_elements() -> Iterator[Check]:
         case.rule.name: case
         for case in CASES
         if case.rule.kind.is_elementwise or isinstance(case.rule.kind, Reduction)
-        if all(isinstance(arg, np.ndarray) and arg.shape == (3,) for arg in plain(case))
+        if all(getattr(arg, "shape", ()) == (3,) for arg in plain(case))
     }
     for case, dtype, size, layout in itertools.product(chosen.values(), "efdFD", SIZES, LAYOUTS):
         is_complex = np.dtype(dtype).kind == "c"
         if case.rule.only_real if is_complex else case.rule.only_complex:
             continue
-        is_special = case.rule.name.startswith("special.")
-        if is_special and (dtype == "e" or size == SIZES[-1]):  # SciPy has none; hundreds of steps
+        if case.rule.name.startswith("special.") and (
+            dtype == "e" or size == SIZES[-1]
+        ):  # SciPy has none; hundreds of steps
             continue
 
         def check(
@@ -139,7 +151,7 @@ def of_elements() -> Iterator[Check]:
             on_numpy, on_cupy = (Call(case, name, np.dtype(dtype)) for name in ("numpy", "cupy"))
             maker = Maker(case.rule, np.dtype(dtype), case.seed)
             given = [maker.x(size) for _ in on_cupy.arrays]
-            if not case.rule.name.startswith("special.") and np.dtype(dtype).kind == "f":
+            if case.rule.name not in DIFFERING and np.dtype(dtype).kind == "f":
                 for seed, one in enumerate(given):
                     other = values(size, dtype, seed)
                     one[2::5] = other[2::5]  # NaN and infinities, and beyond the domain

@@ -54,7 +54,9 @@ def jacrev(  # noqa: PLR0913  its options
     holomorphic
         `fun` is holomorphic: complex arguments, complex outputs, the complex derivative.
     chunk_size
-        The number of rows to compute at a time; all by default. This limits the memory of the pass.
+        The number of rows to compute at a time; all by default. A text such as `"64 MiB"` bounds
+        the bytes that the pass of these rows needs at a time, beside the forward pass and the
+        result; they are counted for NumPy's and CuPy's arrays.
     sparsity
         The entries of the Jacobian that may differ from zero: a matrix, dense or of `scipy.sparse`,
         with a row for each element of the output and a column for each element of the argument.
@@ -277,7 +279,7 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
     fun: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
-    blocks: Callable[[Recording, list[Any], bool, int | None], list[list[Any]]],
+    blocks: Callable[[Recording, list[Any], bool, ChunkSize], list[list[Any]]],
     holomorphic: bool,
     chunk_size: ChunkSize,
 ) -> Callable[..., Any]:

@@ -154,8 +154,8 @@ def hessian_diagonal(
     argnums
         The argument to differentiate: a position or a name.
     chunk_size
-        The number of products to compute at a time; all by default. This limits the memory of the
-        pass.
+        The number of products to compute at a time; all by default. A text such as `"64 MiB"`
+        bounds the bytes of the pass, as in `jacrev`.
 
     Returns
     -------

@@ -94,11 +94,11 @@ def _progress(last: int, total: int) -> Callable[[], str]:
     return f"{last} of {total} rows or columns".__str__
 
 
-def _chunks_of(total: int, chunk_size: int | None) -> Stretches:
+def _chunks_of(total: int, chunk_size: Any) -> Stretches:
     """Split rows into stretches, each a pair of first and last number."""
     if chunk_size is None:
         chunk_size = max(1, -(-total // STEPS))
-    if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or chunk_size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # users may pass anything
+    if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or chunk_size < 1:
         raise ValueError(
             f"chunk_size={chunk_size}. Fix: give a positive number of rows, a size in bytes such "
             'as "64 MiB", or None.'
@@ -134,7 +134,9 @@ def _within(  # noqa: PLR0913  the rows, the limit, and what is done
 ) -> list[T]:
     """Compute stretches of rows that each need at most so many bytes."""
     backend = backend_of(innermost(like))
-    if backend.counting is None:
+    counting: Any = getattr(backend, "counting", None)
+    """A context manager whose `bytes` are the most that its block has in use at a time."""
+    if counting is None:
         raise ValueError(
             f"chunk_size={text!r}: the bytes of {backend.name} arrays cannot be counted. "
             "Fix: give the number of rows to compute at a time."
@@ -148,7 +150,7 @@ def _within(  # noqa: PLR0913  the rows, the limit, and what is done
             if is_settled:
                 found.append(compute(first, last))
             else:
-                with backend.counting() as counted:
+                with counting() as counted:
                     found.append(compute(first, last))
                 counts.append((last - first, counted.bytes))
                 _check_fits(counts, total, limit, text)

@@ -34,7 +34,7 @@ class PoolPeak:
 
     def __init__(self) -> None:
         self.bytes: int = 0
-        self._hook = _Hook(id(self) ^ threading.get_ident())
+        self._hook: Any = _Hook(id(self) ^ threading.get_ident())
 
     def __enter__(self) -> Self:
         self._hook.__enter__()

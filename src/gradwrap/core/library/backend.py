@@ -85,9 +85,6 @@ class Backend:
     elsewhere: Mapping[str, str] = MappingProxyType({})
     """The modules of extensions of the standard that its namespace does not have below it."""
 
-    counting: Any = None
-    """A context manager whose `bytes` are the most that its block had in use at a time; or None."""
-
     def __init__(self, name: str, xp: Any, array_types: frozenset[type]) -> None:
         self.wrapper_classes: dict[type[Any], type[Any]] = {}
         self.name = name
