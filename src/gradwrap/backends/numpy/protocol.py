@@ -116,6 +116,8 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     kwargs = {k: v for k, v in kwargs.items() if not _is_default(k, v)}
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
+    vectors = ufunc.signature == "(n),(n)->()"  # of one axis, such as vecdot
+    axis = kwargs.pop("axis", -1) if vectors else -1
     if kwargs:
         raise NoRuleError(
             f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: omit it."
@@ -134,6 +136,8 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     composed = ufunc_methods.COMPOSED.get(ufunc)
     if composed is not None:
         inputs = tuple(x if type(x) in WEAK else xp.asarray(x) for x in inputs)
+        if axis != -1:
+            inputs = tuple(xp.moveaxis(x, axis, -1) for x in inputs)
         found = composed(xp, *inputs)
         return tuple(map(scalar, found)) if isinstance(found, TUPLE) else scalar(found)
     op = search_function(ufunc)
