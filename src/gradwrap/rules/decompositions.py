@@ -443,10 +443,7 @@ def _row(
 
 
 HERMITIAN = ("hermitian(3)", "hermitian(2, 3)", "hermitian(0)", "hermitian(0, 2)")
-TRIANGLE = (
-    "Hermitian gradients, whichever triangle is read; NumPy's and SciPy's functions give them in "
-    "that triangle if the matrix is not Hermitian"
-)
+TRIANGLE = "Hermitian gradients, whichever triangle is read"
 EQUAL = (
     "equal values: exact where vectors matter through their span alone, NaN where their choice "
     "matters, a warning where values matter too"
