@@ -82,8 +82,8 @@ class Row:
         described = [array.partition(":") for array in arrays.split()]
         self.arrays: tuple[str, ...] = tuple(name for name, *_ in described)
         """The arguments that may be tracked: `a b:2 pair:2,1`."""
-        self.cores: dict[str, list[str]] = {
-            name: axes.split(",") for name, _, axes in described if axes
+        self.cores: dict[str, list[int]] = {
+            name: [int(count) for count in axes.split(",")] for name, _, axes in described if axes
         }
         """Arguments that may be stacks, with the numbers of axes of one matrix.
 

@@ -330,9 +330,12 @@ def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
     c, lower = c_and_lower
     w, x = as_columns(back, out)
     both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
+    used = np.tri(*c.shape, dtype=np.bool_)  # once, for both triangles
     if lower:
-        return -np.tril(both @ adjoint(adjoint(np.tril(c)) @ turned)), None
-    return -np.triu((np.triu(c) @ both) @ adjoint(turned)), None
+        c = np.where(used, c, 0.0)
+        return -np.where(used, both @ adjoint(adjoint(c) @ turned), 0.0), None
+    c = np.where(used.T, c, 0.0)
+    return -np.where(used.T, (c @ both) @ adjoint(turned), 0.0), None
 
 
 def _cho_along_c(t: Any, out: Any, c_and_lower: Any) -> Any:
