@@ -378,7 +378,7 @@ class _Coarser(OfBlocks):
 
     @property
     def __name__(self) -> str:
-        return f"coarsen-{funcname(self.function)}"
+        return f"coarsen-{super().__name__}"
 
     def __call__(self, block: Any) -> Any:
         pairs = zip(block.shape, self.sizes, strict=True)
