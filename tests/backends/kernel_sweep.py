@@ -1,6 +1,6 @@
 """Run every kernel that gradwrap writes, on many arrays, in two orders of the threads.
 
-    python -m tests.backends.kernel_sweep [--sample 50]
+    python -m tests.backends.kernel_sweep [--sample 50] [--rest 1] [--kind groups]
 
 The kernels are those of the fused formulas, of compiled groups, loops and programs, and those of
 CuPy that the rows launch. Values are compared with NumPy's. It needs CuPy, g++ and no GPU, and
@@ -26,7 +26,11 @@ from tests.compiler.test_compiled_programs import PROGRAMS
 
 import gradwrap as gw
 from cupy_calls import flat
+from gradwrap.core.table.kinds import Reduction
+from gradwrap.core.table.registry import ops
+from harness import Case, Maker
 from hosted_cupy import hosted
+from test_backends import Call
 from test_cupy_compiled import BINARY, NUMPYS, OF_COMPLEX, OF_INTEGERS, UNARY, applied
 from test_cupy_kernels import ALL, SPECIAL, formulas
 from test_cupy_rules import CASES, call
@@ -38,7 +42,15 @@ cupy: Any = __import__("cupy")
 
 SIZES = (0, 1, 31, 32, 33, 100_000)
 LAYOUTS = ("contiguous", "strided", "broadcast", "reversed", "matrix")
-TOLERANCES = {"f": 2e-4, "d": 1e-11, "F": 2e-4, "D": 1e-11}
+TOLERANCES = {"e": 2e-2, "f": 2e-4, "d": 1e-11, "F": 2e-4, "D": 1e-11}
+
+DIFFERING = frozenset(
+    {op.name for op in ops() if op.name.startswith("special.")} | {"remainder", "nextafter"}
+)
+"""Functions that CuPy and NumPy define differently at infinities, or outside of their domains.
+
+CuPy's `remainder(x, inf)` is NaN, and so is its `nextafter(inf, x)` in half precision.
+"""
 
 
 def values(size: int, dtype: Any, seed: int) -> Any:
@@ -52,7 +64,8 @@ def values(size: int, dtype: Any, seed: int) -> Any:
     found[places] = random.choice(SPECIAL, int(places.sum()))
     if dtype.kind == "c":
         found = random.uniform(-2, 2, size) + 1j * random.uniform(-2, 2, size)
-    return found.astype(dtype)
+    with np.errstate(over="ignore"):  # 1e30 is infinite in half precision
+        return found.astype(dtype)
 
 
 def laid_out(array: Any, layout: str) -> Any:
@@ -85,8 +98,10 @@ Check = tuple[str, "Callable[[], None]"]
 
 def of_formulas() -> Iterator[Check]:
     """Check each fused formula on each size and layout."""
-    cases = itertools.product(ALL, "fd", SIZES, LAYOUTS)
+    cases = itertools.product(ALL, "efdFD", SIZES, LAYOUTS)
     for (name, index), dtype, size, layout in cases:
+        if dtype in "FD" and name.startswith("special."):  # CuPy has few of complex numbers
+            continue
         label = f"formula {name} {index} {dtype} {size} {layout}"
 
         def check(
@@ -104,10 +119,61 @@ def of_formulas() -> Iterator[Check]:
             g = laid_out(values(size, dtype, 99), "strided" if layout == "matrix" else layout)
             g = g.reshape(arrays[0].shape) if arrays else g
             with np.errstate(all="ignore"):
-                wanted = generic.function(np, g.get(), *(one.get() for one in arrays))
+                try:
+                    wanted = generic.function(np, g.get(), *(one.get() for one in arrays))
+                except TypeError:  # NumPy has no such function of complex numbers
+                    return
             compare(ours.function(cupy, g, *arrays), wanted, dtype, label)
 
         yield label, check
+
+
+def of_elements() -> Iterator[Check]:
+    """Check the values and gradients of elementwise rows and reductions on each size and layout."""
+    chosen = {
+        case.rule.name: case
+        for case in CASES
+        if case.rule.kind.is_elementwise or isinstance(case.rule.kind, Reduction)
+        if all(getattr(arg, "shape", ()) == (3,) for arg in plain(case))
+    }
+    for case, dtype, size, layout in itertools.product(chosen.values(), "efdFD", SIZES, LAYOUTS):
+        is_complex = np.dtype(dtype).kind == "c"
+        if case.rule.only_real if is_complex else case.rule.only_complex:
+            continue
+        if case.rule.name.startswith("special.") and (
+            dtype == "e" or size == SIZES[-1]
+        ):  # SciPy has none; hundreds of steps
+            continue
+
+        def check(
+            case: Case = case, dtype: str = dtype, size: int = size, layout: str = layout
+        ) -> None:
+            on_numpy, on_cupy = (Call(case, name, np.dtype(dtype)) for name in ("numpy", "cupy"))
+            maker = Maker(case.rule, np.dtype(dtype), case.seed)
+            given = [maker.x(size) for _ in on_cupy.arrays]
+            if case.rule.name not in DIFFERING and np.dtype(dtype).kind == "f":
+                for seed, one in enumerate(given):
+                    other = values(size, dtype, seed)
+                    one[2::5] = other[2::5]  # NaN and infinities, and beyond the domain
+            on_cupy.arrays = [laid_out(one, layout) for one in given]
+            on_numpy.arrays = [one.get() for one in on_cupy.arrays]
+            with np.errstate(all="ignore"):
+                try:
+                    wanted = on_numpy.gradients()
+                except (TypeError, ValueError):  # NumPy refuses the dtype, or no elements
+                    return
+                found = on_cupy.gradients()
+            for one, other in zip(flat(found), flat(wanted), strict=True):
+                assert one.dtype == other.dtype
+                compare(one, other, one.dtype, case.id)
+
+        yield f"elements {case.rule.name} {dtype} {size} {layout}", check
+
+
+def plain(case: Case) -> list[Any]:
+    """Return all arguments of a case."""
+    args, kwargs = case.arguments(np.dtype("d"))
+    return [*args, *kwargs.values()]
 
 
 def of_groups() -> Iterator[Check]:
@@ -176,10 +242,11 @@ def of_rows() -> Iterator[Check]:
             yield f"row {case.id} {dtype}", check
 
 
-KINDS = (of_formulas, of_groups, of_programs, of_rows)
+KINDS = (of_formulas, of_elements, of_groups, of_programs, of_rows)
+BY_NAME = {kind.__name__.removeprefix("of_"): kind for kind in KINDS}
 
 
-def sweep(part: int = 1) -> tuple[int, set[str], list[str]]:
+def sweep(part: int = 1, rest: int = 0, kinds: Any = KINDS) -> tuple[int, set[str], list[str]]:
     """Run each check, or each `part`-th one: return how many, the kernels, and what failed."""
     from hosted_cupy.orders import two_orders
 
@@ -187,9 +254,9 @@ def sweep(part: int = 1) -> tuple[int, set[str], list[str]]:
     with hosted(), two_orders() as ran:
         chosen = [
             (label, check)
-            for kind in KINDS
+            for kind in kinds
             for label, check in kind()
-            if zlib.crc32(label.encode()) % part == 0
+            if zlib.crc32(label.encode()) % part == rest
         ]
         for label, check in chosen:
             try:
@@ -202,7 +269,11 @@ def sweep(part: int = 1) -> tuple[int, set[str], list[str]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=1, help="run each so-and-so-many-th check")
-    count, kernels, wrong = sweep(parser.parse_args().sample)
+    parser.add_argument("--rest", type=int, default=0, help="take another one of so many")
+    parser.add_argument("--kind", help="run one kind of checks: " + ", ".join(BY_NAME))
+    options = parser.parse_args()
+    kinds_ = KINDS if options.kind is None else (BY_NAME[options.kind],)
+    count, kernels, wrong = sweep(options.sample, options.rest, kinds_)
     said = [*wrong, f"{count} checks, {len(kernels)} kernels in two orders, {len(wrong)} failed"]
     sys.stdout.write("\n\n".join(said) + "\n")
     sys.exit(bool(wrong))

@@ -95,7 +95,7 @@ def test_chunks_give_what_eager_gives(
     program: tuple[Any, ...], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADWRAP_CHECK", "1")
-    monkeypatch.setattr("gradwrap.compiler.rolling.checkpoints.WHOLE", 100)
+    monkeypatch.setattr("gradwrap.compiler.rolling.checkpoints.cut.WHOLE", 100)
     function, *given = program
     gradient = gw.value_and_grad(function, tuple(range(len(given))))
     made = gw.compile(gradient, engine=engine, memory=0)

@@ -131,3 +131,14 @@ def test_quantiles_lie_as_numpys(name: str, q: tuple[Any, ...]) -> None:
         wanted, found = f(x), gw.vjp(f, x)[0]
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
         assert strides(found) == strides(wanted), (axes, words)
+
+
+def test_vecdot_over_no_elements_has_the_order_of_its_arguments() -> None:
+    x = np.ones((2, 2, 1)).transpose(1, 0, 2)
+
+    def f(v: Any) -> Any:
+        return NP.vecdot(v[..., 1:], np.ones(0))
+
+    value, pull = gw.vjp(f, x)
+    assert value.strides == f(x).strides == (8, 16)
+    np.testing.assert_array_equal(pull(np.ones((2, 2)))[0], np.zeros(x.shape))

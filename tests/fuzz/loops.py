@@ -274,7 +274,8 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
         return Outcome("raises", "", type(error).__name__)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", CompileWarning)
-        whole = patch("gradwrap.compiler.rolling.checkpoints.WHOLE", 0.5 if memory is None else 100)
+        share = 0.5 if memory is None else 100
+        whole = patch("gradwrap.compiler.rolling.checkpoints.cut.WHOLE", share)
         with whole, patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
             compiled(*first)
         for other in (seed + 1, seed + 2):

@@ -292,6 +292,9 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
             f"vecdot got shapes {x1.shape} and {x2.shape}, of unequal length along axis {axis}. "
             "Fix: pass arrays of equal length there."
         )
+    if not x1.shape[axis]:  # zeros, in the memory order of both: products of no elements have none
+        first, second = (xp.sum(x, axis=axis, dtype=x.dtype) for x in (x1, x2))
+        return xp.conj(first) * second
     products = xp.conj(x1) * x2
     return xp.sum(products, axis=axis, dtype=products.dtype)  # small integers stay small
 

@@ -121,22 +121,20 @@ class SciPyCall:
 
     # Arguments of the function
 
-    def changed(self, leaves: Sequence[Any]) -> dict[str, Any]:
+    def changed(self, leaves: Sequence[Any]) -> Any:
         """Return the given arguments by name, with new values for the variables."""
-        given = self.given.copy()
-        nested: dict[str, dict[Path, Any]] = {}
+        given: Any = self.given.copy()
         for path, leaf in zip(self.paths, leaves, strict=True):
-            if len(path) == 1:
-                given[path[0]] = leaf
-            else:
-                nested.setdefault(path[0], {})[path[1:]] = leaf
-        for name, parts in nested.items():
-            given[name] = with_parts(given[name], parts)
+            name, *inside = path
+            if inside:
+                return with_parts(given, dict(zip(self.paths, leaves, strict=True)))
+            given[name] = leaf
         return given
 
     def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:
         """Return all arguments by name with their defaults, with new values for the variables."""
-        return self.form.defaults | self.changed(leaves)
+        arguments: dict[str, Any] = self.form.defaults | self.changed(leaves)
+        return arguments
 
     def known(self, leaves: Sequence[Any]) -> dict[str, Any]:
         """Return all arguments for a formula, with numbers and lists converted to arrays."""
@@ -178,11 +176,8 @@ class SciPyCall:
         leaves, derivative = self.leaves, self.derivative
         is_once = derivative.runs_once and not self.row.byproducts and not holds_batch(leaves)
         is_once = is_once and is_differentiated(leaves)
-        outs = [
-            out if isinstance(out, AnyWrapper) else wrapped_untracked(out)
-            for out in (derivative.recorded(self) if is_once else self.values(leaves))
-        ]
-        return part_of(self, outs)
+        outs = derivative.recorded(self) if is_once else self.values(leaves)
+        return part_of(self, [wrapped_untracked(out) for out in outs])
 
     def values(self, leaves: Sequence[Any]) -> list[Any]:
         """Return the floating-point parts of the result for new values of the variables."""
@@ -490,7 +485,7 @@ PLAIN = frozenset({bool, int, float, str, type(None)})
 
 def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
     """Return the words that a formula names."""
-    return {name: value for name, value in words.items() if name in wanted}
+    return {name: words[name] for name in wanted if name in words}
 
 
 def _joined(value: Any, *, is_group: bool = False) -> Any:

@@ -75,33 +75,36 @@ def part_at(result: Any, path: Path) -> Any:
     return result
 
 
-def with_parts(result: Any, parts: Mapping[Path, Any], path: Path = ()) -> Any:
+def with_parts(result: Any, parts: Mapping[Path, Any]) -> Any:
     """Return a copy of a result with the parts at some paths replaced."""
-    if path in parts:
-        return parts[path]
+    if () in parts:
+        return parts[()]
+    if not parts:
+        return result
+    changed: dict[Any, Any] = {}
+    nested: dict[Any, dict[Path, Any]] = {}
+    for path, part in parts.items():
+        if len(path) == 1:
+            changed[path[0]] = part
+        else:
+            nested.setdefault(path[0], {})[path[1:]] = part
+    for key, inner in nested.items():
+        changed[key] = with_parts(part_at(result, (key,)), inner)
     if isinstance(result, SEQUENCE):
-        changed = [with_parts(part, parts, (*path, i)) for i, part in enumerate(result)]
+        items = [changed.get(place, part) for place, part in enumerate(result)]
         if not hasattr(result, "__dict__"):
-            return rebuilt(result, changed)
-        more = {
-            name: with_parts(getattr(result, name), parts, (*path, name))
-            for name in _more_fields(result)
-        }
-        made = tuple.__new__(type_of(result), changed)  # its constructor may take more arguments
-        vars(made).update(vars(result) | more)
+            return rebuilt(result, items)
+        made = tuple.__new__(type_of(result), items)  # its constructor may take more arguments
+        fields = {name: part for name, part in changed.items() if isinstance(name, str)}
+        vars(made).update(vars(result) | fields)
         return made
-    if isinstance(result, DICT):
-        made = copy.copy(result)
-        for key, part in result.items():
-            made[key] = with_parts(part, parts, (*path, key))
-        return made
-    if dataclasses.is_dataclass(result) and parts:
-        made = copy.copy(result)
-        for name, part in vars(result).items():
-            if isinstance(part, SEQUENCE) or (*path, name) in parts:
-                object.__setattr__(made, name, with_parts(part, parts, (*path, name)))
-        return made
-    return result
+    made = copy.copy(result)
+    for key, part in changed.items():
+        if isinstance(made, DICT):
+            made[key] = part
+        else:  # a dataclass, which may be frozen
+            object.__setattr__(made, key, part)
+    return made
 
 
 def _more_fields(result: Any) -> tuple[str, ...]:

@@ -15,7 +15,10 @@ from gradwrap.core.values.dynamic import LIST, TUPLE, rebuilt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Cores = Mapping[str, Sequence[str]]
+    Cores = Mapping[str, Sequence[int]]
+
+
+NUMBERS = frozenset({bool, int, float, complex, type(None)})
 
 
 def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
@@ -24,8 +27,10 @@ def is_stack(given: Mapping[str, Any], cores: Cores) -> bool:
         value: Any = given.get(name)
         parts: Any = value if _is_group(value, core) else (value,)
         for i, part in enumerate(parts):  # quicker than a generator
+            if type(part) in NUMBERS:
+                continue
             axes = len(part.shape) if hasattr(part, "shape") else np.ndim(part)
-            if axes > int(core[min(i, len(core) - 1)]):
+            if axes > core[min(i, len(core) - 1)]:
                 return True
     return False
 
@@ -34,7 +39,7 @@ def stack_shape(given: Mapping[str, Any], cores: Cores) -> tuple[int, ...]:
     """Return the broadcast shape of the stacks among the arguments; () for one matrix."""
     shapes: list[tuple[int, ...]] = []
 
-    def note(x: Any, core: str) -> Any:
+    def note(x: Any, core: int) -> Any:
         shapes.append(np.shape(x)[: np.ndim(x) - _axes(x, core)])
         return x
 
@@ -47,7 +52,7 @@ def one_of_stack(
 ) -> dict[str, Any]:
     """Return the arguments of the call on one matrix of the stack."""
 
-    def one(x: Any, core: str) -> Any:
+    def one(x: Any, core: int) -> Any:
         axes = _axes(x, core)
         whole = np.shape(x)
         if len(whole) == axes:
@@ -57,18 +62,18 @@ def one_of_stack(
     return _changed(given, cores, one)
 
 
-def _is_group(value: Any, core: Sequence[str]) -> bool:
+def _is_group(value: Any, core: Sequence[int]) -> bool:
     """Tell if an argument is a group of matrices."""
     return isinstance(value, TUPLE) or (isinstance(value, LIST) and len(core) > 1)
 
 
-def _axes(x: Any, core: str) -> int:
+def _axes(x: Any, core: int) -> int:
     """Return the number of core axes of an argument, at most its own number of axes."""
-    return min(np.ndim(x), int(core[-1]))
+    return min(np.ndim(x), core)
 
 
 def _changed(
-    given: Mapping[str, Any], cores: Cores, change: Callable[[Any, str], Any]
+    given: Mapping[str, Any], cores: Cores, change: Callable[[Any, int], Any]
 ) -> dict[str, Any]:
     changed = dict(given)
     for name, core in cores.items():

@@ -69,6 +69,7 @@ class Row:
         groups: str = "",
         neutral: str = "",
         symmetric: str = "",
+        triangles: str = "",
         byproducts: Sequence[Any] = (),
         note: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
@@ -82,8 +83,8 @@ class Row:
         described = [array.partition(":") for array in arrays.split()]
         self.arrays: tuple[str, ...] = tuple(name for name, *_ in described)
         """The arguments that may be tracked: `a b:2 pair:2,1`."""
-        self.cores: dict[str, list[str]] = {
-            name: axes.split(",") for name, _, axes in described if axes
+        self.cores: dict[str, list[int]] = {
+            name: [int(count) for count in axes.split(",")] for name, _, axes in described if axes
         }
         """Arguments that may be stacks, with the numbers of axes of one matrix.
 
@@ -94,6 +95,8 @@ class Row:
         """Arguments that are sequences of arrays."""
         self.neutral: tuple[str, ...] = tuple(neutral.split())
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
+        self.triangles: tuple[str, ...] = tuple(triangles.split())
+        """Matrices of which one triangle is read, which the option `lower` names."""
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
         self.within = within

@@ -187,6 +187,8 @@ def as_original(gradient: Any, original: Any) -> Any:
 
 def wrapped_untracked(tree: Any, hold: Hold = lambda _, array: array) -> Any:
     """Wrap the arrays of a tree without tracking; other leaves are unchanged."""
+    if isinstance(tree, AnyWrapper):
+        return tree
     return map_leaves(lambda leaf: _wrap_leaf(leaf, hold), tree)
 
 

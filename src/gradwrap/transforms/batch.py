@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from gradwrap.core.array.batched import Batched
 from gradwrap.core.calls.loop import stacked
@@ -34,23 +35,28 @@ from gradwrap.transforms.arguments import (
 )
 from gradwrap.transforms.derived import derived
 from gradwrap.transforms.running import run
+from gradwrap.transforms.stretches import in_stretches
 from gradwrap.transforms.typed import typed_as_vmap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gradwrap.core.values.tree import TreeDef
+    from gradwrap.typing.signatures import ChunkSize
 
 Axes: TypeAlias = Any
 """An axis, None, or a pytree of them that is a prefix of the arguments (of the results)."""
 
 
 @typed_as_vmap
-def vmap(
+def vmap(  # noqa: PLR0913  its options
     fun: Callable[..., Any],
     in_axes: Axes = 0,
     out_axes: Axes = 0,
     *,
     fallback: Literal["error", "warn", "loop"] = "warn",
     axis_size: int | None = None,
+    chunk_size: ChunkSize = None,
 ) -> Callable[..., Any]:
     """Vectorise a function over an axis of its arguments.
 
@@ -79,6 +85,11 @@ def vmap(
     axis_size
         The number of examples. It is needed if no argument is mapped over; otherwise, the mapped
         axes must have this length.
+    chunk_size
+        How many examples to compute at a time; all by default. A text such as `"64 MiB"` bounds
+        the bytes that they need at a time, beside the arguments and the results: the bytes of
+        the first chunks are counted, of NumPy's arrays by `tracemalloc` and of CuPy's in its memory
+        pool. `fun` runs once for each chunk, and may draw other random numbers.
 
     Raises
     ------
@@ -89,6 +100,8 @@ def vmap(
         `"loop"`.
     VmapFallbackError
         An operation has no batching rule, under `fallback="error"`.
+    ValueError
+        `chunk_size` is no number or size, or one example alone needs more bytes.
 
     Examples
     --------
@@ -110,7 +123,9 @@ def vmap(
     if axis_size is not None and (isinstance(axis_size, bool) or axis_size < 0):
         raise VmapAxesError(f"axis_size={axis_size}. Fix: give the number of examples.")
 
-    @derived(fun, vmap, in_axes, out_axes, fallback=fallback, axis_size=axis_size)
+    @derived(
+        fun, vmap, in_axes, out_axes, fallback=fallback, axis_size=axis_size, chunk_size=chunk_size
+    )
     def mapped(*args: Any, **kwargs: Any) -> Any:
         level = new_level()
 
@@ -118,18 +133,15 @@ def vmap(
             return _Entering(fun, in_axes, args, kwargs, level, fallback, axis_size)
 
         entering = enter()
-        try:
-            returned = run(entering.fun, entering.args, entering.kwargs)
-        except BatchedValueError as error:
-            is_index = isinstance(error, BatchedIndexError) and fallback == "warn"
-            if not entering.size or not (is_index or fallback == "loop"):
-                raise
-            try:
-                returned = enter().by_example()  # anew: the function may have written to them
-            except BatchedValueError:
-                raise error from None
-        returned = without_inner(returned, level)
-        return _out_of(returned, out_axes, entering)
+        if chunk_size is None:
+            return _joined([_results(entering, enter, out_axes)], entering)
+
+        def of_examples(first: int, last: int) -> _Results:
+            return _results(entering.part(first, last), lambda: enter().part(first, last), out_axes)
+
+        like = entering.starts[0] if entering.starts else 0.0
+        parts = in_stretches(entering.size, chunk_size, like, of_examples)
+        return _joined(parts, entering)
 
     return mapped
 
@@ -157,6 +169,20 @@ class _Entering:
         self.args = [self._entered(i, arg, axes[i]) for i, arg in enumerate(args)]
         self.kwargs = {key: self._entered(key, value, 0) for key, value in kwargs.items()}
         self.size = _common_size(fun, self._sizes, axis_size)
+
+    def part(self, first: int, last: int) -> _Entering:
+        """Return the arguments of some examples."""
+
+        def rows(leaf: Any) -> Any:
+            if not is_at(leaf, self.level):
+                return leaf
+            return batch_of(snapshot(data_of(leaf)[first:last]), self.level, self.fallback)
+
+        made = copy.copy(self)
+        leaves, treedef = flatten((self.args, self.kwargs))
+        made.args, made.kwargs = unflatten(treedef, [rows(leaf) for leaf in leaves])
+        made.size = last - first
+        return made
 
     def by_example(self) -> Any:
         """Call the function for one example after the other, and stack the results."""
@@ -205,8 +231,27 @@ def _path(fun: Callable[..., Any], place: int | str, value: Any, index: int) -> 
     return path_of(value, described(fun, place), index)
 
 
-def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:
-    """Return the results of all examples, with the batch axes at the requested places."""
+class _Results(NamedTuple):
+    """The results of some examples, as leaves with the batch axes at the requested places."""
+
+    treedef: TreeDef
+    axes: Sequence[Any]
+    leaves: list[Any]
+
+
+def _results(entering: _Entering, enter: Callable[[], _Entering], out_axes: Axes) -> _Results:
+    """Call the function on examples; `enter` returns their arguments anew."""
+    try:
+        returned = run(entering.fun, entering.args, entering.kwargs)
+    except BatchedValueError as error:
+        is_index = isinstance(error, BatchedIndexError) and entering.fallback == "warn"
+        if not entering.size or not (is_index or entering.fallback == "loop"):
+            raise
+        try:
+            returned = enter().by_example()  # anew: the function may have written to them
+        except BatchedValueError:
+            raise error from None
+    returned = without_inner(returned, entering.level)
     leaves, treedef = flatten(returned)
     name = name_of(entering.fun)
     axes = _axes_of_leaves(
@@ -217,11 +262,27 @@ def _out_of(returned: Any, out_axes: Axes, entering: _Entering) -> Any:
         "result",
     )
     results = [_result(name, leaf, axis, entering) for leaf, axis in zip(leaves, axes, strict=True)]
+    return _Results(treedef, axes, results)
+
+
+def _joined(parts: Sequence[_Results], entering: _Entering) -> Any:
+    """Return the results of all examples."""
+    treedef, axes, results = parts[0]
+    if len(parts) > 1:
+        columns = zip(*(part.leaves for part in parts), strict=True)
+        results = [_concatenated(column, axis) for column, axis in zip(columns, axes, strict=True)]
     arrays = [result for result in results if is_array(result)]
     own_buffers(arrays, entering.starts)
     owned = iter(arrays)
     owning = [next(owned) if is_array(one) else one for one in results]
     return owning[0] if treedef.is_lone else put(treedef, owning, "batch", axes, entering.mapped)
+
+
+def _concatenated(parts: Sequence[Any], axis: Any) -> Any:
+    """Join the results of all chunks along the batch axis, which one for all examples lacks."""
+    if axis is None or not is_array(parts[0]):
+        return parts[0]
+    return backend_of(parts[0]).xp.concat(list(parts), axis=axis)
 
 
 def _result(name: str, leaf: Any, axis: Any, entering: _Entering) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradwrap.transforms.sparse_jacobian import Mode
-    from gradwrap.typing.signatures import Argnums
+    from gradwrap.typing.signatures import Argnums, ChunkSize
 
 
 @typed_as_jacobian
@@ -37,7 +37,7 @@ def jacrev(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -54,7 +54,9 @@ def jacrev(  # noqa: PLR0913  its options
     holomorphic
         `fun` is holomorphic: complex arguments, complex outputs, the complex derivative.
     chunk_size
-        The number of rows to compute at a time; all by default. This limits the memory of the pass.
+        The number of rows to compute at a time; all by default. A text such as `"64 MiB"` bounds
+        the bytes that the pass of these rows needs at a time, beside the forward pass and the
+        result; they are counted for NumPy's and CuPy's arrays.
     sparsity
         The entries of the Jacobian that may differ from zero: a matrix, dense or of `scipy.sparse`,
         with a row for each element of the output and a column for each element of the argument.
@@ -105,7 +107,7 @@ def jacfwd(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -147,7 +149,7 @@ def jacobian(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Callable[..., Any]:
@@ -189,7 +191,7 @@ def hessian(  # noqa: PLR0913  its options
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: ChunkSize = None,
     sparsity: Any = None,
     progress: bool = False,
 ) -> Any:
@@ -266,7 +268,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def _options(
-    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: int | None
+    argnums: Argnums, has_aux: bool, holomorphic: bool, chunk_size: ChunkSize
 ) -> dict[str, Any]:
     """Return the options that all Jacobians have, by name."""
     flags = {"has_aux": has_aux, "holomorphic": holomorphic}
@@ -277,9 +279,9 @@ def _from_recording(  # noqa: PLR0913  the function, and the options of jacrev
     fun: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
-    blocks: Callable[[Recording, list[Any], bool, int | None], list[list[Any]]],
+    blocks: Callable[[Recording, list[Any], bool, ChunkSize], list[list[Any]]],
     holomorphic: bool,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
 ) -> Callable[..., Any]:
     """Make the function that runs `fun` once, recorded, and finds the blocks from that."""
 
@@ -302,7 +304,7 @@ def _sparse(  # noqa: PLR0913  the function, and the options of jacrev
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
     sparsity: Any,
     mode: Mode,
 ) -> Callable[..., Any]:

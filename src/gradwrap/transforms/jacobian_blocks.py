@@ -37,16 +37,16 @@ from gradwrap.transforms.jacobian_space import (
     zero_block,
 )
 from gradwrap.transforms.recording import Recording, ones_of
-from gradwrap.transforms.stretches import chunks_of, one_by_one
+from gradwrap.transforms.stretches import in_stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.typing.signatures import Argnums
+    from gradwrap.typing.signatures import Argnums, ChunkSize
 
 
 def by_rows(
-    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: ChunkSize
 ) -> list[list[Any]]:
     """Return for each output the blocks of all leaves, by one batched backward pass."""
     for out in outputs:
@@ -55,14 +55,18 @@ def by_rows(
     if len(outputs) == 1 and recording.is_tracked(outputs[0]):
         return [_rows_of_one(recording, outputs[0], leaves, holomorphic, chunk_size)]
     space = FlatAxis([out._value if recording.is_tracked(out) else None for out in outputs])
-    rows: list[list[Any]] = [[] for _ in leaves]
-    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
-        basis = space.basis(first, last)
-        arrived = recording.arrived(outputs, basis, keep=last < space.total)
-        for part, (leaf, original) in zip(rows, leaves, strict=True):
-            if leaf is not None:
-                part.append(rows_of(arrived.get(leaf[0]), original, last - first, space.level))
-    whole = [_whole(part, holomorphic) if part else None for part in rows]
+
+    def rows(first: int, last: int) -> list[Any]:
+        arrived = recording.arrived(outputs, space.basis(first, last), keep=last < space.total)
+        return [
+            None
+            if leaf is None
+            else rows_of(arrived.get(leaf[0]), original, last - first, space.level)
+            for leaf, original in leaves
+        ]
+
+    found = in_stretches(space.total, chunk_size, space.some, rows)
+    whole = [_whole(part, holomorphic) for part in zip(*found, strict=True)]
     blocks: list[Any] = []
     for index, out in enumerate(outputs):
         block: list[Any] = []
@@ -77,14 +81,20 @@ def by_rows(
     return blocks
 
 
-def _whole(parts: list[Any], holomorphic: bool) -> Any:
-    """Join the stretches of rows; conjugate them for a holomorphic function."""
+def _whole(parts: Sequence[Any], holomorphic: bool) -> Any:
+    """Join the stretches of rows, if there are any; conjugate them for a holomorphic function."""
+    if parts[0] is None:
+        return None
     whole = joined(parts)
     return backend_of(whole).xp.conj(whole) if holomorphic else whole
 
 
 def _rows_of_one(
-    recording: Recording, output: Any, leaves: Sequence[Any], holomorphic: bool, chunk_size: Any
+    recording: Recording,
+    output: Any,
+    leaves: Sequence[Any],
+    holomorphic: bool,
+    chunk_size: ChunkSize,
 ) -> list[Any]:
     """Return the blocks of a single output, in the cheapest way."""
     shape = tuple(output._value.shape)
@@ -96,28 +106,26 @@ def _rows_of_one(
             for g, (leaf, x) in zip(found, leaves, strict=True)
         ]
     total, level, start = size_of(shape), new_level(), _diagonal_start(output)
-    stretches = chunks_of(total, chunk_size)
-    arrived: list[dict[Any, Any]] = []
     only = leaves[0][0] if len(leaves) == 1 else None
+
+    def rows(first: int, last: int) -> list[Any]:
+        known = None if only is None else start.rows_at(only[0], first, last)
+        if known is not None:
+            return [known]
+        found = start.arrived(first, last, level, keep=last < total)
+        return [
+            None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
+            for leaf, original in leaves
+        ]
+
+    parts = zip(*in_stretches(total, chunk_size, output._value, rows), strict=True)
     block: list[Any] = []
-    for leaf, original in leaves:
-        if leaf is None:
-            block.append(None)
-            continue
-        parts = [] if only is None else [start.rows_at(only[0], *stretch) for stretch in stretches]
-        if not parts or parts[0] is None:
-            arrived = arrived or [
-                start.arrived(first, last, level, keep=last < total)
-                for first, last in one_by_one(stretches)
-            ]
-            parts = [
-                rows_of(found.get(leaf[0]), original, last - first, level)
-                for found, (first, last) in zip(arrived, stretches, strict=True)
-            ]
-        whole = _whole(parts, holomorphic)
-        wanted = (*shape, *original.shape)
-        if whole.shape != wanted:
-            whole = backend_of(whole).xp.reshape(whole, wanted)
+    for part, (_, original) in zip(parts, leaves, strict=True):
+        whole = _whole(part, holomorphic)
+        if whole is not None:
+            wanted = (*shape, *original.shape)
+            if whole.shape != wanted:
+                whole = backend_of(whole).xp.reshape(whole, wanted)
         block.append(whole)
     return block
 
@@ -268,7 +276,7 @@ def forward_columns(  # noqa: PLR0913  the function, its call, and the options o
     kwargs: dict[str, Any],
     has_aux: bool,
     holomorphic: bool,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
 ) -> Any:
     """Return the Jacobian of one call in the output's structure, and `aux`."""
     args, kwargs = chosen_untracked(fun, argnums, args, kwargs)
@@ -337,18 +345,19 @@ def differentiated(leaf: Any, fun: Callable[..., Any], holomorphic: bool, path: 
 
 def _blocks_of(
     space: FlatAxis,
-    chunk_size: int | None,
+    chunk_size: ChunkSize,
     push: Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> list[list[Any]]:
     """Return each output's blocks; `push` returns the outputs and their tangents."""
     outputs: Sequence[Any] = ()
-    chunks: list[list[Any]] = []
-    for first, last in one_by_one(chunks_of(space.total, chunk_size)):
+
+    def columns(first: int, last: int) -> list[Any]:
+        nonlocal outputs
         outputs, pushed = push(space.basis(first, last))
         both = zip(pushed, outputs, strict=True)
-        chunks.append(
-            [None if t is None else rows_of(t, o, last - first, space.level) for t, o in both]
-        )
+        return [None if t is None else rows_of(t, o, last - first, space.level) for t, o in both]
+
+    chunks = in_stretches(space.total, chunk_size, space.some, columns)
     return [
         _column_blocks(space, out, list(parts))
         for out, parts in zip(outputs, zip(*chunks, strict=True), strict=True)
@@ -369,7 +378,7 @@ def _column_blocks(space: FlatAxis, out: Any, parts: list[Any]) -> list[Any]:
 
 
 def by_columns(
-    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: ChunkSize
 ) -> list[list[Any]]:
     """Return for each output the blocks of all leaves, by pushing through the linearisation."""
     for out in outputs:
@@ -381,7 +390,7 @@ def by_columns(
 
 
 def by_fewer(
-    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: int | None
+    recording: Recording, outputs: Sequence[Any], holomorphic: bool, chunk_size: ChunkSize
 ) -> list[list[Any]]:
     """Return the blocks by rows or by columns, whichever are fewer."""
     inputs = sum(0 if leaf is None else leaf[0].meta.size for leaf, _ in leaves_of(recording))

@@ -34,6 +34,11 @@ class FlatAxis:
         self.total: int = sum(self.sizes)
         self.level: int = new_level()
 
+    @property
+    def some(self) -> Any:
+        """One of the arrays."""
+        return next((array for array in self.arrays if array is not None), None)
+
     def basis(self, first: int, last: int) -> list[Any]:
         """Return the unit vectors `first` to `last` as batches, one part for each array."""
         count = last - first
@@ -77,9 +82,9 @@ def rows_of(found: Any, like: Any, count: int, level: int) -> Any:
     return xp.broadcast_to(found, (count, *found.shape))
 
 
-def joined(parts: list[Any]) -> Any:
+def joined(parts: Sequence[Any]) -> Any:
     """Join stretches of rows."""
-    return parts[0] if len(parts) == 1 else backend_of(parts[0]).xp.concat(parts, axis=0)
+    return parts[0] if len(parts) == 1 else backend_of(parts[0]).xp.concat(list(parts), axis=0)
 
 
 def zero_block(out: Any, original: Any) -> Any:

@@ -23,13 +23,13 @@ from gradwrap.transforms.jacobian_blocks import differentiated
 from gradwrap.transforms.jacobian_space import FlatAxis, as_asked, joined, rows_of
 from gradwrap.transforms.raveling import Raveling, to_host
 from gradwrap.transforms.reverse import grad, vjp
-from gradwrap.transforms.stretches import chunks_of
+from gradwrap.transforms.stretches import in_stretches
 from gradwrap.transforms.typed import typed_as_hessian_diagonal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.typing.signatures import F1, Argnums, P, X
+    from gradwrap.typing.signatures import F1, Argnums, ChunkSize, P, X
     from gradwrap.typing.sparse import LinearOperator
 
 
@@ -140,7 +140,7 @@ def _like(array: Any, like: Any) -> Any:
 
 @typed_as_hessian_diagonal
 def hessian_diagonal(
-    fun: Callable[..., Any], argnums: int | str = 0, *, chunk_size: int | None = None
+    fun: Callable[..., Any], argnums: int | str = 0, *, chunk_size: ChunkSize = None
 ) -> Callable[..., Any]:
     """Return a function for the diagonal of the Hessian of a scalar function.
 
@@ -154,8 +154,8 @@ def hessian_diagonal(
     argnums
         The argument to differentiate: a position or a name.
     chunk_size
-        The number of products to compute at a time; all by default. This limits the memory of the
-        pass.
+        The number of products to compute at a time; all by default. A text such as `"64 MiB"`
+        bounds the bytes of the pass, as in `jacrev`.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def hessian_diagonal(
 
 
 def _diagonal(
-    gradient: Callable[[Any], Any], value: Any, name: str, argnums: Argnums, chunk_size: int | None
+    gradient: Callable[[Any], Any], value: Any, name: str, argnums: Argnums, chunk_size: ChunkSize
 ) -> Any:
     """Return the diagonal of a gradient's Jacobian, in the structure of the argument."""
     pairs, treedef = flatten_with_paths(value, name)
@@ -207,7 +207,8 @@ def _diagonal(
     ]
     space = FlatAxis(leaves)
     parts: list[list[Any]] = [[] for _ in leaves]
-    for first, last in chunks_of(space.total, chunk_size):
+
+    def products(first: int, last: int) -> None:
         tangents = unflatten(treedef, space.basis(first, last))
         pushed = flatten(jvp(gradient, (value,), (tangents,))[1])[0]
         start = 0
@@ -219,6 +220,8 @@ def _diagonal(
                     _part(found, leaf, space.level, slice(low - first, high - first), columns)
                 )
             start += size
+
+    in_stretches(space.total, chunk_size, space.some, products)
     found = [
         None if leaf is None else _shaped(part, leaf)
         for part, leaf in zip(parts, leaves, strict=True)

@@ -30,7 +30,7 @@ from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.jacobian_blocks import check_output, leaves_of
 from gradwrap.transforms.jacobian_space import rows_of
 from gradwrap.transforms.raveling import to_host
-from gradwrap.transforms.stretches import chunks_of, one_by_one
+from gradwrap.transforms.stretches import in_stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.graph.linear import LinearMap
     from gradwrap.transforms.recording import Recording
-    from gradwrap.typing.signatures import Argnums
+    from gradwrap.typing.signatures import Argnums, ChunkSize
 
     Ints = NDArray[np.int64]
     Mode = Literal["rows", "columns", "fewer"]
@@ -130,7 +130,7 @@ class Patterns:
         outputs: Sequence[Any],
         args: Any,
         kwargs: Any,
-        chunk_size: int | None,
+        chunk_size: ChunkSize,
     ) -> Any:
         """Return the sparse Jacobian; a detected pattern that lacks an entry is found again."""
         if self._given is not None:
@@ -206,7 +206,7 @@ def check_options(argnums: Argnums, holomorphic: bool) -> None:
 
 
 def sparse_matrix(
-    recording: Recording, outputs: Sequence[Any], pattern: Pattern, chunk_size: int | None
+    recording: Recording, outputs: Sequence[Any], pattern: Pattern, chunk_size: ChunkSize
 ) -> Any:
     """Return the Jacobian of outputs with respect to a recording's one argument."""
     for out in outputs:
@@ -225,10 +225,12 @@ def sparse_matrix(
     if pattern.mode == "columns":
         linear, sources, targets = linear.transposed(), arguments, values
     seeds = pattern.seeds()
-    parts = [
-        _passes(linear, seeds[first:last], sources, targets)
-        for first, last in one_by_one(chunks_of(len(seeds), chunk_size))
-    ]
+
+    def passes(first: int, last: int) -> Any:
+        return _passes(linear, seeds[first:last], sources, targets)
+
+    some = next(array for array in arguments if array is not None)
+    parts = in_stretches(len(seeds), chunk_size, some, passes)
     return pattern.matrix(np.concatenate(parts), seeds, recording.name)
 
 

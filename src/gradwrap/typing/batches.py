@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import TypeVar
 
-    from gradwrap.typing.signatures import G, P, R
+    from gradwrap.typing.signatures import ChunkSize, G, P, R
 
     Fallback = Literal["error", "warn", "loop"]
     Out = TypeVar("Out")
@@ -60,6 +60,7 @@ class Vmap(Protocol):
         *,
         fallback: Fallback = "warn",
         axis_size: int | None = None,
+        chunk_size: ChunkSize = None,
     ) -> Any: ...
     @overload
     def __call__(
@@ -70,6 +71,7 @@ class Vmap(Protocol):
         *,
         fallback: Fallback = "warn",
         axis_size: int | None = None,
+        chunk_size: ChunkSize = None,
     ) -> Mapped[NDArray[G], P]: ...
     @overload
     def __call__(
@@ -80,6 +82,7 @@ class Vmap(Protocol):
         *,
         fallback: Fallback = "warn",
         axis_size: int | None = None,
+        chunk_size: ChunkSize = None,
     ) -> Mapped[NDArray[np.float64], P]: ...
     @overload
     def __call__(
@@ -90,6 +93,7 @@ class Vmap(Protocol):
         *,
         fallback: Fallback = "warn",
         axis_size: int | None = None,
+        chunk_size: ChunkSize = None,
     ) -> Mapped[tuple[NDArray[G], R], P]: ...
     @overload
     def __call__(
@@ -100,4 +104,5 @@ class Vmap(Protocol):
         *,
         fallback: Fallback = "warn",
         axis_size: int | None = None,
+        chunk_size: ChunkSize = None,
     ) -> Callable[P, R]: ...

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Argnums,
         Aux,
         Chunked,
+        ChunkSize,
         First,
         FirstThird,
         FirstThree,
@@ -338,7 +339,7 @@ class Jacobian(Protocol):
         *,
         sparsity: SparsityPattern,
         has_aux: No = False,
-        chunk_size: int | None = None,
+        chunk_size: ChunkSize = None,
         progress: bool = False,
     ) -> Callable[P, SparseArray]: ...
     @overload
@@ -349,7 +350,7 @@ class Jacobian(Protocol):
         *,
         sparsity: SparsityPattern,
         has_aux: Yes,
-        chunk_size: int | None = None,
+        chunk_size: ChunkSize = None,
         progress: bool = False,
     ) -> Callable[P, tuple[SparseArray, Aux]]: ...
     @overload
@@ -437,7 +438,7 @@ class Hessian(Protocol):
         *,
         sparsity: SparsityPattern,
         has_aux: No = False,
-        chunk_size: int | None = None,
+        chunk_size: ChunkSize = None,
         progress: bool = False,
     ) -> Callable[P, SparseArray]: ...
     @overload
@@ -448,7 +449,7 @@ class Hessian(Protocol):
         *,
         sparsity: SparsityPattern,
         has_aux: Yes,
-        chunk_size: int | None = None,
+        chunk_size: ChunkSize = None,
         progress: bool = False,
     ) -> Callable[P, tuple[SparseArray, Aux]]: ...
     @overload
@@ -464,17 +465,17 @@ class HessianDiagonal(Protocol):
 
     @overload
     def __call__(
-        self, fun: F1[X, P, Scalar], argnums: First = 0, *, chunk_size: int | None = None
+        self, fun: F1[X, P, Scalar], argnums: First = 0, *, chunk_size: ChunkSize = None
     ) -> F1[X, P, X]: ...
     @overload
     def __call__(
-        self, fun: F2[X, Y, P, Scalar], argnums: Second, *, chunk_size: int | None = None
+        self, fun: F2[X, Y, P, Scalar], argnums: Second, *, chunk_size: ChunkSize = None
     ) -> F2[X, Y, P, Y]: ...
     @overload
     def __call__(
-        self, fun: F3[X, Y, Z, P, Scalar], argnums: Third, *, chunk_size: int | None = None
+        self, fun: F3[X, Y, Z, P, Scalar], argnums: Third, *, chunk_size: ChunkSize = None
     ) -> F3[X, Y, Z, P, Z]: ...
     @overload
     def __call__(
-        self, fun: Callable[..., Scalar], argnums: int | str, *, chunk_size: int | None = None
+        self, fun: Callable[..., Scalar], argnums: int | str, *, chunk_size: ChunkSize = None
     ) -> Any: ...

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     Number: TypeAlias = float | complex | np.number[Any]
 
     Argnums: TypeAlias = int | str | Sequence[int | str]
+    # A number of rows, a size in bytes such as "64 MiB", or all rows at once
+    ChunkSize: TypeAlias = int | str | None
     No: TypeAlias = Literal[False]
     Yes: TypeAlias = Literal[True]
     First: TypeAlias = Literal[0]
@@ -79,13 +81,13 @@ if TYPE_CHECKING:
     class Chunked(Options, total=False):
         """The keyword arguments of `jacobian`."""
 
-        chunk_size: int | None
+        chunk_size: ChunkSize
         progress: bool
 
     class Paired(WithAux, total=False):
         """The same for a function that returns a pair."""
 
-        chunk_size: int | None
+        chunk_size: ChunkSize
         progress: bool
 
     class AnyChunked(TypedDict, total=False):
@@ -93,5 +95,5 @@ if TYPE_CHECKING:
 
         has_aux: bool
         holomorphic: bool
-        chunk_size: int | None
+        chunk_size: ChunkSize
         progress: bool

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.cupy import protocol as cupy_protocol
+from gradwrap.backends.cupy.counting import PoolPeak
 from gradwrap.backends.cupy.kernels import fused
 from gradwrap.backends.cupy.namespace import extended
 from gradwrap.backends.cupy.streams import Streams, device_count, moved, on_own_device
@@ -49,6 +50,7 @@ class CupyBackend(Backend):
     """
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "cupyx.scipy.special"})
+    counting: Any = PoolPeak
     has_operators = False  # with a number, `x * 2.0` takes CuPy ten times as long to find its way
 
     def __init__(self, xp: Any, kind: type) -> None:

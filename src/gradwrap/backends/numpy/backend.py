@@ -17,6 +17,7 @@ from gradwrap.backends.numpy.buffers import (
     kept,
     lies_outside,
 )
+from gradwrap.backends.numpy.counting import TracedPeak
 from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.core.library.backend import Backend, backend_of
@@ -145,6 +146,7 @@ class NumPyBackend(Backend):
     """NumPy: its own scatter-add, sums in place, and owners of buffers counted by references."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
+    counting: Any = TracedPeak
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))

@@ -252,7 +252,7 @@ _BY_NAME: dict[str, AnyFunction[Any]] = {
     "ldexp": _ldexp,
     "matvec": lambda xp, x1, x2: xp.matmul(x1, x2[..., None])[..., 0],
     "modf": _modf,
-    "vecdot": lambda xp, x1, x2: xp.sum(xp.conj(x1) * x2, axis=-1),
+    "vecdot": lambda xp, x1, x2: xp.vecdot(x1, x2),
     "vecmat": lambda xp, x1, x2: xp.matmul(xp.conj(x1)[..., None, :], x2)[..., 0, :],
 }
 COMPOSED = {getattr(np, name): call for name, call in _BY_NAME.items() if hasattr(np, name)}

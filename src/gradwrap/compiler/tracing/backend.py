@@ -27,7 +27,7 @@ from gradwrap.compiler.tracing.namespace import (
     repeated,
     stacked,
 )
-from gradwrap.compiler.tracing.tape import Library, Weak
+from gradwrap.compiler.tracing.tape import Library, Unhandled, Weak
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.library.registration import serve
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
@@ -42,6 +42,13 @@ class TraceBackend(NumPyBackend):
     """NumPy during a trace: the rules of NumPy, with functional writes."""
 
     keeps_base = False
+
+    def counting(self) -> Any:
+        """Refuse to count bytes, which are not those of the compiled program."""
+        raise Unhandled(
+            "chunk_size is a size in bytes, which is counted during a call. Fix: give the number "
+            "of rows or examples"
+        )
 
     def class_attributes(self) -> dict[str, Any]:
         return {**super().class_attributes(), "__class__": property(_shown_class, _change_class)}
