@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -340,3 +341,22 @@ def test_a_mean_over_the_turns_is_extrapolated() -> None:
 
     for count in (300, 304):
         compiled(mean, np.linspace(0.5, 1.5, count))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="paths are followed by a trace function")
+def test_without_a_tool_to_follow_branches_loops_are_traced_in_full() -> None:
+    monitoring: Any = vars(sys)["monitoring"]
+    taken = [number for number in range(6) if monitoring.get_tool(number) is None]
+    for number in taken:
+        monitoring.use_tool_id(number, "another")
+    try:
+        made = compiled(recurrence, x, extrapolates=False)
+        with paths(lambda name: name == __name__) as steps:
+            walked(6, 3)
+        with paths(lambda name: name == __name__) as others:
+            walked(6, 3)
+    finally:
+        for number in taken:
+            monitoring.free_tool_id(number)
+    assert "branches cannot be followed" in made.explain()
+    assert not others <= steps
