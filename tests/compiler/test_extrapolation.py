@@ -12,8 +12,8 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.extrapolating.paths import covered, paths
-from gradwrap.compiler.extrapolating.sequences import sequence
-from gradwrap.compiler.extrapolating.sizes import Sizes, TooSlow, timed
+from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
+from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -203,6 +203,36 @@ def test_loops_of_loops_over_elements_are_extrapolated() -> None:
     assert lines(41) == lines(45)
 
 
+def pairs(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            s = s + np.sin(x[i]) * x[j]
+    return s
+
+
+def products(x: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        for j in range(1, len(x)):
+            s = np.sin(s * x[i] + x[j])
+    return s
+
+
+@pytest.mark.parametrize("function", [pairs, products])
+def test_loops_of_loops_that_are_one_loop_are_extrapolated(function: Callable[..., Any]) -> None:
+    compiled(function, x[:70])
+
+
+def test_indices_of_loops_of_loops() -> None:
+    rows = np.array([i for i in range(20) for _ in range(i)][1:])
+    places = np.array([3 * j for i in range(20, 2, -1) for j in range(i)][:-2])
+    for whole in (rows, places):
+        np.testing.assert_array_equal(indices(*indices_of(whole), len(whole)), whole)
+    with pytest.raises(Declined, match="no indices of a loop of loops"):
+        indices_of(np.array([0, 1, 2, 0, 1, 2, 0, 1, 1, 2, 0, 1, 2, 0, 1, 2, 0]))
+
+
 def breaking(x: Any) -> Any:
     s = x[0]
     for i in range(TURNS):
@@ -262,12 +292,12 @@ def test_values_that_decide_are_traced_in_full() -> None:
 def test_short_loops_stay_as_they_are() -> None:
     def short(x: Any) -> Any:
         s = x[0]
-        for _ in range(40):
-            for i in range(30):
+        for _ in range(12):
+            for i in range(12):
                 s = np.sin(s) * x[i]
         return s
 
-    compiled(short, x[:30], extrapolates=False)
+    compiled(short, x[:12], extrapolates=False)
 
 
 @pytest.mark.parametrize(
