@@ -150,7 +150,8 @@ class Fit:
         def at(point: Sequence[int]) -> Any:
             if length(point) > LARGEST:
                 raise Declined("the indices of all turns would take too much memory")
-            return indices(*(fit(point) for fit in fits), length(point)).astype(column[0].dtype)
+            made: Any = indices([fit(point) for fit in fits], length(point))
+            return made.astype(column[0].dtype)
 
         return at
 

@@ -58,20 +58,20 @@ def indices_of(whole: Any) -> tuple[int, ...]:
         count, start = counts[0] - more, starts[0] - further
         skipped = count - int(ends[0])
         found = (start, further, step, count, more, skipped)
-        if skipped >= 0 and np.array_equal(indices(*found, len(wide)), wide):
+        if skipped >= 0 and np.array_equal(indices(found, len(wide)), wide):
             return found
     raise Declined("integers that are no indices of a loop of loops")
 
 
-def indices(
-    start: int, further: int, step: int, count: int, more: int, skipped: int, length: int
-) -> Any:
+def indices(law: Sequence[int], length: int) -> Any:
     """Return an index of a loop of loops, in the order of their turns.
 
-    The inner loop has `count` turns first, and `more` in each turn of the outer one. In the first
-    turn the index is `start`, in each of the inner loop by `step` more; the outer loop adds
-    `further` to the start. `skipped` turns are left out at the start.
+    The law is `start, further, step, count, more, skipped`, as `indices_of` finds it. The inner
+    loop has `count` turns first, and `more` in each turn of the outer one. In the first turn the
+    index is `start`, in each of the inner loop by `step` more; the outer loop adds `further` to the
+    start. `skipped` turns are left out at the start.
     """
+    start, further, step, count, more, skipped = law
     parts: list[Any] = []
     left = length + skipped
     while left > 0 and count > 0:
