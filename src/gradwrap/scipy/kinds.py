@@ -526,8 +526,7 @@ class AxisLinear(Derived):
                 words = call.words(inputs, parameters_of(self.adjoint), g=g)
                 made = self.adjoint(**words)
             else:
-                matrix = self._matrix(call, x.shape[axis])
-                made = applied(matrix.conj().T, g, axis)
+                made = applied(self._adjoint_matrix(call, x.shape[axis]), g, axis)
             fitted = _fitted(made, x)
             return [fitted if path == (self.array,) else None for path in call.paths]
 
@@ -541,8 +540,8 @@ class AxisLinear(Derived):
                 "Fix: use another value of the option."
             )
 
-    def _matrix(self, call: SciPyCall, n: int) -> Any:
-        """Return the matrix of the map for vectors of length n, from its values at unit vectors."""
+    def _adjoint_matrix(self, call: SciPyCall, n: int) -> Any:
+        """Return the adjoint of the matrix of the map, from its values at unit vectors."""
         options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
@@ -556,7 +555,7 @@ class AxisLinear(Derived):
                 else:
                     made = call.row.call(**options, **{self.array: units, self.axis: 0})
                 blocks.append(scipy.sparse.csr_array(made))
-            found = scipy.sparse.hstack(blocks, format="csr")
+            found = scipy.sparse.hstack(blocks, format="csr").conj().T
             while len(self._matrices) >= KEPT:
                 self._matrices.pop(next(iter(self._matrices)))
             self._matrices[key] = found
