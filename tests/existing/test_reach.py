@@ -354,7 +354,7 @@ def test_sets_keep_one_of_equal_numbers_tracked(tmp_path: Path) -> None:
         "return {x[0]: 2.0}[0.5] * x[1]",
     ],
 )
-def test_sets_of_iterators_and_dictionaries_refuse_tracked_numbers(tmp_path: Path, body: str) -> None:
+def test_iterators_and_dictionaries_refuse_tracked_keys(tmp_path: Path, body: str) -> None:
     package = written(
         tmp_path,
         f"""
