@@ -27,7 +27,7 @@ OF_PLACES = frozenset(
 
 
 class Iterating:
-    """What `np.nditer` is for variables."""
+    """The iterator that stands for `np.nditer` if an operand is a variable."""
 
     def __init__(  # noqa: PLR0913  the parameters are NumPy's
         self,

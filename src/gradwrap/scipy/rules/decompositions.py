@@ -119,7 +119,7 @@ def _eigvals(a: Any, b: Any, out: Any) -> Any:
 
 
 def _ordered(w: Any, out: Any, by: Any = None) -> Any:
-    """Sort values, or what belongs to the values `by`, into SciPy's order."""
+    """Sort an array into SciPy's order of its values, or of the values `by`."""
     left = list(range(len(w)))
     order: list[int] = []
     data = np.asarray(native_of(w if by is None else by))
