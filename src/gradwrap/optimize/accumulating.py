@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import is_array
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
@@ -13,7 +13,7 @@ from gradwrap.transforms.reverse import value_and_grad
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gradwrap.typing.signatures import F1, P, Scalar, X
+    from gradwrap.typing.signatures import F1, OverBatches, P, Scalar, X
 
 
 def accumulate_gradients(  # noqa: PLR0913  its options
@@ -22,7 +22,7 @@ def accumulate_gradients(  # noqa: PLR0913  its options
     batches: Iterable[Any],
     args: Any = (),
     *,
-    reduction: Literal["mean", "sum"] = "mean",
+    reduction: OverBatches = "mean",
     rows: Callable[..., int] | None = None,
 ) -> tuple[Any, X]:
     """Return the value and the gradient of a function of all data, which is given in batches.
@@ -73,7 +73,8 @@ def accumulate_gradients(  # noqa: PLR0913  its options
     >>> print(value, gradient, gw.grad(loss)(1.0, x, 3.0 * x))
     114.0 -114.0 -114.0
     """
-    if reduction not in ("mean", "sum"):
+    is_sum = reduction == "sum"
+    if not (is_sum or reduction == "mean"):
         raise ValueError(f"reduction={reduction!r}. Fix: give 'mean' or 'sum'.")
     derivative: Any = value_and_grad(fun)
     start, more = as_start(x), as_args(args)
@@ -82,13 +83,13 @@ def accumulate_gradients(  # noqa: PLR0913  its options
     treedef = flatten(start)[1]
     for batch in batches:
         given = as_batch(batch)
-        weight = 1 if reduction == "sum" else _rows_of(given, rows)
+        weight = 1 if is_sum else _rows_of(given, rows)
         if weight:
             count += weight
             value, gradient = derivative(start, *given, *more)
             parts = [value, *flatten(gradient)[0]]
             del gradient, value
-            total = _added(total, parts, None if reduction == "sum" else weight / count)
+            total = _added(total, parts, None if is_sum else weight / count)
             del parts
         del batch, given  # the next batch takes their memory
     if not count:

@@ -18,11 +18,17 @@ __all__ = ["METHODS"]
 BASE = cupy.ndarray.__mro__[1]
 
 
+def _wait(name: str) -> None:
+    """Count a wait, which `cupyx.allow_synchronize(False)` forbids."""
+    cupy._core.syncdetect._declare_synchronize()
+    COUNTS.synchronisations.append(name)
+
+
 def _waits(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method in which the host waits, since it needs values."""
 
     def waiting(self: Any, *args: Any, **kwargs: Any) -> Any:
-        COUNTS.synchronisations.append(name)
+        _wait(name)
         return method(view(self), *args, **kwargs)
 
     return waiting
@@ -45,7 +51,7 @@ def _computes(name: str) -> Callable[..., Any]:
 def _get(
     self: Any, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
 ) -> Any:
-    COUNTS.synchronisations.append("get")
+    _wait("get")
     if out is None:
         return view(self).copy(order="F" if order == "F" else "C")
     out[...] = view(self)
@@ -58,7 +64,7 @@ def _set(self: Any, array: Any, stream: Any = None) -> None:
 
 
 def _nonzero(self: Any) -> Any:
-    COUNTS.synchronisations.append("nonzero")
+    _wait("nonzero")
     return returned(np.nonzero(lent(self)))
 
 
