@@ -88,6 +88,24 @@ def test_gradient_is_lazy_and_labelled(name: str) -> None:
     xr.testing.assert_identical(found[1].copy(data=FIELD.data), FIELD)
 
 
+@pytest.mark.parametrize(
+    "select",
+    [
+        lambda x: x.isel(x.argmax(dim=["time", "station"])),
+        lambda x: x.isel(x.argmin(dim=["time"])),
+        lambda x: x.isel(time=(x**2).argmax("time")),
+    ],
+)
+def test_selecting_by_positions_computes_them(select: Any) -> None:
+    def f(x: Any) -> Any:
+        return (select(x) ** 2).sum()
+
+    gradient = gw.grad(f)(CHUNKED)
+
+    assert isinstance(gradient.data, da.Array)
+    np.testing.assert_allclose(gradient.data.compute(), gw.grad(f)(FIELD).data)
+
+
 def test_value_and_gradient_share_the_forward_pass() -> None:
     """Each chunk of the data is made once, and goes through the slow function once."""
     made: list[Any] = []

@@ -186,6 +186,22 @@ def test_arrays_of_the_surroundings_are_cut_and_read_in_full() -> None:
     np.testing.assert_allclose(made(u), gw.grad(fitted)(u), rtol=1e-12)
 
 
+def sweeps(u: Any) -> Any:
+    y = 1.0 * u
+    for i in range(1, u.shape[0] - 1):
+        for j in range(1, u.shape[1] - 1):
+            y[i, j] = 0.25 * (y[i - 1, j] + y[i + 1, j] + y[i, j - 1] + y[i, j + 1])
+    return np.sum(y * y)
+
+
+def test_loops_of_loops_over_elements_are_extrapolated() -> None:
+    def lines(n: int) -> list[str]:
+        made = compiled(sweeps, np.random.default_rng(n).random((n, n)))
+        return [line for line in made.explain().splitlines() if line.startswith("instructions: ")]
+
+    assert lines(41) == lines(45)
+
+
 def breaking(x: Any) -> Any:
     s = x[0]
     for i in range(TURNS):
@@ -282,7 +298,7 @@ def test_near_lengths_share_a_parameter() -> None:
     short = sizes.of(300)
     assert [sizes.of(n) for n in (299, 302, -300, 40)] == [short - 1, short + 2, -short, 40]
     assert sizes.of(310) - short not in range(-3, 4)
-    assert sizes.close(14, 2) == (14, 20)
+    assert sizes.close(14, 2, 6) == (14, 20)
     assert sizes.of(5000) == 5000
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
+import gradwrap.scipy.linalg as sl
 from against_numpy import assert_same, check
 from gradwrap.errors import NoRuleError
 from lambdas import rows
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from lambdas import Function
 
+SCIPY: Any = sl
 ANY: Any = np.linalg  # for calls that NumPy's own types are too narrow for
 RANDOM = np.random.default_rng(5)
 A = RANDOM.uniform(0.5, 2.0, (3, 4))
@@ -138,8 +141,57 @@ def test_eigh_of_the_upper_triangle_reads_no_other(matrix: Any) -> None:
     value, gradient = gw.value_and_grad(rebuilt)(upper)
 
     np.testing.assert_allclose(value, rebuilt(matrix), rtol=1e-12)
-    np.testing.assert_allclose(gradient, gw.grad(rebuilt)(matrix), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(gradient, np.conj(gradient.T), rtol=1e-12)
+    shared = gw.grad(rebuilt)(matrix)
+    np.testing.assert_allclose(shared, np.conj(shared.T), rtol=1e-12)
+    folded = np.triu(shared) + np.triu(shared, 1)  # the other triangle has no effect
+    np.testing.assert_allclose(gradient, folded, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    rows(
+        [
+            lambda a: ANY.cholesky(a),
+            lambda a: ANY.cholesky(a.T, upper=True),
+            lambda a: np.linalg.eigvalsh(a),
+            lambda a: ANY.eigh(a.T, UPLO="U")[0],
+            lambda a: np.linalg.svd(a, hermitian=True)[1],
+            lambda a: SCIPY.cholesky(a, lower=True),
+            lambda a: SCIPY.cho_factor(a.T)[0],
+            lambda a: SCIPY.eigh(a)[0],
+            lambda a: SCIPY.eigvalsh(a.T, lower=False),
+            lambda a: SCIPY.solve(a, np.ones(2), assume_a="pos", lower=True),
+            lambda a: SCIPY.inv(a.T, assume_a="sym"),
+        ]
+    ),
+)
+def test_a_matrix_of_one_triangle_has_the_gradient_of_that_triangle(
+    function: Callable[[Any], Any],
+) -> None:
+    """A program may fill the triangle that is read, and leave zeros or anything in the other."""
+
+    def loss(x: Any) -> Any:
+        lower = gnp.array([[x[0], 7.0 * x[2]], [x[1], x[2]]])
+        return np.sum(np.cos(np.arange(1.0, 3.0)) * function(lower))
+
+    x = np.array([2.0, 0.4, 3.0])
+    steps = 1e-6 * np.eye(3)
+    expected = np.array([(loss(x + e) - loss(x - e)) / 2e-6 for e in steps])
+
+    np.testing.assert_allclose(gw.grad(loss)(x), expected, rtol=1e-6, atol=1e-8)
+    along = [gw.jvp(loss, (x,), (e,))[1] for e in np.eye(3)]
+    np.testing.assert_allclose(along, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_compiled_function_may_fill_one_triangle_or_both() -> None:
+    def loss(x: Any) -> Any:
+        return np.sum(np.linalg.eigvalsh(gnp.array([[x[0], x[3]], [x[1], x[2]]])) ** 3)
+
+    gradient = gw.grad(loss)
+    compiled = gw.compile(gradient)
+
+    for x in ([2.0, 0.4, 3.0, 0.4], [2.0, 0.4, 3.0, 0.0], [2.1, 0.4, 3.0, 0.4]):
+        np.testing.assert_allclose(compiled(np.array(x)), gradient(np.array(x)), rtol=1e-12)
 
 
 def test_matrix_rank_is_a_plain_number() -> None:

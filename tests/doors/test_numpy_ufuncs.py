@@ -49,6 +49,7 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("frexp", lambda x: np.frexp(3.3 * x), (A,)),
     ("ldexp", lambda x: np.ldexp(x, [1, -2, 0, 3]), (A,)),
     ("vecdot", np.vecdot, (T, T[0] ** 2)),
+    ("casting", lambda x, y: np.add(x, y, casting="unsafe") ** 2, (A, A[0])),
     ("vecdot axis", lambda x, y: ANY.vecdot(x, y, axis=-2), (T, T[0] ** 2)),
     ("vecdot complex", lambda x, y: np.vecdot(x * 1j + x, y * 1j), (T, T[0])),
     ("a list as operand", lambda x: np.multiply([[1.0], [2.0], [3.0]], x), (A,)),

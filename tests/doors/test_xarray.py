@@ -66,6 +66,8 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "sel": lambda x: x.sel(time=slice(1.0, 4.5), station=["d", "a", "a"]),
     "sel the nearest": lambda x: x.sel(time=[2.2, 5.0], method="nearest"),
     "isel": lambda x: x.isel(time=[0, 2, 2], station=1),
+    "isel by positions of maxima": lambda x: x.isel(x.argmax(dim=["time"])) + x.isel(x.argmin(...)),
+    "isel by a position for each": lambda x: x.isel(time=(x**2).argmax("time")) * LINE[0],
     "isel by arrays": lambda x: x.isel(time=stations(4), station=stations(4)[::-1]),
     "loc": lambda x: x.loc[{"station": "c"}],
     "mean over a dimension": lambda x: x.mean("station"),

@@ -342,6 +342,18 @@ def test_a_number_cannot_be_written_to(key: Any) -> None:
         gw.vmap(program)(V)
 
 
+def test_second_derivatives_of_writes_to_a_view_without_axes() -> None:
+    def program(v: Any) -> Any:
+        r = v * 1.0
+        r[0, ...][...] = v[1] ** 2  # its tangent is a batch of numbers
+        return np.sum(r**3)
+
+    x = np.array([1.0, 2.0, 3.0])
+    expected = np.diag([0.0, 30 * 2.0**4 + 12.0, 18.0])
+    np.testing.assert_allclose(gw.hessian(program)(x), expected)
+    np.testing.assert_allclose(gw.jacfwd(gw.jacfwd(program))(x), expected)
+
+
 def test_a_number_has_no_length_and_an_array_without_axes_has_none_to_tell() -> None:
     x: Any = gw.wrap(V, requires_grad=True)
     assert len(x) == 3

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 np: Any = importlib.import_module("numpy")  # whose types know no fields and masks
 X = np.array([0.5, 1.5])
 M = np.array([[True, False], [False, True]])
+SOME = np.array([[True, False, False], [False, False, True]])
 
 
 def check(function: Callable[[Any], Any]) -> None:
@@ -177,6 +178,11 @@ def masked_constant(x: Any) -> Any:
     return np.ma.sum(o * x) + (x * o).sum() + np.dot(x, o.filled(0)).sum()
 
 
+def masked_sorted(x: Any) -> Any:
+    m = np.ma.masked_array(np.outer(x, x), mask=M)
+    return np.ma.sort(m, axis=0)[0].sum() + np.ma.median(m) * 2 + np.ma.average(m, axis=1).sum()
+
+
 def divided(x: Any) -> Any:
     some = x * np.array([0.0, 1.0])  # with the first, both are infinite, and masked
     return (np.ma.array([1.0, 2.0]) / some).sum() + np.ma.log(some).sum()
@@ -226,11 +232,72 @@ def test_structured_arrays(function: Callable[[Any], Any]) -> None:
         masked_statistics,
         masked_data,
         masked_constant,
+        masked_sorted,
         divided,
     ],
 )
 def test_masked_arrays(function: Callable[[Any], Any]) -> None:
     check(function)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.sum,
+        lambda m: np.mean(np.exp(m), axis=0),
+        lambda m: np.var(m, axis=1),
+        lambda m: np.average(m, axis=0),
+        lambda m: np.sort(m, axis=0)[0],
+        np.ptp,
+        np.cumsum,
+        np.diff,
+        np.gradient,
+        np.trace,
+        np.nansum,
+        lambda m: m.ravel()[np.argmax(m)],
+        lambda m: np.roll(m, 1) * m,
+        lambda m: np.zeros_like(m) + np.ma.getdata(m),
+        lambda m: np.multiply(m, m, dtype=float),
+        lambda m: np.logaddexp(m, 1.0),
+        lambda m: np.concatenate([m, m]),
+        lambda m: np.where(SOME, 1.0, m),
+        lambda m: np.broadcast_to(m, (3, 2, 3)) * m.size,
+        np.linalg.norm,
+    ],
+)
+def test_functions_of_numpy_heed_masks_as_numpy_does(function: Callable[[Any], Any]) -> None:
+    def total(x: Any) -> Any:
+        found = function(np.ma.masked_array(np.outer(x, [1.0, 2.0, 4.0]), mask=SOME))
+        parts = found if isinstance(found, tuple) else (found,)
+        return sum(np.sum(part) for part in parts)
+
+    check(total)
+
+
+def test_a_function_that_would_lose_a_mask_is_refused() -> None:
+    def total(x: Any) -> Any:
+        return np.linalg.diagonal(np.ma.masked_array(np.outer(x, x), mask=M)).sum()
+
+    with pytest.raises(NoRuleError, match=r"numpy.linalg.diagonal of a masked .* numpy.ma.diagon"):
+        gw.grad(gw.adapting(total))(X)
+
+
+def test_iterators_tell_where_they_are() -> None:
+    def moved(x: Any) -> Any:
+        it = np.nditer([x, x[::-1]], ["multi_index"])
+        it.multi_index = (1,)
+        last = it[0] * 3
+        it.iterindex = 0
+        assert it.dtypes == (np.dtype(float), np.dtype(float))
+        return last * it[1] ** it.itersize
+
+    check(moved)
+
+    def views(x: Any) -> Any:
+        return np.nditer(x).itviews[0].sum()
+
+    with pytest.raises(NoRuleError, match=r"itviews has no rule .* iterate over the iterator"):
+        gw.grad(gw.adapting(views))(X)
 
 
 def test_what_structured_arrays_refuse() -> None:

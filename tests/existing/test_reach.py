@@ -330,3 +330,56 @@ def test_a_call_that_fails_does_not_slow_down_the_next(tmp_path: Path) -> None:
     assert len(package.seen) == count + 1
     assert package.seen[-1] is sys.getprofile()
     assert package.run.__code__ is code
+
+
+def test_sets_keep_one_of_equal_numbers_tracked(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            breaks = [0.0, x[1], x[0], x[1]]
+            points = sorted(set(breaks))
+            others = {x[0], x[0]} | {v for v in breaks}
+            assert x[1] in others and 7.0 not in others and x[0] not in [9.0]
+            return sum((b - a) ** 2 for a, b in zip(points, points[1:])) + sum(others) ** 3
+        """,
+    )
+    check(package.run)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return sum(set(map(cached, [x[0], 0.5 * x[1]])))",
+        "return {x[0]: 2.0}[0.5] * x[1]",
+    ],
+)
+def test_iterators_and_dictionaries_refuse_tracked_keys(tmp_path: Path, body: str) -> None:
+    package = written(
+        tmp_path,
+        f"""
+        @functools.cache
+        def cached(x): return x ** 2
+        def run(x): {body}
+        """,
+    )
+    with pytest.raises(TrackedValueError, match="Use as a key"):
+        gw.grad(gw.adapting(package.run))(X)
+
+
+def test_conversions_of_numbers_are_compiled(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            out = np.zeros(2)
+            for i, step in enumerate(np.atleast_1d([0.5, 2.0])):
+                out[i] = float(step) * x[i] * (2.0 if isinstance(float(step), float) else 5.0)
+            whole = math.floor(x[1]) + math.ceil(x[0]) + math.trunc(x[1])
+            return math.fsum(v * v for v in out) * whole + math.prod(list(x)) + float(out.sum())
+        """,
+    )
+    check(package.run)
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    for x in (X, 1.1 * X, 2.0 * X):  # no CompileWarning: it runs as a program
+        assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)

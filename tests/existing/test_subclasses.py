@@ -110,6 +110,17 @@ class State(np.ndarray):
         return self
 
 
+class Counting(np.ndarray):
+    def sum(self, *args, **options):
+        return np.asarray(self).sum(*args, **options) * self.size
+
+    def clip(self, low, high, **options):
+        return np.asarray(self) ** 2
+
+    def mean(self, axis=None, **options):
+        return 2.0 * np.asarray(self).mean(axis)
+
+
 class Degrees(float):
     def __new__(cls, value, name="d"):
         self = super().__new__(cls, value)
@@ -163,6 +174,10 @@ def refused_units(x):
 def state(x):
     return (State(2).put(x) ** 2).sum()
 
+def own_methods(x):
+    a = (x * x).view(Counting)
+    return np.sum(a) + 3.0 * np.mean(a) + np.clip(a, 0, 1).sum() + np.average(a)
+
 def numbers(x):
     assert type[int] is not None
     d, p = Degrees(x[0]), Plain(x[1])
@@ -187,7 +202,8 @@ def differences(function: Callable[[Any], Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", ["attributes", "joined", "wrapping", "initialized", "units", "state", "numbers"]
+    "name",
+    ["attributes", "joined", "wrapping", "initialized", "units", "state", "numbers", "own_methods"],
 )
 def test_instances_hold_tracked_values(package: Any, name: str) -> None:
     function: Any = getattr(package, name)

@@ -3,11 +3,12 @@
     python -m tests.fuzz.loops --count 10000 --seed 0
 
 Each program has loops of some hundred turns, by `range` in all forms, over arrays, `zip`,
-`enumerate`, comprehensions, in loops and in called functions; with branches on the index, also at
-places that no short trace reaches, breaks, reads of what only the last turn wrote, tables, buffers,
-lists, and numbers computed in Python. It is compiled at arguments that may hide faults (zeros), and
-compared with eager at others. A program that is not extrapolated is traced as a whole, which is no
-fault. A census at the end says how many were extrapolated, and why others were not.
+`enumerate`, comprehensions, in loops and in called functions, nested and triangular loops over the
+elements of a square array; with branches on the index, also at places that no short trace reaches,
+breaks, reads of what only the last turn wrote, tables, buffers, lists, and numbers computed in
+Python. It is compiled at arguments that may hide faults (zeros), and compared with eager at others.
+A program that is not extrapolated is traced as a whole, which is no fault. A census at the end says
+how many were extrapolated, and why others were not.
 """
 
 from __future__ import annotations
@@ -159,10 +160,54 @@ class Writer:
         body = [f"    {line}" for _ in range(count) for line in self.statement()]
         return [*self.header(), *body]
 
+    def nest(self) -> list[str]:
+        """Return a loop of loops over the elements of a square array `g`."""
+        size = self.random.randint(14, 28)
+        self.before.append(
+            f"g = 0.5 * gnp.outer(gnp.resize(x, {size}), gnp.cos(gnp.resize(x, {size})))"
+        )
+        self.after.append(self.pick("np.sum(g * g)", "g[-1, -1]", "g[3, 2] * s", "np.sum(g[:, 0])"))
+        outer, inner = self.pick(
+            *(
+                "1, SIZE - 1;1, SIZE - 1",
+                "SIZE;SIZE",
+                "1, SIZE;1, SIZE",
+                "SIZE;i",
+                "1, SIZE;i, SIZE",
+            ),
+            *("SIZE - 2, 0, -1;1, SIZE - 1", "SIZE - 1;i + 1, SIZE", "1, SIZE - 1;0, SIZE, 2"),
+        ).split(";")
+        near = ["g[i, j]", "g[i - 1, j]", "g[i, j - 1]", "g[j, i]", "x[j % len(x)]", "g[i, 0]"]
+        if "- 1" in outer and "- 1" in inner:
+            near += ["g[i + 1, j]", "g[i, j + 1]", "g[i + 1, j - 1]"]
+        terms = [self.pick(*near) for _ in range(self.random.randint(1, 4))]
+        value = f"0.3 * ({' + '.join(terms)})"
+        value = self.pick(
+            value, f"np.sin({value})", f"{value} * s", f"{value} + 0.01 * {self.number()}"
+        )
+        body = [f"g[i, j] = {value}"]
+        if self.random.random() < 0.2:
+            body = [f"s = np.tanh(s + {value})"]
+        if self.random.random() < 0.2:
+            test = self.pick("i == j", "j == 3", "i > SIZE - 3", "j % 2 == 0", "i + j > 30")
+            body = [f"if {test}:", f"    {body[0]}", "else:", f"    g[i, j] = 0.9 * {near[0]}"]
+        lines = [f"for i in range({outer}):", f"    for j in range({inner}):"]
+        lines += [f"        {line}" for line in body]
+        if self.random.random() < 0.3:
+            lines.append(
+                self.pick("    g[i, 0] = g[i, 0] * 0.9", "    s = s * 0.9 + g[i, i] * 0.1")
+            )
+        if self.random.random() < 0.3:
+            lines = ["for t in range(3):", *(f"    {line}" for line in lines)]
+        return [line.replace("SIZE", "len(g)") for line in lines]
+
     def text(self) -> str:
         loops: list[str] = []
-        for _ in range(self.random.randint(1, 2)):
+        is_nest = self.random.random() < 0.2
+        for _ in range(self.random.randint(not is_nest, 2 - is_nest)):
             loops += self.loop()
+        if is_nest:
+            loops += self.nest()
         if self.random.random() < 0.2:
             self.after.append(f"sum(np.sin(x[i]) * {self.number()} for i in range(len(x)))")
         if self.random.random() < 0.2:

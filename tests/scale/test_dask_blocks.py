@@ -193,7 +193,7 @@ def test_result_of_a_block_is_computed_once_for_value_and_gradient() -> None:
 def test_second_pull_and_a_copy_in_another_process_run_the_function_again() -> None:
     import pickle
 
-    from gradwrap.dask.blocks import Held
+    from gradwrap.dask.calls import Held
 
     held = Held(np.sin, (0,), (V,))
     sent = pickle.loads(pickle.dumps(held))  # noqa: S301  its own

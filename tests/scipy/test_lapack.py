@@ -214,3 +214,12 @@ def test_the_dtype_and_the_value_are_those_of_scipys_function(name: str, given: 
 
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_an_unknown_or_doubled_option_is_refused() -> None:
+    x = gw.wrap(V, requires_grad=True)
+    dgemv = gs.blas.dgemv
+    for args, options in (((1.0, S, x), {"transposed": 1}), ((1.0, S, x), {"x": V})):
+        with pytest.raises(TypeError, match=r"dgemv takes alpha, a, x, beta, .* each once"):
+            dgemv(*args, **options)

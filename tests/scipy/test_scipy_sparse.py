@@ -56,6 +56,21 @@ def test_solution_in_the_elements_and_the_right_hand_side(name: str) -> None:
     np.testing.assert_allclose(gw.vjp(solution, DATA, X)[0], np.linalg.solve(DENSE, X))
 
 
+def test_second_derivatives_of_solutions() -> None:
+    def total(x: Any) -> Any:
+        matrix = sparse.diags([x, 0.5 * x[1:]], [0, 1], format="csc")
+        return np.sum(linalg.spsolve(matrix, x[::-1] ** 2) ** 2)
+
+    def dense(x: Any) -> Any:
+        matrix = np.diag(x) + np.diag(0.5 * x[1:], 1)
+        return np.sum(np.linalg.solve(matrix, x[::-1] ** 2) ** 2)
+
+    x = np.array([1.0, 2.0, 3.0, 1.5])
+    expected = gw.hessian(dense)(x)
+    np.testing.assert_allclose(gw.hessian(total)(x), expected, rtol=1e-10)
+    np.testing.assert_allclose(gw.jacrev(gw.grad(total))(x), expected, rtol=1e-10)
+
+
 def test_what_a_matrix_of_tracked_elements_lacks_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"no \.eliminate_zeros\. Fix: "):
         gw.grad(lambda d: sparse.coo_array((d, (ROWS, COLUMNS))).eliminate_zeros())(DATA)

@@ -213,7 +213,8 @@ def test_no_files_import_each_other() -> None:
 
 def test_dask_is_added_by_public_names_alone() -> None:
     """`gradwrap.dask` shows that a package of somebody else's can add an array library."""
-    public = {"gradwrap", "gradwrap.errors", "gradwrap.extend", "gradwrap.tree"}
+    modules = ("errors", "extend", "numpy", "tree")
+    public = {"gradwrap", *(f"gradwrap.{name}" for name in modules)}
     found: set[str] = set()
     for path in (SOURCE / "dask").glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))

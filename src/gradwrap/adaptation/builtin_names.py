@@ -14,6 +14,7 @@ import numpy as np
 
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, unheld
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -134,16 +135,21 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
     return _STANDING.get(id(kind), kind)
 
 
+def _stays(value: Any) -> bool:
+    """Tell if a value stays an array: it is tracked, or the value of a trace."""
+    if type_of(value) in PLAIN:
+        return False
+    return is_recorded(value) or (is_traced() and _isinstance(value, AnyWrapper))
+
+
 def _float(_: Any, value: Any = 0.0, /) -> Any:
     value = unheld(value)
-    if type_of(value) in PLAIN or not is_recorded(value):
-        return float(value)
-    return _single(value, float).real
+    return _single(value, float).real if _stays(value) else float(value)
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
     real, imag = unheld(real), unheld(imag)
-    if is_recorded(real) or is_recorded(imag):
+    if _stays(real) or _stays(imag):
         return _single(real, complex) + 1j * _single(imag, complex)
     return complex(real, imag) if imag != 0 else complex(real)
 
@@ -165,7 +171,7 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
 
     def make(cls: Any, value: Any = 0, /) -> Any:
         value = unheld(value)
-        if type_of(value) in PLAIN or not is_recorded(value):
+        if not _stays(value):
             return kind(value)
         if _isinstance(value, SEQUENCE):
             value = np.stack([cls(part) for part in value])

@@ -19,10 +19,12 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation import subclasses
 from gradwrap.adaptation.builtin_names import BUILTINS, StandIn, real
 from gradwrap.adaptation.plain_values import Holder, are_plain, standing_in
+from gradwrap.adaptation.shadows import shadow
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, attributes_of, type_of
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,18 +114,37 @@ class _Copies:
             copied = subclasses.namespaces[name]
             members: dict[str, Any] = vars(sys.modules[name])
             copied.update({key: self.of(value) for key, value in members.items()})
-        names = subclasses.namespaces[PARTS[0]]
+        for name in PARTS:
+            self.of(sys.modules[name]).__dict__.update(subclasses.namespaces[name])
+        self._add_protocols(subclasses.class_from(masked), subclasses.namespaces[PARTS[0]])
+
+    def _add_protocols(self, kind: Any, names: dict[str, Any]) -> None:
+        """Give masked arrays that hold variables the methods that NumPy's functions ask for."""
 
         def __array_ufunc__(  # noqa: N807  a method
             array: Any, ufunc: Any, method: str, *inputs: Any, **options: Any
         ) -> Any:
             """Use the operation of masked arrays, if NumPy has one for the ufunc."""
-            known = names.get(ufunc.__name__)
-            if method == "__call__" and not options and getattr(known, "f", None) is ufunc:
-                return known(*inputs)
+            known: Any = names.get(ufunc.__name__)
+            is_call = method == "__call__" and options.keys() <= {"dtype"}
+            if is_call and getattr(known, "f", None) is ufunc:
+                return known(*inputs, **options)
             return subclasses.HeldArray.__array_ufunc__(array, ufunc, method, *inputs, **options)
 
-        subclasses.class_from(masked).__array_ufunc__ = __array_ufunc__
+        def __array_function__(  # noqa: N807  a method
+            array: Any, function: Any, types: Any, args: Any, options: Any
+        ) -> Any:
+            """Check the masks of a result, unless code in Python gives it, which heeds them."""
+            found = subclasses.HeldArray.__array_function__(array, function, types, args, options)
+            if subclasses.code_of(function) is not None:
+                return found
+            if function is np.empty_like:
+                return subclasses.again(array, drop_in.array(found))
+            asked = function(*map(_plain, args), **{k: _plain(v) for k, v in options.items()})
+            _check_masks(function, found, asked)
+            return found
+
+        kind.__array_ufunc__, kind.__array_function__ = __array_ufunc__, __array_function__
 
     def _construct(self, *args: Any, **options: Any) -> Any:
         """Make a masked array of a variable."""
@@ -146,8 +167,12 @@ class _Copies:
             found = self._instance(value)
         elif type_of(value) is type and value.__module__ in subclasses.namespaces:
             found = self._class(value)
+        elif type_of(value) is ModuleType and value.__name__ in PARTS:
+            found = ModuleType(value.__name__, value.__doc__)
         elif callable(value) or type_of(value) is ModuleType:
             found = self.lookup(value) or value
+            if found is value and type_of(value) is FunctionType:  # one that NumPy keeps to itself
+                found = shadow(value, self.lookup)
         self.made[id(value)] = value, found
         return found
 
@@ -216,6 +241,20 @@ def _elementwise(operation: Any, *values: Any, **options: Any) -> Any:
     return made
 
 
+def _check_masks(function: Any, found: Any, asked: Any) -> None:
+    """Refuse the result of a function that heeds masks, as NumPy's result `asked` shows."""
+    parts = (found, asked) if isinstance(asked, TUPLE) else ([found], [asked])
+    for own, plain in zip(*parts, strict=True):
+        own_plain = _plain(own)
+        same = np.ma.getmaskarray(own_plain) == np.ma.getmaskarray(plain)
+        if not same.all() or not np.ma.allequal(own_plain, plain, fill_value=True):
+            raise NoRuleError(
+                f"{function.__module__}.{function.__name__} of a masked array has no rule. Fix: "
+                f"use numpy.ma.{function.__name__}, if there is one; or keep the mask as an array "
+                "of bools, and use np.where(mask, fill, x)."
+            )
+
+
 def _data(value: Any) -> Any:
     """Return the data of a masked array: a variable, or a plain array."""
     if isinstance(value, Holder):
@@ -231,6 +270,8 @@ def _plain(value: Any) -> Any:
             native(value.gradwrap_array()), mask=getattr(value, "_mask", False)
         )
         return made
+    if isinstance(value, SEQUENCE):
+        return type_of(value)(map(_plain, value))
     return native(value) if isinstance(value, AnyWrapper) else value
 
 

@@ -131,7 +131,7 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """Return the function that answers calls with variables."""
     if name in OF_VALUES:
-        of_arrays = _isclose if name == "isclose" else getattr(np, name, None)
+        of_arrays = {"isclose": _isclose, "frexp": None}.get(name, getattr(np, name, None))
         return _of_values(getattr(module, name), of_arrays)
     if name in SPECIAL:
         return functools.partial(_special, SPECIAL[name])
@@ -144,8 +144,9 @@ def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
     """Return a function of the numbers; in a trace, NumPy's, so that the answer is a branch."""
 
     def of_values(*args: Any, **options: Any) -> Any:
-        if is_traced() and original.__name__.startswith("is"):
-            return bool(of_arrays(*map(native, args), **options))
+        if is_traced() and of_arrays is not None:
+            answer: type = bool if original.__name__.startswith("is") else int
+            return answer(of_arrays(*map(native, args), **options))
         return original(*map(native, args), **options)
 
     return of_values
@@ -156,14 +157,7 @@ def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callab
 
     def of_variables(*args: Any, **options: Any) -> Any:
         args = unheld(args)
-        if not is_traced():
-            _check(original, args, options)
-            return tracked(*map(convert, args), **options)
-        found = tracked(*map(convert, args), **options)
-        is_one = isinstance(found, AnyWrapper) and next(batched_parts(found), None) is None
-        if is_one and not np.isfinite(native(found)):
-            _check(original, args, options)  # where the program runs, this is a branch of it
-        return found
+        return _checked(original, tracked, args, list(map(convert, args)), options)
 
     def one(x: Any, /) -> Any:
         if type(x) is float or not isinstance(x, HOLDERS):
@@ -186,10 +180,24 @@ def _of_iterables(original: Any, tracked: Callable[..., Any], path: str) -> Call
         if are_plain(lists, options):
             return original(*lists, **options)
         lists = [unheld(list(values)) for values in lists]
-        _check(original, lists, options)
-        return tracked(*lists, **options)
+        return _checked(original, tracked, lists, lists, options)
 
     return stand_in
+
+
+def _checked(original: Any, tracked: Any, args: Any, converted: Any, options: Any) -> Any:
+    """Call the function for variables, after the original's check of the plain values.
+
+    In a trace the check is a branch of the program, on whether the result is finite.
+    """
+    if not is_traced():
+        _check(original, args, options)
+        return tracked(*converted, **options)
+    found = tracked(*converted, **options)
+    is_one = isinstance(found, AnyWrapper) and next(batched_parts(found), None) is None
+    if is_one and not np.isfinite(native(found)):
+        _check(original, args, options)
+    return found
 
 
 def _check(original: Any, args: Any, options: dict[str, Any]) -> None:

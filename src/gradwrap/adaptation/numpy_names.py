@@ -18,6 +18,7 @@ from gradwrap.adaptation.plain_values import (
     unheld,
 )
 from gradwrap.adaptation.structured import Structured, making
+from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.levels.levels import is_differentiating
@@ -113,7 +114,7 @@ def _like_given(original: Any, made: Any, args: Any, options: dict[str, Any]) ->
     keeps = original is np.asanyarray or original.__name__.endswith("_like")
     if not issubclass(type_of(given), Holder) or not options.get("subok", keeps):
         return made
-    return given if made is unheld(given) else given.__array_wrap__(made, None)
+    return given if made is unheld(given) else again(given, made)
 
 
 def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,13 +28,13 @@ def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
         if are_plain(args, options):
             return original(*args, **options)
         if not made:  # at the first use
-            made.append(_shadow(getattr(original, "__wrapped__", original), lookup))
+            made.append(shadow(getattr(original, "__wrapped__", original), lookup))
         return made[0](*args, **options)
 
     return stand_in
 
 
-def _shadow(function: Any, lookup: Lookup) -> Any:
+def shadow(function: Any, lookup: Lookup) -> Any:
     """Copy a function, with a copy of its module's globals."""
     namespace = _namespace(function.__globals__, lookup)
     shadow = FunctionType(
@@ -55,5 +55,5 @@ def _namespace(original: dict[str, Any], lookup: Lookup) -> dict[str, Any]:
         if stand_in is not None:
             made[name] = stand_in
         elif isinstance(value, FunctionType) and value.__globals__ is original:
-            made[name] = _shadow(value, lookup)
+            made[name] = shadow(value, lookup)
     return made

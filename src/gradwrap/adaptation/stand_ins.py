@@ -20,13 +20,13 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import numba, numexpr
+from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
-from gradwrap.adaptation.shadows import shadowing
+from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
@@ -327,6 +327,7 @@ for _pair in (
     _enter(*_pair)
 for _function, _path in without_rule():
     _enter(_function, shadowing(_function, _path, _in_numpy))
+subclasses.shadows.append(lambda function: shadow(function, _in_numpy))
 for _name in POLYNOMIALS:
     _like(getattr(_np.polynomial, _name))
 _like(_np.polynomial, *POLYNOMIALS)

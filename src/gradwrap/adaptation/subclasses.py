@@ -10,9 +10,10 @@ them is bound to the new class. `__class__` and `isinstance` name the subclass.
 from __future__ import annotations
 
 import abc
+import functools
 import sys
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,6 +27,9 @@ from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import TUPLE, attributes_of, type_of
 from gradwrap.core.values.pytree_classes import register_pytree
 from gradwrap.errors import AdaptationError, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NDARRAY: type[Any] = np.ndarray
 BASE: Any = super
@@ -89,6 +93,8 @@ class HeldArray(Held):
 
     __array_priority__: float = 0.0
     _stands_for = NDARRAY
+    _has_own_methods = False
+    """The subclass has methods of its own in the place of the array's."""
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
         return np.power(self, exponent)
@@ -97,7 +103,7 @@ class HeldArray(Held):
         """Do nothing, as NumPy's method."""
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        return _again(self, array)
+        return again(self, array)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         found = super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -113,6 +119,9 @@ class HeldArray(Held):
         return _wrapped(first, found, context)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        code = code_of(function) if self._has_own_methods else None
+        if code is not None:
+            return code(*args, **options)
         found = super().__array_function__(function, types, args, options)
         out = options.get("out")
         if out is not None:
@@ -133,7 +142,7 @@ class HeldArray(Held):
 
     def __getitem__(self, key: Any) -> Any:
         found = self._gradwrap_array[unheld(key)]
-        return found if is_scalar(found) else _again(self, found)
+        return found if is_scalar(found) else again(self, found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._gradwrap_array[unheld(key)] = unheld(value)
@@ -148,6 +157,24 @@ class HeldArray(Held):
         return unheld(value) in self._gradwrap_array
 
     __hash__: Any = None  # as for arrays of NumPy
+
+
+shadows: list[Callable[[FunctionType], Any]] = []
+"""Copies a function of NumPy's so that it runs on variables: `stand_ins` enters it here."""
+
+
+@functools.cache
+def code_of(function: Any) -> Any:
+    """Return NumPy's code of a function in Python, which calls the methods of instances, or None.
+
+    The functions of `numpy.linalg`, `numpy.fft` and of strides look at the memory alone.
+    """
+    written: Any = getattr(function, "_implementation", None)
+    if type_of(written) is not FunctionType:
+        return None
+    module: str = written.__globals__["__name__"]
+    is_calling = module.startswith(("numpy._core", "numpy.lib")) and "stride" not in module
+    return shadows[0](written) if is_calling else None
 
 
 def _is_instance(value: Any) -> bool:
@@ -203,7 +230,7 @@ def _method(name: str, original: Any = None) -> Any:
         if not isinstance(found, AnyWrapper) or original is None:
             return found
         if _preserves(original, (self, *args), options):
-            return _again(self, found)
+            return again(self, found)
         return found
 
     method.__name__, method.__doc__ = name, f"Call the variable's `{name}`."
@@ -214,7 +241,7 @@ def _attribute(name: str) -> Any:
     def read(self: Any) -> Any:
         found = getattr(self._gradwrap_array, name)
         is_array = isinstance(found, AnyWrapper) and isinstance(self, HeldArray)
-        return _again(self, found) if is_array else found
+        return again(self, found) if is_array else found
 
     def write(self: Any, value: Any) -> None:
         setattr(self._gradwrap_array, name, unheld(value))
@@ -222,6 +249,9 @@ def _attribute(name: str) -> Any:
     return property(read, write)
 
 
+ARRAY_METHODS = {
+    name for name, member in vars(NDARRAY).items() if callable(member) and name[0] != "_"
+} | {"__getitem__"}
 SCALARS = ("__bool__", "__complex__", "__float__", "__format__", "__index__", "__int__", "__str__")
 for _name, _member in vars(NDARRAY).items():
     if _name.startswith("_") or _name in vars(HeldArray):
@@ -266,6 +296,8 @@ def class_from(kind: type[Any]) -> Any:
         if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
     }
     names["_stands_for"] = kind
+    if any(name in ARRAY_METHODS for name in vars(kind)):
+        names["_has_own_methods"] = True
     made = type_of(kind)(kind.__name__, tuple(map(class_from, kind.__bases__)), names)
     cell.cell_contents = made
     _made[kind] = made
@@ -323,7 +355,7 @@ def _instance(kind: type[Any], array: Any, source: Any) -> Any:
     return made
 
 
-def _again(instance: Any, array: Any) -> Any:
+def again(instance: Any, array: Any) -> Any:
     """Make an instance of the same subclass."""
     return _instance(instance._stands_for, array, instance)  # noqa: SLF001  of our classes
 

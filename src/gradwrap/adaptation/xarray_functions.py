@@ -69,6 +69,19 @@ def as_indexable(theirs: Any, array: Any) -> Any:
     return theirs(array)
 
 
+@mended("core.indexing", "expanded_indexer")
+def expanded_indexer(theirs: Any, key: Any, ndim: int) -> Any:
+    """Index by plain positions, such as those of `argmax`; lazy ones are computed, once."""
+    for part in key if isinstance(key, TUPLE) else (key,):
+        data = getattr(part, "_data", None)
+        is_wrapper = isinstance(data, AnyWrapper) and data.dtype.kind in "biu"
+        if is_wrapper and not any(map(is_batch, layers(data))):
+            positions = native(data)
+            is_plain = _is_at_hand(positions) and hasattr(positions, "__setitem__")
+            part._data = positions if is_plain else np.asarray(positions)  # noqa: SLF001  as `load` does
+    return theirs(key, ndim)
+
+
 @mended("compat.array_api_compat", "get_array_namespace")
 def get_array_namespace(theirs: Any, *values: Any) -> Any:
     """Use NumPy's functions for tracked values: there are more of them than in the standard."""

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 UNNEEDED = frozenset({"buffered", "delay_bufalloc", "grow_inner", "copy_if_overlap"})
+OF_PLACES = frozenset(
+    ("finished", "has_index", "has_multi_index", "index", "iterindex", "iternext", "iterrange")
+) | {"itersize", "multi_index", "ndim", "nop", "remove_axis", "reset", "shape"}
+"""What an iterator tells of its places, and not of the values there."""
 
 
 class Iterating:
-    """What `np.nditer` is for variables."""
+    """The iterator that stands for `np.nditer` if an operand is a variable."""
 
     def __init__(  # noqa: PLR0913  the parameters are NumPy's
         self,
@@ -106,8 +110,24 @@ class Iterating:
     def close(self) -> None:
         """Do nothing, as `__exit__`."""
 
+    @property
+    def dtypes(self) -> tuple[Any, ...]:
+        """The dtypes of the arrays."""
+        return tuple(array.dtype for array in self.operands)
+
     def __getattr__(self, name: str) -> Any:
+        if name not in OF_PLACES and hasattr(np.nditer, name):
+            raise NoRuleError(
+                f"np.nditer(...).{name} has no rule for arrays that may hold tracked values. Fix: "
+                "iterate over the iterator, or write functions of whole arrays."
+            )
         return getattr(self._plain, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OF_PLACES:
+            setattr(self._plain, name, value)
+        else:
+            object.__setattr__(self, name, value)
 
 
 def _words(op_flags: Any) -> list[str]:

@@ -61,7 +61,7 @@ class Structure:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two structures equal."""
+        """The key by which two structures are compared."""
         return self.treedef, self.places, tuple(map(value_key, self.fixed))
 
     def __eq__(self, other: object) -> bool:
@@ -72,7 +72,7 @@ class Structure:
 
 
 class System(Protocol):
-    """What computes derivatives: gradwrap, or the library of a foreign function."""
+    """A library that computes derivatives: gradwrap, or that of a foreign function."""
 
     def is_array(self, leaf: Any) -> bool:
         """Tell if a leaf of a result is an array, or is to become one."""
@@ -150,7 +150,7 @@ class Derived(Flat):
 
     @property
     def system(self) -> System:  # type: ignore[override]  # it is only read
-        """What differentiates the function."""
+        """The library that differentiates the function."""
         return self.of.system
 
 

@@ -181,7 +181,7 @@ class OpaqueCall:
         return self.library.held(function.function) if isinstance(function, Plain) else []
 
     def _check(self, before: list[tuple[Any, int]]) -> None:
-        """Raise if what the function reads has changed since: the pull would run another one."""
+        """Raise if values that the function reads have changed since the call."""
         for (array, version), (now, later) in zip(before, self._held(), strict=False):
             if array is not now or version != later:
                 raise BufferChangedError(

@@ -107,7 +107,7 @@ def _is_tensor(value: object) -> bool:
 
 
 def _needed(tensors: Sequence[Any]) -> tuple[bool, ...]:
-    """Tell for each tensor if torch records what is done with it; empty if it does for none."""
+    """Tell for each tensor if torch records its operations; return () if it records none."""
     needed = tuple(tensor.requires_grad for tensor in tensors) if torch.is_grad_enabled() else EMPTY
     return needed if any(needed) else EMPTY
 

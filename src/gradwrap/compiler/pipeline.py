@@ -38,10 +38,10 @@ class Pass(NamedTuple):
     """Whether equal turns of a loop stay equal. Passes that break periods follow `find loops`."""
 
 
-def find_loops(program: Program) -> None:
+def find_loops(program: Program, *, nested: bool = False) -> None:
     """Roll repeated stretches into loops, and determine the memory orders of the new values."""
     first = len(program.values)
-    rolled(program)
+    rolled(program, nested=nested)
     if len(program.values) > first:
         describe_orders(program, first)
 
@@ -71,6 +71,7 @@ def prepared(
     roll: bool,
     sparingly: bool = False,
     arguments: Sequence[Any] | None = None,
+    nested: bool = False,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
 
@@ -84,6 +85,8 @@ def prepared(
         Whether loops are left out that hold less than half of the operations.
     arguments
         The inputs of a call, for the verifier.
+    nested
+        Whether loops of loops are what matters, if need be of few turns.
 
     Returns
     -------
@@ -97,7 +100,10 @@ def prepared(
         if looks_for_loops or not (one.keeps_periods or is_search):
             straight = program.copy() if is_search and sparingly else None
             exact = program.exact
-            one.run(program)
+            if is_search:
+                find_loops(program, nested=nested)
+            else:
+                one.run(program)
             if checks:
                 verify(program, one.name, arguments, wanted)
             if one.keeps_bits and program.exact != exact:

@@ -1,8 +1,7 @@
-"""`map_blocks` with a derivative: the function's own vector-Jacobian product, block by block.
+"""`map_blocks` and `blockwise` with derivatives: a function of blocks, in NumPy.
 
-A call is a function of one block of each argument, over the blocks of the output. So is the
-cotangent of an argument, with the blocks of that argument: an argument that several blocks have
-read gets the sum over them. Nothing but blocks is handed to a worker, and no step joins them.
+Both name the axes of the arguments and of the result, as Dask's own functions do. The function of
+the blocks is differentiated on the workers: `gradwrap.dask.calls`.
 """
 
 from __future__ import annotations
@@ -14,29 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap import custom_vjp
+from gradwrap.dask.calls import Call, Function, Input, OfBlocks, Output, over_blocks
 from gradwrap.dask.indexing import as_axes
-from gradwrap.dask.linear import in_chunks, plain, rechunk
+from gradwrap.dask.linear import in_chunks, is_tracked, is_unknown, plain, plain_options, rechunk
 from gradwrap.errors import NoRuleError
-from gradwrap.extend import innermost, is_recorded, promoted, vjp_once
+from gradwrap.extend import innermost, is_recorded, promoted
 from gradwrap.tree import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    Chunks = tuple[tuple[int, ...], ...]
-    Index = tuple[int, ...]
+    from gradwrap.dask.calls import Index
 
     da: Any
-    meta_from_array: Any
-    sizeof: Any
     funcname: Any
     has_keyword: Any
 else:
     import dask.array as da
-    from dask.array.utils import meta_from_array
-    from dask.sizeof import sizeof
-    from dask.utils import funcname, has_keyword
+    from dask.utils import has_keyword
 
 PLACED = ("block_id", "block_info")
 """The keywords by which a function asks where its block is."""
@@ -56,41 +50,159 @@ def map_blocks(
     can be given, by position or by keyword, also in containers; each block gets the whole of them.
     """
     known = {name: options.pop(name) for name in WORDS if name in options}
+    is_constant = not is_tracked([args, options])
     func, args, options = _without_containers(func, args, options)
-    values: dict[Any, Any] = {**dict(enumerate(args)), **options}
-    if not is_recorded(list(values.values())):
-        named = dict(zip(options, plain(options.values()), strict=True))
+    if is_constant:
         axes = {"drop_axis": drop_axis, "new_axis": new_axis}
-        return da.map_blocks(func, *plain(args), **axes, **known, **named)
+        return da.map_blocks(func, *plain(args), **axes, **known, **plain_options(options))
     dropped = as_tuple(drop_axis)
     like = _like(func, args, options, {**known, "drop_axis": dropped, "new_axis": new_axis})
     loops = _loops(args, like, dropped, new_axis)
-    tracked = {key: value for key, value in values.items() if is_recorded(value)}
-    taken = promoted([*tracked.values(), like])[:-1]
-    arrays: list[Any] = []
-    inputs: list[_Input] = []
-    axis_of = len(_outer(args)) - 1
-    whole = {axis_of - axis % (axis_of + 1) for axis in dropped}
-    for key, value in values.items():
-        is_blocked = isinstance(key, int) and isinstance(innermost(value), da.Array)
-        index = tuple(range(value.ndim))[::-1] if is_blocked else None
-        constant = plain([value])[0]
-        if key in tracked:
-            array = taken[list(tracked).index(key)]
-            arrays.append(_joined(array, index, whole) if index else array)
-            constant = None
-        elif index:
-            constant = _joined(constant, index, whole)
-        inputs.append(_Input(key in tracked, constant, index))
-    names = tuple(options)
+    indices = [own_axes(one) if isinstance(innermost(one), da.Array) else None for one in args]
+    places = None
     if any(has_keyword(func, name) for name in PLACED):
-        inputs.append(_Input(False, _places(func, args, like, dropped, new_axis), loops))
-        names = (*names, "")
-    call = _Call(_Function(func, names), tuple(inputs), loops, like.chunks, like.dtype, like._meta)
-    return _over_blocks(call, tuple(arrays))
+        places = Input(False, _places(func, args, like, dropped, new_axis), loops)
+    output = Output(loops, like.chunks, like.dtype, like._meta)
+    return applied(func, args, indices, options, (output,), places=places)
 
 
 WORDS = ("name", "token", "dtype", "chunks", "enforce_ndim", "meta")
+
+
+def own_axes(array: Any) -> Index:
+    """Return an array's axes, counted from the last, as Dask aligns arrays."""
+    return tuple(range(array.ndim))[::-1]
+
+
+def blockwise(  # noqa: PLR0913  Dask's parameters
+    func: Callable[..., Any],
+    out_ind: Sequence[Any],
+    *args: Any,
+    align_arrays: bool = True,
+    concatenate: bool | None = None,
+    new_axes: dict[Any, Any] | None = None,
+    adjust_chunks: dict[Any, Any] | None = None,
+    name: str | None = None,
+    token: str | None = None,
+    dtype: Any = None,
+    meta: Any = None,
+    **options: Any,
+) -> Any:
+    """Apply a function to blocks along named axes, as `dask.array.blockwise`, differentiably.
+
+    Where the result lacks an axis of an argument, the function takes the blocks along it: in lists,
+    or joined if `concatenate` is true. Tracked arrays of NumPy can be given as for `map_blocks`.
+    """
+    known: dict[str, Any] = {"align_arrays": align_arrays, "concatenate": concatenate}
+    known |= {"new_axes": new_axes, "adjust_chunks": adjust_chunks, "name": name, "token": token}
+    known |= {"dtype": dtype, "meta": meta}
+    is_constant = not is_tracked([args, options])
+    names = list(args[1::2])
+    func, values, options = _without_containers(func, args[::2], options)
+    pairs = zip(map(innermost, values), names, strict=True)
+    given = {key: innermost(one) for key, one in options.items()}
+    like = da.blockwise(func, out_ind, *(part for pair in pairs for part in pair), **known, **given)
+    if is_constant:
+        return like
+    numbers: dict[Any, int] = {}
+    for one in (out_ind, *filter(None, names)):
+        for axis in one:
+            numbers.setdefault(axis, len(numbers))
+    indices = [None if one is None else tuple(numbers[axis] for axis in one) for one in names]
+    for one, index in zip(names, indices, strict=True):
+        if index is not None and len(set(index)) < len(index):
+            raise NoRuleError(
+                f"dask.array.blockwise with {one!r}, which has an axis twice, has no rule for "
+                "tracked values. Fix: take the diagonal blocks first."
+            )
+    values = tuple(
+        one if index is None else as_dask(one) for one, index in zip(values, indices, strict=True)
+    )
+    values = tuple(aligned(values, indices)) if align_arrays else values
+    loops = tuple(numbers[axis] for axis in out_ind)
+    output = Output(loops, like.chunks, like.dtype, like._meta)
+    groups = None
+    if concatenate is not True:
+        groups = [_contracted(*pair, set(loops)) for pair in zip(values, indices, strict=True)]
+    return applied(func, values, indices, options, (output,), groups=groups)
+
+
+def applied(  # noqa: PLR0913  what a call is made of
+    func: Any,
+    args: Sequence[Any],
+    indices: Sequence[Index | None],
+    options: dict[str, Any],
+    outputs: tuple[Output, ...],
+    *,
+    loops: Index | None = None,
+    places: Input | None = None,
+    groups: Sequence[Mapping[int, int]] | None = None,
+) -> Any:
+    """Apply a function to the blocks of arguments along indices; keywords are for all blocks.
+
+    The function takes lists of blocks along the axes in `groups`. Without them, it takes whole
+    axes where the results have none.
+    """
+    if groups is None:
+        over = set(outputs[0].index if loops is None else loops)
+        args = [_joined(*pair, over) for pair in zip(args, indices, strict=True)]
+    values: list[Any] = [*args, *options.values()]
+    own = [*indices, *(None for _ in options)]
+    none: Mapping[int, int] = {}
+    lists = [*(groups or [none] * len(args)), *([none] * len(options))]
+    are_tracked = list(map(is_recorded, values))
+    tracked = [value for value, one in zip(values, are_tracked, strict=True) if one]
+    inputs = [
+        Input(one, None if one else plain([value])[0], index, group)
+        for value, one, index, group in zip(values, are_tracked, own, lists, strict=True)
+    ]
+    names = tuple(options)
+    if places is not None:
+        inputs.append(places)
+        names = (*names, "")
+    return over_blocks(
+        Call(Function(func, names), tuple(inputs), outputs, loops), tuple(map(as_dask, tracked))
+    )
+
+
+def _joined(array: Any, index: Index | None, over: set[int]) -> Any:
+    """Rechunk an array to one chunk along the axes that the results lack."""
+    lengths = zip(index or (), innermost(array).chunks if index else (), strict=True)
+    whole = {
+        axis: -1 for axis, (name, own) in enumerate(lengths) if name not in over and len(own) > 1
+    }
+    if not whole:
+        return array
+    if is_unknown(innermost(array).chunks):
+        raise NoRuleError(
+            "a function of blocks takes whole axes of a tracked array whose chunks have unknown "
+            "lengths. Fix: call x.compute_chunk_sizes() first, or give dask.array.blockwise a "
+            "function of lists of blocks, with concatenate=False."
+        )
+    return rechunk(array, whole)
+
+
+def _contracted(array: Any, index: Index | None, over: set[int]) -> dict[int, int]:
+    """Return the axes along which a function takes lists of blocks, with their lengths."""
+    counts = zip(index or (), innermost(array).numblocks if index else (), strict=True)
+    return {axis: count for axis, (name, count) in enumerate(counts) if name not in over}
+
+
+def as_dask(value: Any) -> Any:
+    """Return an array of Dask for an array of any library, tracked if that is."""
+    if is_recorded(value):
+        return promoted([value, da.zeros(0)])[0]
+    return da.asarray(*plain([value]))
+
+
+def aligned(args: Sequence[Any], indices: Sequence[Index | None]) -> list[Any]:
+    """Return the arguments, those with an index in common chunks."""
+    pairs = [part for a, i in zip(args, indices, strict=True) for part in (innermost(a), i)]
+    unified: Any = da.core.unify_chunks(*pairs, warn=False)[1]
+    return [
+        one if index is None else in_chunks(one, other.chunks)
+        for one, index, other in zip(args, indices, unified, strict=True)
+    ]
 
 
 def as_tuple(axes: Any) -> tuple[int, ...]:
@@ -121,15 +233,10 @@ def _without_containers(
 
 
 @dataclasses.dataclass(frozen=True)
-class _OfContainers:
+class _OfContainers(OfBlocks):
     """A function that takes the leaves of containers as keywords, and rebuilds them."""
 
-    function: Any
     parts: tuple[tuple[Any, tuple[str, ...], Any], ...]
-
-    @property
-    def __name__(self) -> str:
-        return str(funcname(self.function))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -159,9 +266,8 @@ def _outer(args: Sequence[Any]) -> Any:
 
 def _like(func: Any, args: Sequence[Any], named: dict[str, Any], options: dict[str, Any]) -> Any:
     """Call Dask's own function for the result's chunks, dtype and meta, and for its errors."""
-    plain = [innermost(value) for value in args]
     values = {name: innermost(value) for name, value in named.items()}
-    return da.map_blocks(func, *plain, **options, **values)
+    return da.map_blocks(func, *map(innermost, args), **options, **values)
 
 
 def _loops(args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any) -> Index:
@@ -173,12 +279,6 @@ def _loops(args: Sequence[Any], like: Any, dropped: Sequence[int], new_axis: Any
     for axis in sorted(new):
         index.insert(axis, len(index) + len(gone))
     return tuple(index)
-
-
-def _joined(array: Any, index: Index, whole: set[int]) -> Any:
-    """Rechunk an array to one chunk along the axes that the output lacks."""
-    one = {axis: -1 for axis, name in enumerate(index) if name in whole}
-    return rechunk(array, one) if one else array
 
 
 def _places(
@@ -270,307 +370,17 @@ def coarsen(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Coarser:
+class _Coarser(OfBlocks):
     """A reduction of neighbouring elements in a block."""
 
-    reduction: Any
     sizes: tuple[int, ...]
     options: dict[str, Any]
 
     @property
     def __name__(self) -> str:
-        return f"coarsen-{funcname(self.reduction)}"
+        return f"coarsen-{super().__name__}"
 
     def __call__(self, block: Any) -> Any:
         pairs = zip(block.shape, self.sizes, strict=True)
         split = block.reshape([part for n, size in pairs for part in (n // size, size)])
-        return self.reduction(split, axis=tuple(range(1, split.ndim, 2)), **self.options)
-
-
-# The call and its derivative ----------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class _Function:
-    """A function that takes blocks by position, the last ones as keywords named in `names`."""
-
-    function: Any
-    names: tuple[str, ...] = ()
-
-    @property
-    def __name__(self) -> str:
-        return str(funcname(self.function))
-
-    def __call__(self, *blocks: Any) -> Any:
-        count = len(blocks) - len(self.names)
-        named = dict(zip(self.names, blocks[count:], strict=True))
-        place = named.pop("", {})
-        return self.function(*blocks[:count], **named, **place)
-
-
-class Held:
-    """The result of a function of blocks, with the tape for its backward pass.
-
-    The tape stays in the process that made it, and serves once: a process to which this is sent,
-    and a second pull, run the function again.
-    """
-
-    def __init__(self, function: Any, places: tuple[int, ...], blocks: tuple[Any, ...]) -> None:
-        self.given: tuple[Any, ...] = (function, places, blocks)
-        self.result: Any
-        self.result, pull = vjp_once(function, places, blocks)
-        self.pulls: list[Callable[[Any], tuple[Any, ...]]] = [pull]
-
-    def pull(self, g: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the blocks at `places`."""
-        try:
-            pull = self.pulls.pop()
-        except IndexError:
-            pull = Held(*self.given).pulls.pop()
-        return pull(g)
-
-    def __reduce__(self) -> Any:
-        return (Held, self.given)
-
-    def __sizeof__(self) -> int:
-        return sum(map(sizeof, (self.result, *self.given[2])))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Recorded:
-    """A function of blocks that records its operations."""
-
-    function: Any
-    places: tuple[int, ...]
-
-    @property
-    def __name__(self) -> str:
-        return f"{funcname(self.function)}-recorded"
-
-    def __call__(self, *blocks: Any) -> Held:
-        return Held(self.function, self.places, blocks)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Result:
-    function: Any
-
-    @property
-    def __name__(self) -> str:
-        return str(funcname(self.function))
-
-    def __call__(self, held: Held) -> Any:
-        return held.result
-
-
-@dataclasses.dataclass(frozen=True)
-class _Gradient:
-    function: Any
-
-    @property
-    def __name__(self) -> str:
-        return f"{funcname(self.function)}-gradient"
-
-    def __call__(self, held: Held, g: Any) -> tuple[Any, ...]:
-        return held.pull(g)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Pulled:
-    """The cotangents of some arguments of a function; the last block is the output's cotangent."""
-
-    function: Any
-    places: tuple[int, ...]
-
-    @property
-    def __name__(self) -> str:
-        return f"{funcname(self.function)}-gradient"
-
-    def __call__(self, *blocks: Any) -> tuple[Any, ...]:
-        return Held(self.function, self.places, blocks[:-1]).pull(blocks[-1])
-
-
-@dataclasses.dataclass(frozen=True)
-class _Part:
-    """A function that selects one of several cotangents, and adds axes for the sum over blocks."""
-
-    function: Any
-    place: int
-    lead: int
-
-    @property
-    def __name__(self) -> str:
-        return str(funcname(self.function))
-
-    def __call__(self, *blocks: Any) -> Any:
-        part = self.function(*blocks)[self.place]
-        return part[(None,) * self.lead] if self.lead else part
-
-
-def cotangents(blocks: Any) -> Any:
-    """Return the cotangents of one block unchanged; Dask names the tasks after this function."""
-    return blocks
-
-
-@dataclasses.dataclass(frozen=True)
-class _Input:
-    """An argument: tracked or constant, and chunked along an index or shared by all blocks."""
-
-    is_tracked: bool
-    constant: Any
-    index: Index | None
-
-
-class _Call:
-    """A function of blocks, its arguments, and the output's blocks along the index `loops`.
-
-    Each name in the index of an argument is in `loops`, or has one block.
-    """
-
-    def __init__(  # noqa: PLR0913  what an array of blocks is made of
-        self,
-        function: Any,
-        inputs: tuple[_Input, ...],
-        loops: Index,
-        chunks: Chunks,
-        dtype: Any,
-        meta: Any,
-    ) -> None:
-        self.function = function
-        self.inputs = inputs
-        self.loops = loops
-        self.chunks = chunks
-        self.dtype = dtype
-        self.meta = meta
-
-    def places(self) -> list[int]:
-        """Return the positions of the tracked arguments."""
-        return [place for place, one in enumerate(self.inputs) if one.is_tracked]
-
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """Return the results as a Dask array, given Dask arrays for the tracked arguments."""
-        used = {name for one in self.inputs for name in one.index or ()}
-        sizes = dict(zip(self.loops, self.chunks, strict=True))
-        rest = iter(arrays)
-        pairs: list[Any] = []
-        for one in self.inputs:
-            value = next(rest) if one.is_tracked else one.constant
-            if one.index is None and isinstance(value, da.Array):
-                value = value.rechunk(-1).to_delayed(optimize_graph=False).item()
-            pairs += [value, one.index]
-        return da.blockwise(
-            self.function,
-            self.loops,
-            *pairs,
-            token=self.function.__name__,
-            dtype=self.dtype,
-            meta=self.meta,
-            concatenate=True,
-            align_arrays=False,
-            new_axes={name: sizes[name] for name in self.loops if name not in used},
-            adjust_chunks={name: sizes[name] for name in self.loops if name in used},
-        )
-
-    def recorded(self, arrays: Sequence[Any]) -> Any:
-        """Return a Dask array of the `Held` of each block."""
-        held = _Recorded(self.function, tuple(self.places()))
-        return self._of_objects(held, self.inputs, arrays)
-
-    def results(self, held: Any) -> Any:
-        """Return a Dask array of the results in `held`."""
-        inputs = (_Input(True, None, self.loops),)
-        call = _Call(_Result(self.function), inputs, self.loops, self.chunks, self.dtype, self.meta)
-        return call.run([held])
-
-    def _of_objects(self, function: Any, inputs: tuple[_Input, ...], arrays: Sequence[Any]) -> Any:
-        nothing = np.empty((0,) * len(self.loops), dtype=object)
-        return _Call(function, inputs, self.loops, self.chunks, object, nothing).run(arrays)
-
-    def pulled(self, arrays: Sequence[Any], held: Any, g: Any) -> list[Any]:
-        """Return the cotangents of the tracked arguments from the tapes in `held`."""
-        inputs = (_Input(True, None, self.loops),) * 2
-        joint = self._of_objects(_Gradient(self.function), inputs, [held, g])
-        found: list[Any] = []
-        for number, (place, array) in enumerate(zip(self.places(), arrays, strict=True)):
-            axes = self._axes(place, array)
-            part = _Part(cotangents, number, axes.lead)
-            call = axes.call(part, inputs[:1], array)
-            found.append(in_chunks(axes.summed(call.run([joint])), innermost(array).chunks))
-        return found
-
-    def pulled_anew(self, arrays: Sequence[Any], g: Any) -> list[Any]:
-        """Return the cotangents of the tracked arguments by operations that are recorded."""
-        inputs = (*self.inputs, _Input(True, None, self.loops))
-        found: list[Any] = []
-        for place, array in zip(self.places(), arrays, strict=True):
-            axes = self._axes(place, array)
-            part = _Part(_Pulled(self.function, (place,)), 0, axes.lead)
-            call = axes.call(part, inputs, array)
-            part_of_all = axes.summed(_over_blocks(call, (*arrays, g)))
-            found.append(in_chunks(part_of_all, innermost(array).chunks))
-        return found
-
-    def _axes(self, place: int, array: Any) -> _Axes:
-        own = self.inputs[place].index
-        chunks = innermost(array).chunks
-        blocks = dict(zip(self.loops, map(len, self.chunks), strict=True))
-        if own is None:  # each block has read the whole of it
-            own, chunks = (-1,) * array.ndim, tuple((length,) for length in array.shape)
-        of_own = dict(zip(own, map(len, chunks), strict=False))
-        shared = tuple(
-            name for name in self.loops if name not in own or of_own[name] < blocks[name]
-        )
-        fresh = 1 + max([0, *self.loops, *(n for i in self.inputs for n in i.index or ())])
-        rest = tuple(
-            name if name in self.loops and name not in shared else fresh + axis
-            for axis, name in enumerate(own)
-        )
-        leading = tuple((1,) * blocks[name] for name in shared)
-        return _Axes(len(shared), (*shared, *rest), (*leading, *chunks))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Axes:
-    """The blocks of a cotangent before its sum over the first `lead` axes."""
-
-    lead: int
-    index: Index
-    chunks: Any
-
-    def call(self, function: Any, inputs: tuple[_Input, ...], array: Any) -> _Call:
-        data = innermost(array)
-        meta = meta_from_array(data._meta, ndim=len(self.index), dtype=data.dtype)
-        return _Call(function, inputs, self.index, self.chunks, data.dtype, meta)
-
-    def summed(self, parts: Any) -> Any:
-        return parts.sum(axis=tuple(range(self.lead))) if self.lead else parts
-
-
-def _run(call: _Call, arrays: tuple[Any, ...]) -> Any:
-    return call.run(arrays)
-
-
-def _forward(call: _Call, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
-    if is_recorded(arrays):  # by a transform around this one
-        return _over_blocks(call, arrays), (arrays, None)
-    held = _Opaque(call.recorded(arrays))
-    return call.results(held.array), (arrays, held)
-
-
-def _backward(call: _Call, residuals: Any, g: Any) -> tuple[Any]:
-    arrays, held = residuals
-    g = in_chunks(g, call.chunks)
-    if held is None or is_recorded([arrays, g]):
-        return (tuple(call.pulled_anew(arrays, g)),)
-    return (tuple(call.pulled(arrays, held.array, g)),)
-
-
-class _Opaque:
-    """A wrapper that hides an array of objects from the tape."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-
-_over_blocks: Any = custom_vjp(_run, nondiff_argnums=0)
-_over_blocks.defvjp(_forward, _backward)
+        return self.function(split, axis=tuple(range(1, split.ndim, 2)), **self.options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.dask import blocks, linalg, linear, overlapping
+from gradwrap.dask import blocks, gufuncs, linalg, linear, overlapping, reducing
 from gradwrap.dask.protocol import splitting
 from gradwrap.errors import NoRuleError
 from gradwrap.extend import call_native, call_numpy, first_variable, is_recorded, submodule
@@ -22,12 +22,20 @@ else:
     import dask.array as da
 
 OWN: dict[str, Callable[..., Any]] = {
+    "dask.array.apply_gufunc": gufuncs.apply_gufunc,
+    "dask.array.argtopk": reducing.argtopk,
+    "dask.array.as_gufunc": gufuncs.as_gufunc,
+    "dask.array.blockwise": blocks.blockwise,
     "dask.array.coarsen": blocks.coarsen,
     "dask.array.diag": linear.diag,
+    "dask.array.gufunc": gufuncs.GUFunc,
+    "dask.array.histogram": reducing.histogram,
     "dask.array.map_blocks": blocks.map_blocks,
     "dask.array.map_overlap": overlapping.map_overlap,
     "dask.array.pad": linear.pad,
     "dask.array.rechunk": linear.rechunk,
+    "dask.array.reduction": reducing.reduction,
+    "dask.array.topk": reducing.topk,
     "dask.array.overlap.map_overlap": overlapping.map_overlap,
     "dask.array.overlap.overlap": overlapping.overlap,
     "dask.array.overlap.trim_internal": overlapping.trim_internal,
@@ -48,14 +56,11 @@ LAYOUT = frozenset({"automatic_rechunk", "limit", "merge_chunks", "method"})
 REMEDIES: dict[str, str] = {
     "apply_along_axis": "write it with array functions, or apply it by map_blocks to an array with "
     "one chunk along the axis",
-    "apply_gufunc": "write it as a function of blocks, for map_blocks",
-    "blockwise": "map_blocks, which aligns blocks in the order of their axes",
     "cumreduction": "cumsum or cumprod",
     "from_array": "give the array to map_blocks as it is, or compute with it: an array of NumPy "
     "becomes one of Dask in any operation on both",
     "from_delayed": "map_blocks, whose function is differentiated on the workers; data that are "
     "not tracked can come from delayed functions",
-    "reduction": "map_blocks to a part for each block, and da.sum of the parts",
     "store": "call it outside of the differentiated function, or on x.detach().data",
     "to_zarr": "call it outside of the differentiated function, or on x.detach().data",
 }
@@ -87,11 +92,11 @@ def _standing_for(known: Any, module: str, name: str) -> Any:
             if in_dask
             else known
         )
-    if isinstance(known, type) or not callable(known):
-        return known
     own = OWN.get(path)
     if own is not None:
         return own
+    if isinstance(known, type) or not callable(known):
+        return known
     counterpart = getattr(COUNTERPARTS.get(module), name, None)
     return _function(known, path, counterpart if callable(counterpart) else None)
 

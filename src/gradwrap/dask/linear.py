@@ -10,6 +10,7 @@ import numpy as np
 from gradwrap import custom_vjp
 from gradwrap.errors import NoRuleError
 from gradwrap.extend import innermost, is_mapped, is_recorded, native
+from gradwrap.tree import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,13 @@ else:
 def plain(values: Any) -> list[Any]:
     """Return the values without wrappers."""
     return list(map(native, values))
+
+
+def is_tracked(values: Any) -> bool:
+    """Tell if a function of blocks is to be recorded; one that `vmap` maps over is refused."""
+    if is_mapped(values):
+        plain(flatten(values)[0])
+    return is_recorded(values)
 
 
 def linear(forward: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any) -> Any:
@@ -48,16 +56,13 @@ _linear.defvjp(_forward, _backward)
 def in_chunks(x: Any, chunks: Any) -> Any:
     """Return the array in these chunks; itself if it has them, or if a length is unknown."""
     data = innermost(x)
-    if (
-        not isinstance(data, da.Array)
-        or data.chunks == chunks
-        or _some_unknown(data.chunks, chunks)
-    ):
+    if not isinstance(data, da.Array) or data.chunks == chunks or is_unknown(data.chunks, chunks):
         return x
     return rechunk(x, chunks)
 
 
-def _some_unknown(*chunks: Any) -> bool:
+def is_unknown(*chunks: Any) -> bool:
+    """Tell if a length is unknown."""
     return any(math.isnan(length) for one in chunks for axis in one for length in axis)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.dask.blocks import as_tuple, map_blocks
+from gradwrap.dask.blocks import aligned, as_tuple, map_blocks, own_axes
 from gradwrap.dask.linear import in_chunks, linear, plain, rechunk
 from gradwrap.extend import innermost, is_recorded
 
@@ -216,7 +216,7 @@ def map_overlap(  # noqa: PLR0913  Dask's parameters
     _check(args)
     depths = _for_each(args, depth, daskmod.coerce_depth)
     kinds = _for_each(args, boundary, daskmod.coerce_boundary)
-    arrays = _aligned(args) if align_arrays else list(args)
+    arrays = aligned(args, list(map(own_axes, args))) if align_arrays else list(args)
     if not any(any(sides(one)) for each in depths for one in each.values()):
         return map_blocks(func, *arrays, **options)
     if allow_rechunk:
@@ -256,13 +256,3 @@ def _for_each(args: Sequence[Any], given: Any, coerced: Callable[[int, Any], Any
     several: Any = given
     each: Any = several if type(given) is list else [given] * len(args)
     return [coerced(array.ndim, one) for array, one in zip(args, each, strict=True)]
-
-
-def _aligned(args: Sequence[Any]) -> list[Any]:
-    """Return the arrays in common chunks, axes counted from the last."""
-    pairs = [part for a in args for part in (innermost(a), tuple(range(a.ndim))[::-1])]
-    unified: Any = da.core.unify_chunks(*pairs, warn=False)[1]
-    return [
-        array if innermost(array).chunks == one.chunks else rechunk(array, one.chunks)
-        for array, one in zip(args, unified, strict=True)
-    ]

@@ -18,10 +18,12 @@ LAYOUT = ("chunks", "chunksize", "numblocks", "npartitions")
 VIEWS = {"blocks": "Blocks", "partitions": "Blocks", "vindex": "Points"}
 """The attributes that select parts, by the classes of `gradwrap.dask.indexing`."""
 METHODS = {
+    "argtopk": "reducing",
     "map_blocks": "blocks",
     "map_overlap": "overlapping",
     "persist": "linear",
     "rechunk": "linear",
+    "topk": "reducing",
 }
 """The methods that are functions of a module of `gradwrap.dask`."""
 REDUCTIONS = (

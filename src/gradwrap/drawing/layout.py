@@ -120,8 +120,8 @@ def _size(box: Box) -> tuple[float, float]:
 def _sorted(graph: Graph) -> list[Box]:
     """Return the boxes, each after those that it is computed from.
 
-    Where arrows go round, as between a group of operations and its own detached results, one of
-    them goes back.
+    Arrows may form a circle, such as those between a group of operations and its own detached
+    results. Then one of them points backwards.
     """
     sources: dict[Box, list[Box]] = {box: [] for box in graph.boxes}
     for arrow in graph.arrows:

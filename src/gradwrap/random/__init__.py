@@ -132,7 +132,7 @@ class RandomState(np.random.RandomState):
 
 
 def _is_seed(seed: Any) -> bool:
-    """Tell if a generator of this seed draws the same numbers each time that it is made."""
+    """Tell if two generators of this seed draw the same numbers."""
     kinds: tuple[Any, ...] = (np.random.BitGenerator, np.random.Generator, np.random.RandomState)
     return seed is not None and not isinstance(seed, kinds)
 

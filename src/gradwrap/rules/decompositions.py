@@ -457,8 +457,7 @@ RULES = [
         _cholesky_jvp,
         samples=("hermitian(3)", "hermitian(2, 3), upper=True", "hermitian(0)", "hermitian(0, 2)"),
         probe=lambda xp, x, upper=False: xp.linalg.cholesky(hermitian_part(xp, x), upper=upper),
-        convention="Hermitian gradients, whichever triangle is read",
-        numpy="linalg.cholesky(a, /, *, upper=False)",
+        convention=TRIANGLE,
     ),
     _row(
         "linalg.qr",
@@ -488,7 +487,6 @@ RULES = [
         samples=HERMITIAN,
         probe=_eigh_invariants,
         convention=f"{TRIANGLE}; {EQUAL}",
-        numpy="linalg.eigh(a, UPLO='L') -> a when UPLO == 'L'",
     ),
     _row(
         "linalg.eigvalsh",
@@ -498,7 +496,6 @@ RULES = [
         samples=HERMITIAN,
         probe=lambda xp, x: xp.linalg.eigvalsh(hermitian_part(xp, x)),
         convention=TRIANGLE,
-        numpy="linalg.eigvalsh(a, UPLO='L') -> a when UPLO == 'L'",
     ),
     _row(
         "linalg.eig",

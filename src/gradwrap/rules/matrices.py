@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from gradwrap.core.levels.wrapper import innermost
+
 
 def is_complex(xp: Any, x: Any) -> bool:
     """Return whether the dtype is complex."""
@@ -30,6 +34,11 @@ def direction(xp: Any, x: Any, size: Any) -> Any:
     return x / xp.where(size == 0, 1.0, size) if is_complex(xp, x) else xp.sign(x)
 
 
+def transpose(xp: Any, x: Any) -> Any:
+    """Return X^T."""
+    return xp.matrix_transpose(x)
+
+
 def adjoint(xp: Any, x: Any) -> Any:
     """Return X^H."""
     return xp.matrix_transpose(conjugate(xp, x))
@@ -38,6 +47,31 @@ def adjoint(xp: Any, x: Any) -> Any:
 def hermitian_part(xp: Any, x: Any) -> Any:
     """Return (X + X^H) / 2."""
     return (x + adjoint(xp, x)) / 2
+
+
+def as_read(xp: Any, x: Any, upper: bool = False, adjoined: Any = adjoint) -> Any:
+    """Return a matrix as a function sees it that reads one triangle.
+
+    If the triangles of `x` differ by more than rounding errors, the other one is replaced, so that
+    the gradient lies in the triangle that is read. A Hermitian matrix is returned itself: its
+    gradient is shared between the triangles.
+    """
+    data = innermost(x)
+    if x.ndim < 2 or 0 in data.shape or x.shape[-1] != x.shape[-2]:
+        return x
+    on = data if type(data) is np.ndarray else x
+    if on is data and bool(np.all(data == adjoined(np, data))):
+        return x
+    of = np if on is data else xp
+    size = of.max(of.abs(on), axis=(-2, -1), keepdims=True)
+    apart = of.abs(on - adjoined(of, on)) > 1e-8 * size
+    differs = of.any(apart, axis=(-2, -1), keepdims=True)
+    if on is data and not differs.any():
+        return x
+    strict = xp.triu(x, k=1) if upper else xp.tril(x, k=-1)
+    read = xp.triu(x) if upper else xp.tril(x)
+    whole = read + adjoined(xp, strict)
+    return whole if on is data else xp.where(differs, whole, x)
 
 
 def skew_part(xp: Any, x: Any) -> Any:

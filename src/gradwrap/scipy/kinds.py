@@ -32,10 +32,12 @@ from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
+from gradwrap.rules.matrices import adjoint, as_read, transpose
 from gradwrap.scipy.array_api import are_open, array_api_paths
 from gradwrap.scipy.calls import (
     SciPyCall,
     chosen,
+    form_of,
     part_of,
     wrappers_in,
 )
@@ -59,6 +61,27 @@ if TYPE_CHECKING:
 
 from gradwrap.scipy.dispatching import Constant, dispatching, parameters_of
 
+SYMMETRIC = ("sym", "symmetric")
+HERMITIAN = ("her", "hermitian", "pos", "positive definite")
+
+
+def _as_read(
+    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Replace tracked matrices of which SciPy reads one triangle by the matrices that it reads."""
+    form = form_of(row, len(args), tuple(kwargs))
+    given = form.named(args, kwargs)
+    known = {**form.defaults, **given}
+    kind: Any = known.get("assume_a", "her" if known.get("hermitian", True) else "sym")
+    if kind not in SYMMETRIC + HERMITIAN:
+        return args, kwargs
+    adjoined = transpose if kind in SYMMETRIC else adjoint
+    for name in row.triangles:
+        if isinstance(given.get(name), AnyWrapper):
+            given[name] = as_read(np, given[name], not known["lower"], adjoined)
+    places, words = form.placed(given)
+    return tuple(places), words
+
 
 class Derived(Kind):
     """A call with SciPy's value and the derivative of a formula."""
@@ -68,6 +91,8 @@ class Derived(Kind):
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
+        if row.triangles:
+            args, kwargs = _as_read(row, args, kwargs)
         call = SciPyCall(row, self, args, kwargs)
         if row.cores and is_stack(call.given, row.cores):
             call.derivative = STACK
@@ -427,12 +452,14 @@ class Adjoint(Derived):
         return [_aligned(part, out) for part, out in zip(total, outs, strict=True)]
 
 
-def system(
+def system(  # noqa: PLR0913  the words of a row
     path: str,
     arrays: str,
     of: Callable[..., Any],
     along: Callable[..., Any],
     back: Callable[..., Any],
+    *,
+    triangles: str = "",
 ) -> Row:
     """Return the row of a solution `x` of a linear system with the right-hand side `b`.
 
@@ -441,7 +468,7 @@ def system(
     """
     matrix = arrays.split(maxsplit=1)[0].partition(":")[0]
     kind = Adjoint({matrix: of, "b": lambda back: back}, {matrix: along}, back)
-    return Row(path, kind, arrays=arrays)
+    return Row(path, kind, arrays=arrays, triangles=triangles)
 
 
 class AxisLinear(Derived):
@@ -499,8 +526,7 @@ class AxisLinear(Derived):
                 words = call.words(inputs, parameters_of(self.adjoint), g=g)
                 made = self.adjoint(**words)
             else:
-                matrix = self._matrix(call, x.shape[axis])
-                made = applied(matrix.conj().T, g, axis)
+                made = applied(self._adjoint_matrix(call, x.shape[axis]), g, axis)
             fitted = _fitted(made, x)
             return [fitted if path == (self.array,) else None for path in call.paths]
 
@@ -514,8 +540,8 @@ class AxisLinear(Derived):
                 "Fix: use another value of the option."
             )
 
-    def _matrix(self, call: SciPyCall, n: int) -> Any:
-        """Return the matrix of the map for vectors of length n, from its values at unit vectors."""
+    def _adjoint_matrix(self, call: SciPyCall, n: int) -> Any:
+        """Return the adjoint of the matrix of the map, from its values at unit vectors."""
         options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
@@ -529,7 +555,7 @@ class AxisLinear(Derived):
                 else:
                     made = call.row.call(**options, **{self.array: units, self.axis: 0})
                 blocks.append(scipy.sparse.csr_array(made))
-            found = scipy.sparse.hstack(blocks, format="csr")
+            found = scipy.sparse.hstack(blocks, format="csr").conj().T
             while len(self._matrices) >= KEPT:
                 self._matrices.pop(next(iter(self._matrices)))
             self._matrices[key] = found

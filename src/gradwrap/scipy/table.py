@@ -69,6 +69,7 @@ class Row:
         groups: str = "",
         neutral: str = "",
         symmetric: str = "",
+        triangles: str = "",
         byproducts: Sequence[Any] = (),
         note: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
@@ -94,6 +95,8 @@ class Row:
         """Arguments that are sequences of arrays."""
         self.neutral: tuple[str, ...] = tuple(neutral.split())
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
+        self.triangles: tuple[str, ...] = tuple(triangles.split())
+        """Matrices of which one triangle is read, which the option `lower` names."""
         self.byproducts: tuple[Any, ...] = tuple(byproducts)
         self.note = note
         self.within = within

@@ -39,7 +39,7 @@ Kinds: TypeAlias = DType | Kind | tuple[DType | Kind, ...]
 
 
 class Holds(Protocol[Out_co]):
-    """A variable, by what it holds."""
+    """A variable that holds an array of this type."""
 
     _value: Any
     _backend: Any

@@ -1,4 +1,4 @@
-"""The type of `vmap`: the function's own, with an axis more in what it returns."""
+"""The type of `vmap`: the type of the function, whose results have one more axis."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Creation(Protocol[In_contra, Out_co]):
         """Ones on the diagonal `k`, zeros elsewhere."""
 
     def from_dlpack(self, x: Any, /, *, device: Device = None, copy: bool | None = None) -> Out_co:
-        """An array over the buffer of another library's."""
+        """An array that shares the buffer of another library's array."""
 
     def full(
         self,
@@ -145,4 +145,4 @@ class DTypeFunctions(Protocol[In_contra, Other_co]):
         """Tell whether a dtype is of a kind: "real floating", "integral", ..."""
 
     def result_type(self, *arrays_and_dtypes: In_contra | complex | DType) -> DType:
-        """The dtype of what an operation on these gives."""
+        """The dtype of the result of an operation on these."""

@@ -1,4 +1,4 @@
-"""The types of the gradients, and of `jacrev`, `jacfwd` and `jacobian`, the same, and `hessian`.
+"""The types of the gradients, of the Jacobians (`jacrev`, `jacfwd`, `jacobian`), and of `hessian`.
 
 They keep the types of the user's function: the gradient of an argument has the type of the
 argument, and the other parameters stay as they are. A list of positions keeps the parameters

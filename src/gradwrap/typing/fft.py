@@ -20,7 +20,7 @@ class FFTNamespace(Protocol[In_contra, Out_co, Other_co]):
     def fftfreq(
         self, n: int, /, *, d: float = 1.0, dtype: DType = None, device: Device = None
     ) -> Out_co:
-        """The frequencies of what `fft` returns."""
+        """The frequencies of the elements of `fft`."""
 
     def fftn(
         self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
@@ -33,7 +33,7 @@ class FFTNamespace(Protocol[In_contra, Out_co, Other_co]):
     def hfft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
     ) -> Other_co:
-        """The real transform of what has Hermitian symmetry."""
+        """The real transform of an array with Hermitian symmetry."""
 
     def ifft(
         self, x: In_contra, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
@@ -71,7 +71,7 @@ class FFTNamespace(Protocol[In_contra, Out_co, Other_co]):
     def rfftfreq(
         self, n: int, /, *, d: float = 1.0, dtype: DType = None, device: Device = None
     ) -> Out_co:
-        """The frequencies of what `rfft` returns."""
+        """The frequencies of the elements of `rfft`."""
 
     def rfftn(
         self, x: In_contra, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"

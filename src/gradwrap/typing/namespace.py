@@ -54,7 +54,7 @@ class ArrayNamespace(
         """The extension for Fourier transforms."""
 
     def __array_namespace_info__(self) -> NamespaceInfo:
-        """Return what the library says about itself: dtypes, devices, capabilities."""
+        """Return the dtypes, devices and capabilities of the library."""
 
 
 class ExtendedNamespace(

@@ -24,7 +24,7 @@ class _WarningWriter:
     """The object that NumPy writes its warnings to."""
 
     def write(self, message: str) -> None:
-        """Warn of what NumPy has written, at the line that computed."""
+        """Raise the warning that NumPy has written, at the line of the computation."""
         import inspect  # which few programs need
 
         own = inspect.currentframe()

@@ -116,6 +116,7 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
     kwargs = {k: v for k, v in kwargs.items() if not _is_default(k, v)}
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
+    casting = kwargs.pop("casting", "same_kind")
     vectors = ufunc.signature == "(n),(n)->()"  # of one axis, such as vecdot
     axis = kwargs.pop("axis", -1) if vectors else -1
     if kwargs:
@@ -123,13 +124,15 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
             f"np.{ufunc.__name__} with {', '.join(kwargs)}= has no rule. Fix: omit it."
         )
     xp = cls._namespace
+    if (dtype is not None or casting != "same_kind") and cls._backend.name == "numpy":
+        types: list[Any] = [type_of(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs]
+        results = (None if dtype is None else np.dtype(dtype),) * ufunc.nout
+        ufunc.resolve_dtypes(
+            (*types, *(None,) * ufunc.nout),
+            signature=(*(None,) * ufunc.nin, *results),
+            casting=casting,
+        )
     if dtype is not None:
-        if cls._backend.name == "numpy":
-            types: list[Any] = [
-                type_of(x) if type(x) in WEAK else xp.asarray(x).dtype for x in inputs
-            ]
-            signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
-            ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature)
         inputs = tuple(cast(xp, x, dtype) for x in inputs)
     if where is not True:
         return _call_where(cls, ufunc, inputs, key_with_batches(where), out)

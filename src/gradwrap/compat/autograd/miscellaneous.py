@@ -111,7 +111,7 @@ def rmsprop(
     gamma: float = 0.9,
     eps: float = 1e-8,
 ) -> Any:
-    """Descend by steps that a mean of squared gradients scales; it starts at one."""
+    """Descend; divide each step by the root of a running mean of squared gradients."""
     step = rmsprop_step(lambda _: step_size, gamma, eps)
     return _descended(grad, x0, callback, num_iters, step, {"square": 1.0})
 

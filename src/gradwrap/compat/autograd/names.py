@@ -1,4 +1,4 @@
-"""What HIPS autograd has under names of NumPy, SciPy and Python, and gradwrap has not."""
+"""The objects of HIPS autograd with names of NumPy, SciPy and Python that gradwrap lacks."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import dis
 import sys
 from _thread import get_ident
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,7 +110,11 @@ def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Gener
     events = monitoring.events
     names = BRANCHES if hasattr(events, BRANCHES[0]) else ("BRANCH",)  # until Python 3.13
     branches = [getattr(events, name) for name in names]
-    tool = next(one for one in TOOLS if monitoring.get_tool(one) is None)
+    tool = _free_tool()
+    if tool is None:  # what runs is not known, so it is among no steps seen so far
+        found.add((_monitoring.__code__, -3, next(NUMBERS)))
+        yield
+        return
     thread = get_ident()
     followed: set[CodeType] = set()
 
@@ -145,6 +150,18 @@ def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Gener
         monitoring.free_tool_id(tool)
 
 
+def _free_tool() -> int | None:
+    """Return a number of `sys.monitoring` that no other tool uses."""
+    monitoring: Any = vars(sys)["monitoring"]
+    return next((one for one in TOOLS if monitoring.get_tool(one) is None), None)
+
+
+def can_follow() -> bool:
+    """Tell if paths can be collected; debuggers, profilers and others may use all tools."""
+    return sys.version_info < (3, 12) or _free_tool() is not None
+
+
+NUMBERS = count()
 BRANCHES = ("BRANCH_LEFT", "BRANCH_RIGHT")
 TOOLS = (3, 4, 2, 1, 0, 5)
 """The numbers of tools, those first that Python gives to no kind of tool."""

@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.extrapolating.fitting import Fit
-from gradwrap.compiler.extrapolating.sizes import LIMIT, Declined, Shortened, Sizes
+from gradwrap.compiler.extrapolating.paths import can_follow
+from gradwrap.compiler.extrapolating.sizes import BETWEEN, LIMIT, Declined, Shortened, Sizes
 from gradwrap.compiler.extrapolating.walk import (
     ARRAY,
     Walk,
@@ -32,14 +33,41 @@ FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
 MOST = 1 << 15
 """The most operations of a trace at short lengths."""
-ALTOGETHER = 1 << 16
+ALTOGETHER = 1 << 17
 """The most operations of all traces at short lengths."""
-LONGEST = 1000
-"""The longest program, in operations: a longer one is not rolled well."""
-STEPS = ((19, 2), (36, 12))
-"""The shortest lengths, and the steps between the sampled ones: by the second, a function that
-does something else in every second, third, fourth or sixth turn repeats itself. The first are no
-powers of two, by which a mean would divide exactly, so that its program would be simpler."""
+
+
+class Lengths(NamedTuple):
+    """The lengths at which a function is traced."""
+
+    base: int
+    """The shortest length. It is no power of two, by which a mean would divide exactly, so that
+    its program would be simpler."""
+    step: int
+    """The step between lengths."""
+    cuts: tuple[bool, ...]
+    """Whether arrays are cut too, in the order in which it is tried."""
+    between: int = BETWEEN
+    """The distance between the short lengths of two parameters."""
+    limit: int = LIMIT
+    """The greatest length that stays as it is."""
+    nested: bool = False
+    """Whether loops of loops are looked for, if need be of few turns."""
+    longest: int = 1000
+    """The longest program, in operations: a longer one is not rolled well."""
+
+
+CUT, BOTH = (True,), (True, False)
+LENGTHS = (
+    (Lengths(19, 2, cuts=CUT),),
+    tuple(
+        Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
+        for base in (10, 12)
+    ),
+    (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=BOTH)),
+)
+"""The second are for nested loops, whose traces would else be too long. By the last, a function
+that does something else in every second, third, fourth or sixth turn repeats itself."""
 
 
 class Subject(NamedTuple):
@@ -61,11 +89,20 @@ class Subject(NamedTuple):
         return [x for x, is_given in zip(self.leaves, self.given, strict=True) if is_given]
 
 
+class TooMany(Declined):
+    """A trace at short lengths is too long."""
+
+    def __init__(self) -> None:
+        super().__init__("with short loops it still performs too many operations")
+
+
 class Budget:
     """The operations that may still be traced."""
 
     def __init__(self) -> None:
         self.left: int = ALTOGETHER
+        self.is_short: bool = False
+        """Whether a trace took too many."""
 
     def traced(self, subject: Subject, leaves: Sequence[Any], around: Shortened) -> Traced:
         """Trace the function at short lengths.
@@ -84,7 +121,8 @@ class Budget:
             )
         except TooLong as error:
             self.left -= most
-            raise Declined("with short loops it still performs too many operations") from error
+            self.is_short = True
+            raise TooMany from error
         except Exception as error:
             raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
         self.left -= len(traced.instrs)
@@ -129,8 +167,7 @@ class Family:
         self,
         subject: Subject,
         sizes: Sizes,
-        base: int,
-        step: int,
+        lengths: Lengths,
         budget: Budget,
         *,
         cuts: bool,
@@ -144,8 +181,8 @@ class Family:
         """The steps that the function took at short lengths."""
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
-        self._start: tuple[int, ...] = sizes.close(base, step)
-        self._step = step
+        self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
+        self._lengths = lengths
         self.points: list[tuple[int, ...]] = self._points()
 
     def _points(self) -> list[tuple[int, ...]]:
@@ -156,7 +193,7 @@ class Family:
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
         """Return the lengths so many steps above the shortest."""
-        return tuple(b + self._step * o for b, o in zip(self._start, offset, strict=True))
+        return tuple(b + self._lengths.step * o for b, o in zip(self._start, offset, strict=True))
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:
@@ -209,8 +246,8 @@ class Family:
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
-        program, _ = prepared(program, roll=True, arguments=given)
-        if program.length() > LONGEST:
+        program, _ = prepared(program, roll=True, arguments=given, nested=self._lengths.nested)
+        if program.length() > self._lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
         return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
 
@@ -292,36 +329,70 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     reasons: list[str] = []
     if subject.surroundings.has_tables(LIMIT):
         return None, "it reads tables of numbers"
+    if not can_follow():
+        return None, "other tools use all of sys.monitoring, so branches cannot be followed"
     budget = Budget()
-    for lengths in _parameters(subject, reasons, budget):
-        for base, step in STEPS:
-            for cuts in (True, False):
+    for lengths in LENGTHS:
+        if lengths is LENGTHS[-1] and budget.is_short:
+            break
+        try:
+            found = _found(subject, lengths, compared, budget, reasons)
+        except TooMany as why:
+            reasons.append(str(why))
+        else:
+            if found is not None:
+                return found, ""
+    return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
+
+
+def _found(
+    subject: Subject,
+    lengths: Sequence[Lengths],
+    compared: Callable[[Family], None],
+    budget: Budget,
+    reasons: list[str],
+) -> Found | None:
+    """Return the program of the actual lengths, or None; add the reasons.
+
+    Raises
+    ------
+    TooMany
+        A trace takes too many operations.
+    """
+    for parameters in _parameters(subject, lengths[0].limit, reasons, budget):
+        for one in lengths:
+            for cuts in one.cuts:
                 try:
-                    family = Family(subject, _sizes_of(lengths), base, step, budget, cuts=cuts)
+                    sizes = _sizes_of(parameters, one.limit)
+                    family = Family(subject, sizes, one, budget, cuts=cuts)
                     family.fit()
                     compared(family)
                     program = family.at(family.actual)
+                except TooMany:
+                    raise
                 except Declined as why:
                     reasons.append(str(why))
                     continue
                 traced = family.base.traced
-                return Found(program, traced, precisions_of(traced), family), ""
-    return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
+                return Found(program, traced, precisions_of(traced), family)
+    return None
 
 
-def _sizes_of(lengths: Sequence[int]) -> Sizes:
-    sizes = Sizes()
+def _sizes_of(lengths: Sequence[int], limit: int) -> Sizes:
+    sizes = Sizes(limit)
     for length in lengths:
         sizes.of(length)
     return sizes
 
 
-def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[list[int]]:
+def _parameters(
+    subject: Subject, limit: int, reasons: list[str], budget: Budget
+) -> list[list[int]]:
     """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
     arrays = [*subject.inputs, *subject.surroundings.array_objects()]
     lengths = [one.shape[0] for one in arrays if isinstance(one, NDARRAY) and one.ndim]
     for cuts in (True, False):  # a trace of short arrays is fast, but may raise an error
-        sizes = Sizes()
+        sizes = Sizes(limit)
         around = Shortened(subject.surroundings, sizes, cuts=cuts)
         for length in lengths if cuts else ():
             sizes.of(length)
@@ -331,7 +402,9 @@ def _parameters(subject: Subject, reasons: list[str], budget: Budget) -> list[li
             budget.traced(subject, leaves, around)
             break
         except Declined as why:
+            if isinstance(why, TooMany):
+                raise
             reasons.append(str(why))
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
-    both = _sizes_of([*sizes.in_ranges, *lengths]).actual
+    both = _sizes_of([*sizes.in_ranges, *lengths], limit).actual
     return found if not both or both in found else [*found, both]

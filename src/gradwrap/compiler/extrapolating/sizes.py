@@ -31,7 +31,9 @@ class Declined(Exception):  # noqa: N818  it is caught, and the function is trac
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        """The greatest length that stays as it is."""
         self.actual: list[int] = []
         self.short: list[int] = []
         self.in_ranges: list[int] = []
@@ -41,7 +43,7 @@ class Sizes:
 
     def of(self, length: int) -> int:
         """Return the length that replaces a length, or a bound of a range."""
-        if -LIMIT <= length <= LIMIT:
+        if -self._limit <= length <= self._limit:
             return length
         if length < 0:
             return -self.of(-length)
@@ -51,7 +53,7 @@ class Sizes:
         if not self.is_open:
             return length
         self.actual.append(length)
-        self.short.append(LIMIT // 2 + BETWEEN * (len(self.short) % 3))
+        self.short.append(self._limit // 2 + BETWEEN * (len(self.short) % 3))
         return self.short[-1]
 
     def actual_of(self, bound: int) -> int:
@@ -60,11 +62,11 @@ class Sizes:
         pairs = [*zip(self.actual, self.short, strict=True), *((n, n) for n in self.actual)]
         return next((n for n, near in pairs if abs(abs(bound) - near) <= NEAR), 0)
 
-    def close(self, base: int, step: int) -> tuple[int, ...]:
+    def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Set the shortest lengths, in the order of the actual ones; allow no new parameters."""
         self.is_open = False
         for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
-            least = base + -(-BETWEEN // step) * step * place
+            least = base + -(-between // step) * step * place
             self.short[number] = least + (self.actual[number] - least) % step
         return tuple(self.short)
 

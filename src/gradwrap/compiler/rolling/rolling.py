@@ -34,12 +34,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
-from gradwrap.compiler.ir.operations import ITEM
+from gradwrap.compiler.ir.operations import ITEM, Kind
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Block,
@@ -90,19 +91,22 @@ PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
 TURNS = 8
+"""The fewest turns of a loop; two fewer if its first and last turns are left out."""
+FEWER = 5
+"""The fewest turns where loops of loops are looked for."""
 ROW, STACK = 1 << 14, 1 << 20
 """Rows of at least `ROW` elements are not stacked if a stack takes more than `STACK` bytes."""
 TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (sum(pair), pair[1]))
 
 
-def rolled(program: Program) -> None:
-    """Roll the loops in all blocks of a program."""
+def rolled(program: Program, *, nested: bool = False) -> None:
+    """Roll the loops in all blocks of a program; `nested` if loops of loops are what matters."""
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
         if all(len(block.body) < SHORTEST for block in program.blocks()):
             break
-        roller = Roller(program)
+        roller = Roller(program, nested=nested)
         for block in list(program.blocks()):
             roller.roll(block)
         reasons = roller.reasons
@@ -130,8 +134,10 @@ def rolled(program: Program) -> None:
 class Roller(Rewriting):
     """Rewrites the blocks of a program, starting at the root."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, nested: bool) -> None:
         super().__init__(program)
+        self.nested = nested
+        self.fewest: int = FEWER if nested else TURNS
         self.live: Liveness = liveness(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
@@ -149,12 +155,12 @@ class Roller(Rewriting):
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
             self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
+            self._prepare(block)
             loops = self._segments()
         if not loops:
             for step in block.body:
                 self._straight(step)
         else:
-            self._prepare(block)
             starts = {segment.start: segment for segment in loops}
             at = 0
             while at < len(self.instrs):
@@ -215,14 +221,46 @@ class Roller(Rewriting):
             for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                 turns = 1 + (b - a) // period
                 end = a + turns * period
-                if turns >= TURNS and free[a:end].all():
+                if turns >= self.fewest and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
                     start: int = a
+                    if self.nested:
+                        start += self._boundary(start, shortest, end + (b - a) % period - start)
                     while self.instrs[start].op is ITEM:  # a turn contains a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
                     free[a:end] = False
         return sorted(found, key=lambda segment: segment.start)
+
+    def _boundary(self, start: int, period: int, count: int) -> int:
+        """Return the number of operations of a stretch before a turn of the program's loop begins.
+
+        There, the fewest values are handed to the next turn. So the turns of an inner loop begin at
+        the same operation in all turns of an outer one, whatever its first turn does. Arrays are
+        left out: a loop over arrays that ends in its middle hands more of them on.
+        """
+        turn = self.instrs[start : start + period]
+        if not any(isinstance(one.fn, Nested) for one in turn) and any(
+            self.values[one.out].shape and one.op.kind is not Kind.WRITE for one in turn
+        ):
+            return 0
+        handed = [0] * (2 * period + 1)
+        middle = start + (count // period // 2) * period
+        for made in range(middle - period, middle):
+            after = [
+                at for at in self.uses.get(self.instrs[made].out, ()) if made < at <= made + period
+            ]
+            if after:
+                handed[made + 1 - middle + period] += 1
+                handed[max(after) + 1 - middle + period] -= 1
+        crossing = list(accumulate(handed))
+        writes = [self.instrs[at].op.kind is Kind.WRITE for at in range(start - 1, start + count)]
+        ranks = [
+            (crossing[at] + crossing[at + period], writes[at + period] <= writes[at + period + 1])
+            for at in range(period)
+        ]
+        best = min(range(period), key=ranks.__getitem__)
+        return 0 if ranks[0] == ranks[best] or count - best < self.fewest * period else best
 
     def _periods(self, codes: Any) -> list[int]:
         """Return the most common distances between equal short stretches."""
@@ -237,7 +275,7 @@ class Roller(Rewriting):
             last[gram] = at
         # short periods have grams of several turns
         common = [period for period, _ in counted.most_common(PERIODS)]
-        return [period for period in common if period * TURNS <= len(listed)]
+        return [period for period in common if period * self.fewest <= len(listed)]
 
     def _code(self, instr: Instr) -> int:
         """Return a small number for an operation, the shapes and the dtypes of its operands."""
@@ -282,7 +320,7 @@ class Roller(Rewriting):
         reason = ""
         for first, last in TRIMS:
             turns = whole.turns - first - last
-            if turns < TURNS - 2:
+            if turns < self.fewest - 2:
                 continue
             before, known = len(self.body), len(self.memo)
             segment = Segment(whole.start + first * whole.period, whole.period, turns)
@@ -296,7 +334,7 @@ class Roller(Rewriting):
                 del self.body[before:]
                 for index in list(self.memo)[known:]:
                     del self.memo[index]
-                if isinstance(why, Late) and TURNS <= why.distance <= whole.turns // 2:
+                if isinstance(why, Late) and self.fewest <= why.distance <= whole.turns // 2:
                     raise
                 continue
             for number in range(turns * segment.period):

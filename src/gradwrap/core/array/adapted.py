@@ -7,14 +7,17 @@ the element tracked, and text of a tracked value is a line of a log. The methods
 
 from __future__ import annotations
 
+import ast
 import sys
 import warnings
 from contextvars import ContextVar
+from dis import opname
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.called import arguments_at, called_at
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
@@ -79,3 +82,26 @@ def formats_text(frame: FrameType) -> bool:
 
     current = next(i for i in get_instructions(frame.f_code) if i.offset == frame.f_lasti)
     return current.opname == "BINARY_OP" and current.argrepr in ("%", "%=")
+
+
+SETS = (set, frozenset)
+DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp)
+
+
+def makes_set(frame: FrameType) -> bool:
+    """Tell if a frame makes a set of values that are at hand, or looks for a value.
+
+    The elements are hashed there, and stay tracked. An iterator of C code such as `map` may hash
+    them for a cache.
+    """
+    at = frame.f_lasti
+    name = opname[frame.f_code.co_code[at]]
+    if name in ("BUILD_SET", "SET_ADD", "CONTAINS_OP"):
+        return True
+    if not name.startswith("CALL"):
+        return False
+    call = called_at(frame, at)
+    if call is None or call.function not in SETS:
+        return False
+    given = arguments_at(frame, at)
+    return len(given) == 1 and isinstance(given[0], (*SEQUENCE, *SETS, *DISPLAYS))

@@ -8,6 +8,7 @@ from typing import Any
 from gradwrap.core.array.adapted import (
     adapted_caller,
     formats_text,
+    makes_set,
     nested,
     one_element,
     warn_of_text,
@@ -150,12 +151,15 @@ class Conversions:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
-        of that value.
+        of that value. In adapted code it may enter a set, which keeps one of equal numbers.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
         if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
             return object.__hash__(self)
+        frame = adapted_caller()
+        if frame is not None and makes_set(frame):
+            return hash(kind(native(self)))
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",
             "x == y compares tracked numbers; the key can be .item(), to which no gradient "

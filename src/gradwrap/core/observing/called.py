@@ -92,3 +92,10 @@ def _value_of(expression: Any, frame: FrameType) -> Any:
         if found is not MISSING:
             return found
     return None
+
+
+def arguments_at(frame: FrameType, instruction: int) -> list[Any]:
+    """Return the arguments of the call at an instruction: their values, or nodes of the syntax."""
+    found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+    values = [(node, _value_of(node, frame)) for node in found.args]
+    return [node if value is None else value for node, value in values]

@@ -15,6 +15,7 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.decompositions import of_eigh, of_svd
 from gradwrap.rules.equal_values import check_distinct, check_independent
+from gradwrap.rules.matrices import as_read
 from gradwrap.scipy.doors import dispatcher, unchecked
 from gradwrap.scipy.kinds import Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
@@ -118,7 +119,7 @@ def _eigvals(a: Any, b: Any, out: Any) -> Any:
 
 
 def _ordered(w: Any, out: Any, by: Any = None) -> Any:
-    """Sort values, or what belongs to the values `by`, into SciPy's order."""
+    """Sort an array into SciPy's order of its values, or of the values `by`."""
     left = list(range(len(w)))
     order: list[int] = []
     data = np.asarray(native_of(w if by is None else by))
@@ -315,7 +316,7 @@ CLEARS_UNUSED_TRIANGLE = np.lib.NumpyVersion(version("scipy")) >= "1.18.0"
 
 def _cho_factor(a: Any, lower: Any) -> Any:
     """Return the factor; up to SciPy 1.17 its unused triangle keeps the argument's elements."""
-    root = _cholesky(a, lower)
+    root = _cholesky(as_read(np, a, not lower), lower)
     if CLEARS_UNUSED_TRIANGLE:
         return root, None
     return root + (np.triu(a, 1) if lower else np.tril(a, -1)), None
@@ -579,6 +580,7 @@ EIGENVALUES = [
         arrays="a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
+        triangles="a b",
     ),
     formula(
         "linalg.eigvalsh",
@@ -592,6 +594,7 @@ EIGENVALUES = [
         "a:2 b:2",
         neutral="lower subset_by_index subset_by_value driver",
         symmetric="a b",
+        triangles="a b",
     ),
     Row(
         "linalg.eig",
@@ -635,12 +638,15 @@ DECOMPOSITIONS = [
     Row("linalg.lu", Tangent(_lu), arrays="a:2"),
     formula("linalg.lu_factor", _lu_factor, "a:2"),
     system("linalg.lu_solve", "lu_and_piv:2,1 b:2", _lu_of_lu, _lu_along_lu, _lu_back),
-    Row("linalg.ldl", Tangent(_ldl), arrays="A:2", neutral="hermitian", symmetric="A"),
+    Row(
+        "linalg.ldl", Tangent(_ldl), arrays="A:2", neutral="hermitian", symmetric="A", triangles="A"
+    ),
     formula(
         "linalg.cholesky",
         _cholesky,
         "a",
         symmetric="a",
+        triangles="a",
         note="the gradient is shared between the triangles",
     ),
     formula(

@@ -17,6 +17,7 @@ import numpy as np
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain
+from gradwrap.scipy.dispatching import parameters_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.table import is_own
 
@@ -50,159 +51,131 @@ def _beside(part: Any, a: Any, lower: int) -> Any:
 
 
 # LAPACK: each returns its results without `info` --------------------------------------------------
+# Each names those of SciPy's parameters that it needs.
 
 
-def potrf(a: Any, lower: int = 0, clean: int = 1, **_: Any) -> Any:
+def potrf(a: Any, lower: int = 0, clean: int = 1) -> Any:
     root = np.linalg.cholesky(_whole(a, lower))
     root = root if lower else np.conj(root.mT)
     return root if clean else _beside(root, a, lower)
 
 
-def potrs(c: Any, b: Any, lower: int = 0, **_: Any) -> Any:
+def potrs(c: Any, b: Any, lower: int = 0) -> Any:
     return _linalg("cho_solve")((c, bool(lower)), b)
 
 
-def potri(c: Any, lower: int = 0, **_: Any) -> Any:
+def potri(c: Any, lower: int = 0) -> Any:
     found = _linalg("cho_solve")((c, bool(lower)), np.eye(c.shape[-1]))
     return _beside(_triangle(found, lower), c, lower)
 
 
-def posv(a: Any, b: Any, lower: int = 0, **_: Any) -> Any:
+def posv(a: Any, b: Any, lower: int = 0) -> Any:
     c = potrf(a, lower, 0)
     return c, potrs(c, b, lower)
 
 
-def getrf(a: Any, **_: Any) -> Any:
+def getrf(a: Any) -> Any:
     return tuple(_linalg("lu_factor")(a))
 
 
-def getrs(lu: Any, piv: Any, b: Any, trans: int = 0, **_: Any) -> Any:
+def getrs(lu: Any, piv: Any, b: Any, trans: int = 0) -> Any:
     return _linalg("lu_solve")((lu, piv), b, trans)
 
 
-def getri(lu: Any, piv: Any, **_: Any) -> Any:
+def getri(lu: Any, piv: Any) -> Any:
     return getrs(lu, piv, np.eye(lu.shape[-1]))
 
 
-def gesv(a: Any, b: Any, **_: Any) -> Any:
+def gesv(a: Any, b: Any) -> Any:
     lu, piv = getrf(a)
     return lu, piv, getrs(lu, piv, b)
 
 
-def trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+def trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, unitdiag: int = 0) -> Any:
     return _linalg("solve_triangular")(
         a, b, trans=trans, lower=bool(lower), unit_diagonal=bool(unitdiag)
     )
 
 
-def trtri(c: Any, lower: int = 0, unitdiag: int = 0, **_: Any) -> Any:
+def trtri(c: Any, lower: int = 0, unitdiag: int = 0) -> Any:
     found = trtrs(c, np.eye(c.shape[-1]), lower, 0, unitdiag)
     kept = _beside(_triangle(found, lower), c, lower)
     return kept + np.diag(np.diagonal(c) - 1.0) if unitdiag else kept
 
 
-def syev(a: Any, compute_v: int = 1, lower: int = 0, **_: Any) -> Any:
+def syev(a: Any, compute_v: int = 1, lower: int = 0) -> Any:
     w, v = _linalg("eigh")(_whole(a, lower))
     return w, (v if compute_v else a)
 
 
-def gesvd(a: Any, compute_uv: int = 1, full_matrices: int = 1, **_: Any) -> Any:
+def gesvd(a: Any, compute_uv: int = 1, full_matrices: int = 1) -> Any:
     if not compute_uv:
         s = np.linalg.svd(a, compute_uv=False)
         return np.zeros((1, 1)), s, np.zeros((1, 1))
     return tuple(_linalg("svd")(a, full_matrices=bool(full_matrices)))
 
 
-# BLAS ---------------------------------------------------------------------------------------------
+# BLAS: `x_at` and `y_at` are the slices that SciPy's steps and starts choose ----------------------
 
 
-def _taken(x: Any, n: Any, off: int, inc: int) -> Any:
-    """Return the elements of a vector that a step and a start choose."""
-    if inc < 1:
-        raise NoRuleError("a BLAS function with a negative step has no derivative. Fix: x[::-1].")
-    return x[off::inc] if n is None else x[off::inc][:n]
-
-
-def dot(
-    x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
-) -> Any:
-    x, y = _taken(x, n, offx, incx), _taken(y, n, offy, incy)
+def dot(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
+    x, y = x[x_at][:n], y[y_at][:n]
     count = min(x.shape[0], y.shape[0])
     return np.dot(x[:count], y[:count])
 
 
-def dotc(x: Any, y: Any, *args: Any, **options: Any) -> Any:
-    return dot(np.conj(x), y, *args, **options)
+def dotc(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
+    return dot(np.conj(x), y, x_at, y_at, n)
 
 
-def axpy(
-    x: Any,
-    y: Any,
-    n: Any = None,
-    a: Any = 1.0,
-    offx: int = 0,
-    incx: int = 1,
-    offy: int = 0,
-    incy: int = 1,
-) -> Any:
-    x = _taken(x, n, offx, incx)
-    part = y[offy::incy]
+def axpy(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None, a: Any = 1.0) -> Any:
+    x, part = x[x_at][:n], y[y_at]
     part[: x.shape[0]] += a * x[: part.shape[0]]
     return y
 
 
-def scal(a: Any, x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    x[offx::incx][:n] *= a
+def scal(a: Any, x: Any, x_at: Any, n: Any = None) -> Any:
+    x[x_at][:n] *= a
     return x
 
 
-def nrm2(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    return np.linalg.norm(_taken(x, n, offx, incx))
+def nrm2(x: Any, x_at: Any, n: Any = None) -> Any:
+    return np.linalg.norm(x[x_at][:n])
 
 
-def asum(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    x = _taken(x, n, offx, incx)
+def asum(x: Any, x_at: Any, n: Any = None) -> Any:
+    x = x[x_at][:n]
     return np.sum(np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x))
 
 
 def gemv(
-    alpha: Any,
-    a: Any,
-    x: Any,
-    beta: Any = 0.0,
-    y: Any = None,
-    offx: int = 0,
-    incx: int = 1,
-    offy: int = 0,
-    incy: int = 1,
-    trans: int = 0,
-    overwrite_y: int = 0,
+    alpha: Any, a: Any, x: Any, x_at: Any, y_at: Any, beta: Any = 0.0, y: Any = None, trans: int = 0
 ) -> Any:
     a = _turned(a, trans)
-    return _added(alpha * (a @ _taken(x, a.shape[1], offx, incx)), beta, y, offy, incy)
+    return _added(alpha * (a @ x[x_at][: a.shape[1]]), beta, y, y_at)
 
 
-def _added(found: Any, beta: Any, y: Any, offy: int, incy: int) -> Any:
-    """Return a vector plus `beta * y`, at the places of `y` that a step and a start choose."""
-    if y is None and offy == 0 and incy == 1:
+def symv(
+    alpha: Any, a: Any, x: Any, x_at: Any, y_at: Any, beta: Any = 0.0, y: Any = None, lower: int = 0
+) -> Any:
+    return _added(alpha * (_whole(a, lower) @ x[x_at][: a.shape[1]]), beta, y, y_at)
+
+
+def _added(found: Any, beta: Any, y: Any, at: slice) -> Any:
+    """Return a vector plus `beta * y`, at the places of `y` that a slice chooses."""
+    off, inc = at.start, at.step
+    if y is None and off == 0 and inc == 1:
         return found
-    size = offy + 1 + (found.shape[0] - 1) * incy
+    size = off + 1 + (found.shape[0] - 1) * inc
     made = np.zeros(size, found.dtype) if y is None else np.copy(y)
-    places = offy + incy * np.arange(found.shape[0])
+    places = off + inc * np.arange(found.shape[0])
     rest = np.where(np.isin(np.arange(made.shape[0]), places), 0.0, made)
     spread = np.equal.outer(np.arange(made.shape[0]), places) * 1.0
     return rest + spread @ (found + beta * made[places])
 
 
 def gemm(
-    alpha: Any,
-    a: Any,
-    b: Any,
-    beta: Any = 0.0,
-    c: Any = None,
-    trans_a: int = 0,
-    trans_b: int = 0,
-    overwrite_c: int = 0,
+    alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0
 ) -> Any:
     found = alpha * (_turned(_columns(a), trans_a) @ _turned(_columns(b), trans_b))
     return found if c is None else found + beta * c
@@ -213,93 +186,42 @@ def _columns(x: Any) -> Any:
     return x[:, None] if x.ndim == 1 else x
 
 
-def ger(alpha: Any, x: Any, y: Any, incx: int = 1, incy: int = 1, a: Any = None, **_: Any) -> Any:
-    found = alpha * np.outer(_taken(x, None, 0, incx), _taken(y, None, 0, incy))
+def ger(alpha: Any, x: Any, y: Any, x_at: Any, y_at: Any, a: Any = None) -> Any:
+    found = alpha * np.outer(x[x_at], y[y_at])
     return found if a is None else found + a
 
 
-def symv(
-    alpha: Any,
-    a: Any,
-    x: Any,
-    beta: Any = 0.0,
-    y: Any = None,
-    offx: int = 0,
-    incx: int = 1,
-    offy: int = 0,
-    incy: int = 1,
-    lower: int = 0,
-    overwrite_y: int = 0,
-) -> Any:
-    x = _taken(x, a.shape[1], offx, incx)
-    return _added(alpha * (_whole(a, lower) @ x), beta, y, offy, incy)
-
-
 def symm(
-    alpha: Any,
-    a: Any,
-    b: Any,
-    beta: Any = 0.0,
-    c: Any = None,
-    side: int = 0,
-    lower: int = 0,
-    **_: Any,
+    alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, side: int = 0, lower: int = 0
 ) -> Any:
     whole = _whole(a, lower)
     found = alpha * (b @ whole if side else whole @ b)
     return found if c is None else found + beta * c
 
 
-def syrk(
-    alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, lower: int = 0, **_: Any
-) -> Any:
+def syrk(alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, lower: int = 0) -> Any:
     a = _columns(a)
     found = _triangle(alpha * (a.mT @ a if trans else a @ a.mT), lower)
     return found if c is None else _beside(found + beta * _triangle(c, lower), c, lower)
 
 
-def trsv(
-    a: Any,
-    x: Any,
-    incx: int = 1,
-    offx: int = 0,
-    lower: int = 0,
-    trans: int = 0,
-    diag: int = 0,
-    **_: Any,
-) -> Any:
-    _only_steps_of_one(incx, offx)
+def trsv(a: Any, x: Any, x_at: Any, lower: int = 0, trans: int = 0, diag: int = 0) -> Any:
+    _only_steps_of_one(x_at)
     return trtrs(a, x, lower, trans, diag)
 
 
-def trmv(
-    a: Any,
-    x: Any,
-    offx: int = 0,
-    incx: int = 1,
-    lower: int = 0,
-    trans: int = 0,
-    diag: int = 0,
-    **_: Any,
-) -> Any:
-    _only_steps_of_one(incx, offx)
+def trmv(a: Any, x: Any, x_at: Any, lower: int = 0, trans: int = 0, diag: int = 0) -> Any:
+    _only_steps_of_one(x_at)
     return _turned(_triangle(a, lower, diag), trans) @ x
 
 
-def _only_steps_of_one(inc: int, off: int) -> None:
-    if (inc, off) != (1, 0):
+def _only_steps_of_one(at: slice) -> None:
+    if (at.step, at.start) != (1, 0):
         raise NoRuleError("trsv with incx or offx has no derivative. Fix: x[::2].copy().")
 
 
 def trsm(
-    alpha: Any,
-    a: Any,
-    b: Any,
-    side: int = 0,
-    lower: int = 0,
-    trans_a: int = 0,
-    diag: int = 0,
-    **_: Any,
+    alpha: Any, a: Any, b: Any, side: int = 0, lower: int = 0, trans_a: int = 0, diag: int = 0
 ) -> Any:
     if not side:
         return alpha * trtrs(a, b, lower, trans_a, diag)
@@ -308,14 +230,7 @@ def trsm(
 
 
 def trmm(
-    alpha: Any,
-    a: Any,
-    b: Any,
-    side: int = 0,
-    lower: int = 0,
-    trans_a: int = 0,
-    diag: int = 0,
-    **_: Any,
+    alpha: Any, a: Any, b: Any, side: int = 0, lower: int = 0, trans_a: int = 0, diag: int = 0
 ) -> Any:
     a = _turned(_triangle(a, lower, diag), trans_a)
     return alpha * (b @ a if side else a @ b)
@@ -351,6 +266,8 @@ BLAS: dict[str, Callable[..., Any]] = {
 
 DTYPES = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 """The dtypes of the functions by the first letter of their names."""
+BRACKETS = str.maketrans("", "", "[]")
+"""The signs of optional parameters in the docstrings of SciPy's functions."""
 
 
 def _standing_for(original: Any, name: str, function: Any) -> Any:
@@ -358,11 +275,9 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
     reports = "info" in str(original.__doc__).partition("=")[0]
     letter = name[1] if name.startswith(("sc", "dz")) else name[0]  # scnrm2 takes complex64
     dtype = np.dtype(DTYPES.get(letter, "float64"))
-
-    def cast(value: Any) -> Any:
-        """Convert floating-point arrays to the dtype of the function, as SciPy does."""
-        is_other = getattr(value, "ndim", 0) and value.dtype.kind in "fc" and value.dtype != dtype
-        return value.astype(dtype) if is_other else value
+    written = str(original.__doc__).partition("(")[2].partition(")")[0]
+    names = tuple(written.translate(BRACKETS).split(","))
+    wanted = parameters_of(function) if function else frozenset[str]()
 
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
@@ -374,15 +289,16 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
                 f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
                 "that does it (solve, cholesky, qr, eigh, ...)."
             )
-        given = {key: cast(value) for key, value in options.items()}
+        given = _by_name(name, names, args, options)
+        words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
-            found = function(*map(cast, args), **given)
+            found = function(**words)
             # a number comes back as Python's, whatever the dtype of the function
             return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
         asked = original(*map(unwrapped_key, args), **_plain(options))
         if asked[-1]:
             return asked
-        found = function(*map(cast, args), **given)
+        found = function(**words)
         return (*found, asked[-1]) if isinstance(found, tuple) else (found, asked[-1])
 
     stand_in.__name__, stand_in.__doc__ = name, original.__doc__
@@ -390,6 +306,30 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
         if hasattr(original, attribute):
             setattr(stand_in, attribute, getattr(original, attribute))
     return stand_in
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert a floating-point array to the dtype of a function, as SciPy does."""
+    is_other = getattr(value, "ndim", 0) and value.dtype.kind in "fc" and value.dtype != dtype
+    return value.astype(dtype) if is_other else value
+
+
+def _by_name(
+    name: str, names: tuple[str, ...], args: tuple[Any, ...], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments by name, and the slices of vectors."""
+    given = dict(zip(names, args, strict=False)) | options
+    if len(given) < len(args) + len(options) or not given.keys() <= {*names}:
+        raise TypeError(f"scipy.linalg's {name} takes {', '.join(names)}, each once.")
+    return given | {f"{vector}_at": _chosen(given, vector) for vector in "xy"}
+
+
+def _chosen(given: dict[str, Any], vector: str) -> slice:
+    """Return the elements of a vector that a step and a start choose."""
+    step = given.get(f"inc{vector}", 1)
+    if step < 1:
+        raise NoRuleError("a BLAS function with a negative step has no derivative. Fix: x[::-1].")
+    return slice(given.get(f"off{vector}", 0), None, step)
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:

@@ -279,7 +279,7 @@ def _khatri_rao(a: Any, b: Any) -> Any:
 
 
 SYSTEMS = [
-    Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a"),
+    Row("linalg.inv", Adjoint({"a": _inv_of_a}, {"a": _inv_along_a}), arrays="a", triangles="a"),
     system(
         "linalg.solve",
         "a b",
@@ -288,6 +288,7 @@ SYSTEMS = [
         lambda g, a, b, assume_a, lower, transposed: of_columns(
             np.linalg.solve, adjoint(_system(a, assume_a, lower, transposed)), g, b
         ),
+        triangles="a",
     ),
     system(
         "linalg.solve_triangular", "a b", _triangular_of_a, _triangular_along_a, _triangular_back
@@ -327,6 +328,7 @@ SYSTEMS = [
         arrays="a",
         neutral="atol rtol lower return_rank",
         symmetric="a",
+        triangles="a",
         note="among the matrices of the same rank",
     ),
     formula("linalg.orthogonal_procrustes", _procrustes, "A:2 B:2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -58,37 +59,38 @@ def inverse_gaps(w: Any) -> Any:
 
 def from_bands(ab: Any, lower: int, upper: int) -> Any:
     """Return the matrix whose diagonals are the rows of `ab`, as `solve_banded` has them."""
-    n = ab.shape[-1]
-    rows, columns = band_places(n, lower, upper)
-    places = np.full((n, n), ab.shape[0] * n)
-    places[rows, columns] = (upper + rows - columns) * n + columns
     padded = np.concatenate([np.reshape(ab, (-1,)), np.zeros(1)])
-    return padded[places]
+    return padded[_band_places(ab.shape[-1], lower, upper)[0].copy()]
 
 
 def to_bands(a: Any, lower: int, upper: int) -> Any:
     """Return the diagonals of a matrix as the rows of an array, padded with zeros."""
-    n = a.shape[-1]
-    rows, columns = band_places(n, lower, upper)
-    places = np.full((lower + upper + 1, n), n * n)
-    places[upper + rows - columns, columns] = rows * n + columns
     padded = np.concatenate([np.reshape(a, (-1,)), np.zeros(1)])
-    return padded[places]
+    return padded[_band_places(a.shape[-1], lower, upper)[1].copy()]
 
 
-def band_places(n: int, lower: int, upper: int) -> tuple[Any, Any]:
-    """Return the rows and columns of the elements within the bands of an n by n matrix."""
+@functools.lru_cache(64)
+def _band_places(n: int, lower: int, upper: int) -> tuple[Any, Any]:
+    """Return for each element of an n by n matrix its place among the bands, and the reverse.
+
+    Elements that the other one lacks have the place after the last.
+    """
+    count = lower + upper + 1
     rows, columns = np.indices((n, n)).reshape(2, -1)
     inside = (rows - columns <= lower) & (columns - rows <= upper)
-    return rows[inside], columns[inside]
+    rows, columns = rows[inside], columns[inside]
+    bands = np.full((n, n), count * n)
+    matrix = np.full((count, n), n * n)
+    bands[rows, columns] = (upper + rows - columns) * n + columns
+    matrix[upper + rows - columns, columns] = rows * n + columns
+    return bands, matrix
 
 
 def full_bands(ab: Any, lower: bool) -> Any:
     """Return all diagonals of a Hermitian matrix from its upper or lower ones in `ab`."""
     k = ab.shape[0] - 1
     half = from_bands(ab, k, 0) if lower else from_bands(ab, 0, k)
-    diagonal = np.real(ab[0 if lower else k]) if ab.dtype.kind == "c" else ab[0 if lower else k]
-    return half + adjoint(half) - np.diag(diagonal)
+    return (half + adjoint(half)) * (1.0 - 0.5 * np.eye(len(half)))  # the diagonal is in both
 
 
 def like_columns(v: Any, out: Any) -> Any:

@@ -313,7 +313,7 @@ class _Frozen(FROZEN):  # type: ignore[misc]  # untyped
 
 
 def _drawn(rng: Any, method: str, *parameters: Any, size: Any) -> Any:
-    """Return what a generator of NumPy's draws, with its derivatives in the parameters."""
+    """Return the sample of a NumPy generator, with its derivatives in the parameters."""
     return called(rng, getattr(rng, method), parameters, {"size": size})
 
 

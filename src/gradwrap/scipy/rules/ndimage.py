@@ -270,9 +270,16 @@ def _basis(distance: Any, order: int, nu: int) -> Any:
     if nu > order:
         return np.zeros(distance.shape)
     base = distance + (order + 1) / 2 - np.arange(order + 2)[:, *(None,) * distance.ndim]
-    powers = np.where(base > 0, np.where(base > 0, base, 0.0) ** (order - nu), 0.0)
+    ahead, degree = base > 0, order - nu
+    powers = np.where(ahead, base, 0.0) ** degree if degree else np.where(ahead, 1.0, 0.0)
+    return np.einsum("k,k...->...", np.array(_differences(order, degree)), powers)
+
+
+@functools.cache
+def _differences(order: int, degree: int) -> tuple[float, ...]:
+    """Return the factors of the truncated powers of a degree in a B-spline of an order."""
     signs = [(-1) ** k * math.comb(order + 1, k) for k in range(order + 2)]
-    return np.tensordot(signs, powers, 1) / math.factorial(order - nu)
+    return tuple(sign / math.factorial(degree) for sign in signs)
 
 
 def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any, Any]:

@@ -548,9 +548,30 @@ def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
 
     def solved(transposed: bool) -> Any:
         factors = factors_of(columns, transposed)
-        return lambda _matvec, right: factors.solve(np.asarray(plain(right)))
+        return lambda _matvec, right: _solved_by(factors, right)
 
     return custom_linear_solve(multiply, as_array(b), solved(False), solved(True))
+
+
+def _by_factors(factors: Any, right: Any, trans: str) -> Any:
+    return factors.solve(np.asarray(right), trans)
+
+
+BY_FACTORS = Row(
+    "sparse.linalg.SuperLU.solve",
+    Adjoint(
+        {"right": lambda g, factors, trans: _solved_by(factors, g, "N" if trans == "H" else "H")}
+    ),
+    arrays="right",
+    original=_by_factors,
+)
+
+
+def _solved_by(factors: Any, right: Any, trans: str = "N") -> Any:
+    """Solve with constant factors; the right-hand side may be a batch."""
+    if isinstance(right, AnyWrapper):
+        return BY_FACTORS.kind.answer(BY_FACTORS, (factors, right, trans), {})
+    return _by_factors(factors, right, trans)
 
 
 def _factors(columns: Any, transposed: bool) -> Any:

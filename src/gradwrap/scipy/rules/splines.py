@@ -63,8 +63,9 @@ def _over(x: Any, columns: Any) -> Any:
 
 
 def _following(nus: Orders, points: Any) -> list[tuple[int, ...]]:
-    steps = np.eye(len(points), dtype=int)
-    return [tuple((np.array(nu) + step).tolist()) for nu in nus for step in steps]
+    """Return the orders with one more for each coordinate."""
+    axes = range(len(points))
+    return [tuple(n + (i == axis) for i, n in enumerate(nu)) for nu in nus for axis in axes]
 
 
 def _slopes(c: Any, points: Any, form: Form, nus: Orders) -> Any:

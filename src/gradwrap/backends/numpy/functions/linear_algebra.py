@@ -25,7 +25,7 @@ from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import innermost, native, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
-from gradwrap.rules.matrices import adjoint, hermitian_part, real_product
+from gradwrap.rules.matrices import adjoint, as_read, hermitian_part, real_product
 
 
 @completes(np.dot)
@@ -173,14 +173,18 @@ def qr(xp: Any, a: Any, mode: str) -> Any:
     return xp.linalg.qr(a, mode=mode)
 
 
-@completes(np.linalg.eigh, np.linalg.eigvalsh)
-def by_triangle(xp: Any, path: str, a: Any, UPLO: str) -> Any:
+@implements("linalg.eigh linalg.eigvalsh(a, UPLO='L')", arrays=1)
+def by_triangle(xp: Any, name: str, a: Any, UPLO: str) -> Any:
     triangle = UPLO.upper()
     if triangle not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    name = path.rpartition(".")[2]
-    a = xp.asarray(a)
+    a = as_read(xp, a, triangle == "U")
     return getattr(xp.linalg, name)(a) if triangle == "L" else getattr(xp, f"{name}_of_upper")(a)
+
+
+@implements("linalg.cholesky(a, /, *, upper=False)", arrays=1)
+def cholesky(xp: Any, a: Any, upper: bool) -> Any:
+    return xp.linalg.cholesky(as_read(xp, a, upper), upper=upper)
 
 
 ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
@@ -200,7 +204,9 @@ def eig(xp: Any, name: str, a: Any) -> Any:
 
 @implements("linalg.svd(a, full_matrices=True, compute_uv=True, hermitian=False)", arrays=1)
 def svd(xp: Any, a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool) -> Any:
-    if not hermitian:
+    if hermitian:
+        a = as_read(xp, a)
+    else:
         return xp.linalg.svd(a, full_matrices=full_matrices) if compute_uv else xp.linalg.svdvals(a)
     if not compute_uv:
         return xp.sort(xp.abs(xp.linalg.eigvalsh(a)), axis=-1, descending=True)

@@ -86,9 +86,8 @@ class Copies:
         elif isinstance(value, LIST):
             made.extend(map(self.of, value))
         elif isinstance(value, DICT):
-            own = dict(made)  # builtins of its own stay
-            made.update((key, self._part(one)) for key, one in value.items())
-            made.update(own)
+            # builtins of its own stay: functions take them when they are made
+            made.update((key, self._part(one)) for key, one in value.items() if key not in made)
         else:
             for name, one in getattr(value, "__dict__", {}).items():
                 made.__dict__[name] = self._part(one)

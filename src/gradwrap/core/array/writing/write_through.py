@@ -13,6 +13,7 @@ from typing import Any
 from gradwrap.core.array.writing.outdated import outdate_views
 from gradwrap.core.array.writing.ownership import owns_buffer
 from gradwrap.core.array.writing.views import view_of
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.space import Batch, Tangent
@@ -69,6 +70,8 @@ def _write_with_tangent(variable: Any, key: Any, value: Any) -> bool:
         return False
     variable._backend.write(variable._value, key, data)
     variable._is_array = True
+    if isinstance(tangent.value, AnyWrapper):
+        tangent.value._is_array = True  # without axes it is an array, too, which can be written to
     tangent.value[key] = pushed
     return True
 
