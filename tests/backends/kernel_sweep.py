@@ -14,7 +14,7 @@ import contextlib
 import itertools
 import math
 import sys
-import time
+import threading
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -264,7 +264,7 @@ class Swept(NamedTuple):
 def sweep(part: int = 1, rest: int = 0, kinds: Any = KINDS, seconds: float = math.inf) -> Swept:
     """Run each check, or each `part`-th one, on the GPU where there is one, else on the double."""
     failed: list[str] = []
-    count, end = 0, time.monotonic() + seconds
+    count, is_over = 0, threading.Event()
     with contextlib.ExitStack() as stack:
         ran: list[Any] = []
         if not has_gpu():
@@ -280,8 +280,13 @@ def sweep(part: int = 1, rest: int = 0, kinds: Any = KINDS, seconds: float = mat
         ]
         if seconds < math.inf:  # some of each kind, whenever the time is up
             numbered.sort(key=lambda one: one[:2])
+            timer = threading.Timer(seconds, is_over.set)
+            timer.start()
+            stack.callback(timer.cancel)
+            if not seconds:
+                timer.join()
         for _, label, check in numbered:
-            if time.monotonic() > end:
+            if is_over.is_set():
                 break
             count += 1
             try:

@@ -264,7 +264,11 @@ def test_the_sweep_of_kernels_runs_in_a_process_for_a_time(monkeypatch: pytest.M
 
 def test_a_program_that_fails_is_a_fault_and_the_others_go_on() -> None:
     program = PROGRAMS[0]
-    wrong = dataclasses.replace(program, fun=fn(lambda xp, w, *rest: xp.no_such_function(w)))
+
+    def failing(xp: Any, w: Any, *_: Any) -> Any:
+        return xp.no_such_function(w)
+
+    wrong = dataclasses.replace(program, fun=failing)
     assert str(run_program(host(), wrong.small).fault).startswith("AttributeError")
     for one in PROGRAMS:
         assert run_program(host(), one.small).fault is None

@@ -19,23 +19,13 @@ from lambdas import is_a
 
 __all__ = ["exchanged"]
 
-MAIN = """
-argpartition argsort argwhere bincount concatenate cumprod cumsum digitize dot einsum flatnonzero
-histogram inner kron lexsort nonzero outer partition percentile quantile roll sort tensordot tril
-triu unique vdot convolve ascontiguousarray asfortranarray repeat interp searchsorted isin median
-nanmedian nan_to_num
-"""
-LINALG = "norm cholesky eigh eigvalsh eig eigvals inv lstsq qr slogdet solve svd"
+MAIN = "argsort dot einsum inner lexsort sort tensordot vdot"
+"""Products by cuBLAS, and sorting by Thrust; the others have kernels, which are run."""
+LINALG = "cholesky eigh eigvalsh eig eigvals inv lstsq qr slogdet solve svd"
 FFT = """
-fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft fftfreq rfftfreq
-fftshift ifftshift
+fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft
 """
-WAITING = frozenset({"argwhere", "bincount", "flatnonzero", "nonzero", "unique"})
-"""Functions whose result's shape depends on values."""
-
-ASKING = frozenset(
-    ["argpartition", "argsort", "dot", "linalg.norm", "outer", "repeat", "roll", "sort"]
-)
+ASKING = frozenset(["argsort", "dot", "sort"])
 """Functions that call a method of any argument that is no array of CuPy; so does the double."""
 ORIGINAL: dict[str, FunctionType] = {}
 """The functions as CuPy has them, by their paths."""
@@ -125,10 +115,6 @@ def call(path: str, *args: Any, **kwargs: Any) -> Any:
     if name in OWN:
         return OWN[name](*args, **kwargs)
     COUNTS.launches.append(name)
-    if name in WAITING:
-        COUNTS.synchronisations.append(name)
-    if name == "repeat" and isinstance(args[1], (cupy.ndarray, np.ndarray, list)):
-        COUNTS.synchronisations.append(name)
     function: Any = np
     original: Any = cupy
     for part in name.split("."):
@@ -197,17 +183,6 @@ def _asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, **_:
     return np.asarray(a)
 
 
-def _contiguous(a: Any, dtype: Any = None, order: str = "C") -> Any:
-    array = _asarray(a, dtype)
-    if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
-        return array
-    return array.copy(order=order)
-
-
-def _fortran_contiguous(a: Any, dtype: Any = None) -> Any:
-    return _contiguous(a, dtype, "F")
-
-
 def _solve(a: Any, b: Any) -> Any:
     """Stacks of matrices are not broadcast by CuPy."""
     if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
@@ -233,8 +208,6 @@ OWN: dict[str, Any] = {
     "asarray": _asarray,
     "asanyarray": _asarray,
     "asnumpy": _asnumpy,
-    "ascontiguousarray": _contiguous,
-    "asfortranarray": _fortran_contiguous,
 }
 
 

@@ -63,11 +63,6 @@ def _set(self: Any, array: Any, stream: Any = None) -> None:
     view(self)[...] = array
 
 
-def _nonzero(self: Any) -> Any:
-    _wait("nonzero")
-    return returned(np.nonzero(lent(self)))
-
-
 def _matmul(self: Any, other: Any) -> Any:
     if not isinstance(other, cupy.ndarray):
         return BASE.__matmul__(self, other)
@@ -108,7 +103,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "tolist": _waits("tolist", fn(lambda a: a.tolist())),
     "get": _get,
     "set": _set,
-    "nonzero": _nonzero,
     "__matmul__": _matmul,
     "dot": _dot,
     "sort": _sort,
