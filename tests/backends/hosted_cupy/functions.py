@@ -19,8 +19,8 @@ from lambdas import is_a
 
 __all__ = ["exchanged"]
 
-MAIN = "argsort dot einsum inner lexsort sort tensordot vdot"
-"""Products by cuBLAS, and sorting by Thrust; the others have kernels, which are run."""
+MAIN = "argsort ascontiguousarray asfortranarray dot einsum inner lexsort sort tensordot vdot"
+"""Products and transposed copies by cuBLAS, and sorting by Thrust; the others have kernels, which are run."""
 LINALG = "cholesky eigh eigvalsh eig eigvals inv lstsq qr slogdet solve svd"
 FFT = """
 fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft
@@ -124,6 +124,8 @@ def call(path: str, *args: Any, **kwargs: Any) -> Any:
     while defaults and given and given[-1] is defaults.pop():
         given.pop()
     named = {key: lent(value) for key, value in kwargs.items() if value is not None}
+    if name in ("argsort", "sort"):
+        named["kind"] = "stable"  # as Thrust's
     with np.errstate(all="ignore"):
         result = function(*given, **named)
     return returned(tuple(result) if is_a(result, tuple) else result)
@@ -183,6 +185,18 @@ def _asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, **_:
     return np.asarray(a)
 
 
+def _contiguous(a: Any, dtype: Any = None, order: str = "C") -> Any:
+    """CuPy transposes matrices by cuBLAS."""
+    array = _asarray(a, dtype)
+    if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
+        return array
+    return array.copy(order=order)
+
+
+def _fortran_contiguous(a: Any, dtype: Any = None) -> Any:
+    return _contiguous(a, dtype, "F")
+
+
 def _solve(a: Any, b: Any) -> Any:
     """Stacks of matrices are not broadcast by CuPy."""
     if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
@@ -208,6 +222,8 @@ OWN: dict[str, Any] = {
     "asarray": _asarray,
     "asanyarray": _asarray,
     "asnumpy": _asnumpy,
+    "ascontiguousarray": _contiguous,
+    "asfortranarray": _fortran_contiguous,
 }
 
 

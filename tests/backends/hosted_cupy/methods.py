@@ -42,6 +42,8 @@ def _computes(name: str) -> Callable[..., Any]:
         array = lent(self)
         given = [lent(arg) for arg in args]
         named = {key: lent(value) for key, value in kwargs.items()}
+        if name == "argsort":
+            named["kind"] = "stable"  # as Thrust's
         with np.errstate(all="ignore"):
             return returned(getattr(array, name)(*given, **named))
 
@@ -83,7 +85,7 @@ def _dot(self: Any, other: Any, out: Any = None) -> Any:
 
 def _sort(self: Any, axis: int = -1, kind: Any = None) -> None:
     COUNTS.launches.append("sort")
-    view(self).sort(axis=axis, kind=kind)
+    view(self).sort(axis=axis, kind="stable")  # as Thrust's
 
 
 def _item(self: Any, *index: Any) -> Any:
