@@ -3,6 +3,7 @@
 For each row of the table: the processor time of SciPy's function on plain arrays, that of its
 gradient in all arguments, and the gradient as a multiple of the function and of the gradient of
 `sum(x * x)` in the same arguments, the cheapest that NumPy's functions have. The slowest first.
+The last column has the calls of gradwrap's own Python functions in one gradient.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ RANDOM: Any = import_module("scipy_samples").Random  # likewise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
 CALLS = 5
 SECONDS = 0.02
+PACKAGE = str(Path(gw.__file__).parent)
 
 
 class Line(NamedTuple):
@@ -42,11 +45,14 @@ class Line(NamedTuple):
     primal: float
     gradient: float
     cheapest: float
+    frames: int
+    """The calls of gradwrap's Python functions in one gradient."""
 
     def __str__(self) -> str:
         return (
             f"{self.path:42} {self.kind:14} {self.primal:10.1f} {self.gradient:10.1f} "
-            f"{self.gradient / self.primal:8.1f} {self.gradient / self.cheapest:8.1f}"
+            f"{self.gradient / self.primal:8.1f} {self.gradient / self.cheapest:8.1f} "
+            f"{self.frames:8}"
         )
 
 
@@ -70,7 +76,26 @@ def measured(row: Row) -> Line | None:
         lambda: gradient(*values),
         lambda: cheapest(*values),
     ]
-    return Line(row.path, row.kind.name, *map(microseconds, runs))
+    primal, slope, least = map(microseconds, runs)
+    return Line(row.path, row.kind.name, primal, slope, least, frames_of(runs[1]))
+
+
+def frames_of(run: Callable[[], Any]) -> int:
+    """Return the number of calls of gradwrap's Python functions."""
+    found = 0
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal found
+        name = frame.f_code.co_filename
+        found += event == "call" and name.startswith((PACKAGE, "<gradwrap"))
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return found
 
 
 def microseconds(run: Callable[[], Any]) -> float:
@@ -88,7 +113,9 @@ def main() -> int:
     """Print a line for each row, the slowest gradients first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="parts of the names of rows; all without any")
-    words = parser.parse_args().words
+    parser.add_argument("--by", choices=("ratio", "frames"), default="ratio", help="the order")
+    given = parser.parse_args()
+    words = given.words
     lines: list[Line] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -96,13 +123,16 @@ def main() -> int:
             if row.path in SAMPLES and (not words or any(word in row.path for word in words)):
                 line = measured(row)
                 lines += [] if line is None else [line]
-    lines.sort(key=lambda line: line.gradient / line.primal, reverse=True)
-    print(f"{'':57} {'function':>10} {'gradient':>10} {'/ function':>8} {'/ NumPy':>8}")
+    by_frames = given.by == "frames"
+    lines.sort(key=lambda one: one.frames if by_frames else one.gradient / one.primal, reverse=True)
+    print(
+        f"{'':57} {'function':>10} {'gradient':>10} {'/ function':>8} {'/ NumPy':>8} {'frames':>8}"
+    )
     for line in lines:
         print(line)
-    print(
-        f"{len(lines)} rows; median {np.median([one.gradient / one.primal for one in lines]):.1f}"
-    )
+    ratio = np.median([one.gradient / one.primal for one in lines])
+    frames = np.median([one.frames for one in lines])
+    print(f"{len(lines)} rows; median {ratio:.1f} times the function, {frames:.0f} frames")
     return 0
 
 

@@ -6,6 +6,7 @@ import decimal
 import fractions
 import importlib
 import math
+import statistics
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -195,6 +196,47 @@ def with_fractions(x: Any) -> Any:
 
 def test_numbers_of_other_kinds() -> None:
     check(with_fractions)
+
+
+def means(x: Any) -> Any:
+    pair = [x[0], x[1] * x[0]]
+    first = statistics.mean(pair) + statistics.mean(v * v for v in x) + statistics.geometric_mean(x)
+    return first * statistics.harmonic_mean(pair) + statistics.fmean(x, weights=[1.0, 3.0])
+
+
+def spreads(x: Any) -> Any:
+    data = [*x, 3.0]
+    around = statistics.pvariance(data, 1.0) * statistics.pstdev(data)
+    return statistics.stdev(data) + statistics.variance(data) + around + statistics.median(data)
+
+
+def lines(x: Any) -> Any:
+    data, times = [*x, 3.0], [0.0, 1.0, 3.0]
+    found = statistics.linear_regression(times, data)
+    through_zero = statistics.linear_regression(times, data, proportional=True)
+    joint = statistics.covariance(times, data) * statistics.correlation(data, times)
+    return found.slope * found.intercept + through_zero.slope + joint
+
+
+@pytest.mark.parametrize("function", [means, spreads, lines])
+def test_statistics_of_tracked_values(function: Callable[[Any], Any]) -> None:
+    check(function)
+    batch = gw.vmap(gw.grad(gw.adapting(function)))(np.stack([X, X + 0.1]))
+    assert np.allclose(batch[0], gw.grad(gw.adapting(function))(X))
+
+
+def test_statistics_raise_their_own_errors() -> None:
+    with pytest.raises(statistics.StatisticsError, match="at least two data points"):
+        gw.grad(gw.adapting(lambda x: statistics.stdev(x[:1])))(X)
+
+
+def test_ufuncs_of_python_functions() -> None:
+    def both(x: Any) -> Any:
+        product, total = np.frompyfunc(lambda a, b: (a * b, a + b), 2, 2)(x, x[::-1])
+        plain = np.frompyfunc(lambda a: a + 1, 1, 1)
+        return (product * total.astype(float)).sum() * plain.nin * plain(2)
+
+    check(both)
 
 
 @pytest.mark.parametrize("function", [iterated, by_multi_index, written_beside, allocated, updated])

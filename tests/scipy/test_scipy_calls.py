@@ -11,10 +11,12 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.scipy.linalg as sl
+import gradwrap.scipy.signal as ours
 from lambdas import fn
 
 untyped: Any = gw  # called with what no type allows
 untyped_sl: Any = sl
+signal: Any = ours  # SciPy's types know no text as a mode
 HERE = str(Path(gw.__file__).parent)
 A = np.array([[2.0, 0.0], [0.3, 1.5]])
 B = np.array([0.7, -0.4])
@@ -93,3 +95,35 @@ def test_decomposition_that_divides_by_a_pivot_of_zero_is_refused() -> None:
 
     with pytest.raises(gw.errors.NoRuleError, match="divides by a pivot that is zero"):
         gw.grad(lambda a: np.sum(untyped_sl.lu_factor(a)[0]))(singular)
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate", "fftconvolve", "convolve2d"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_of_a_batch_are_those_of_each_example(name: str, mode: str) -> None:
+    function: Any = getattr(signal, name)
+    rng = np.random.default_rng(2)
+    shape = (5, 6) if name == "convolve2d" else (17,)
+    x, y = rng.normal(size=(3, *shape)), rng.normal(size=tuple(n // 2 for n in shape))
+
+    def total(x: Any, y: Any) -> Any:
+        return np.sum(np.sin(function(x, y, mode)))
+
+    gradient = gw.grad(total, (0, 1))
+    found = gw.vmap(gradient, (0, None), fallback="loop")(x, y)
+    for k, one in enumerate(x):
+        for part, wanted in zip(found, gradient(one, y), strict=True):
+            np.testing.assert_allclose(part[k], wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_a_short_kernel_costs_no_transform_of_a_long_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, y = np.sin(np.arange(4001.0)), np.array([0.5, 1.0, -0.25])
+    for transform in (
+        "scipy.signal._signaltools._freq_domain_conv",
+        "numpy.fft._pocketfft._raw_fft",
+    ):
+        monkeypatch.setattr(transform, None)
+    slope = gw.grad(lambda x: np.sum(signal.convolve(x, y, "same") ** 2))(x)
+    wanted = 2 * np.convolve(np.convolve(x, y, "same"), y[::-1], "same")
+    np.testing.assert_allclose(slope[2:-2], wanted[2:-2], rtol=1e-12, atol=1e-13)

@@ -52,7 +52,9 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
             if name.startswith("_") or isinstance(original, (np.ufunc, ModuleType)):
                 continue
             tracked = getattr(made, name)
-            if module is np and name in OWN:
+            if module is np and name in ALWAYS:
+                yield original, ALWAYS[name]
+            elif module is np and name in OWN:
                 yield original, _unless_plain(original, OWN[name])
             elif tracked is not original:
                 yield original, _fast(original, tracked, f"{path}.{name}")
@@ -190,8 +192,26 @@ class _Broadcast:
         return zip(*self.iters, strict=True)
 
 
+class _OfFunction:
+    """A stand-in for a ufunc that NumPy makes of a Python function."""
+
+    def __init__(self, func: Callable[..., Any], /, nin: int, nout: int, **options: Any) -> None:
+        self._plain = np.frompyfunc(func, nin, nout, **options)
+        self._tracked = ours.vectorize(func)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if are_plain(args, options):
+            return self._plain(*args, **options)
+        return self._tracked(*unheld(args), **unheld(options))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plain, name)
+
+
 def _is_scalar(element: Any) -> bool:
     return issubclass(kind_of(element), np.generic)
 
 
 OWN: dict[str, AnyFunction[Any]] = {"broadcast": _Broadcast, "isscalar": _is_scalar}
+ALWAYS: dict[str, Any] = {"frompyfunc": _OfFunction}
+"""Stand-ins that take the place of the original also where no argument holds a variable."""

@@ -11,6 +11,7 @@ import functools
 import importlib
 import math as _math
 import operator
+import sys
 from contextvars import ContextVar
 from importlib.machinery import ExtensionFileLoader
 from types import FunctionType, MethodType, ModuleType
@@ -27,6 +28,7 @@ from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.shadows import shadow, shadowing
+from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
@@ -36,7 +38,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 ARRAYS = (_np.ndarray, _np.generic)
 _table: dict[int, tuple[Any, Any]] = {}
@@ -119,8 +121,9 @@ def _of_module(module: ModuleType) -> ModuleType | None:
         return _like(module)
     if module.__name__.startswith("array_api_compat.numpy"):
         return _compatible(module)
-    if module.__name__ == "numexpr":
-        for original, stand_in in numexpr.functions(module):
+    functions = _FUNCTIONS.get(module.__name__)
+    if functions is not None:
+        for original, stand_in in functions(module):
             _enter(original, stand_in)
         return _like(module)
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
@@ -219,6 +222,9 @@ def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
     if "registry" in attributes_of(value):
         return _by_kind(value)
+    if value.__module__ in _FUNCTIONS:
+        stand_in_of(sys.modules[value.__module__])
+        return _or_itself(value)
     return _of_masked(value) or _of_scipy(value)
 
 
@@ -293,6 +299,11 @@ def _generator(rng: Any) -> Any:
     return _enter(rng, random.Generator(rng.bit_generator))
 
 
+_FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
+    "numexpr": numexpr.functions,
+    "statistics": statistics_functions,
+}
+"""What yields the functions of a module that have stand-ins, where the module is used."""
 _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     FunctionType: _function,
     functools.partial: _partial,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant
@@ -27,17 +28,67 @@ from gradwrap.scipy.rules.filter_representations import REPRESENTATIONS, one_fir
 from gradwrap.scipy.rules.spectra import SPECTRA, peaks, prominences, short_time
 
 signal: Any = import_module("scipy.signal")
+next_fast_len: Any = import_module("scipy.fft").next_fast_len
 
 # Convolutions -------------------------------------------------------------------------------------
 
 
-def _convolved(x: Any, y: Any, axes: Any = None) -> Any:
-    """Convolve fully along axes by Fourier transforms."""
-    axes = list(range(x.ndim)) if axes is None else axes
-    shape = [x.shape[axis] + y.shape[axis] - 1 for axis in axes]
+def _convolved(x: Any, y: Any, mode: str, axes: Any) -> Any:
+    """Convolve along axes, fully or where all of `y` is inside `x`, as one operation."""
+    if holds_batch([x, y]):
+        return _by_transforms(x, y, mode, axes)
+    if isinstance(x, AnyWrapper) or isinstance(y, AnyWrapper):
+        return CONVOLVED.kind.answer(CONVOLVED, (x, y, mode, axes), {})
+    if len(axes) == x.ndim:
+        return called(signal.convolve, "scipy.signal.convolve", x, y, mode)
+    return called(signal.fftconvolve, "scipy.signal.fftconvolve", x, y, mode, axes)
+
+
+def _by_transforms(x: Any, y: Any, mode: str, axes: Any) -> Any:
+    """Convolve all examples of a batch by Fourier transforms."""
+    whole: list[int] = [x.shape[axis] + y.shape[axis] - 1 for axis in axes]
+    full: Any
+    shape = [next_fast_len(n) for n in whole]
     if "c" in (x.dtype.kind, y.dtype.kind):
-        return np.fft.ifftn(np.fft.fftn(x, shape, axes) * np.fft.fftn(y, shape, axes), shape, axes)
-    return np.fft.irfftn(np.fft.rfftn(x, shape, axes) * np.fft.rfftn(y, shape, axes), shape, axes)
+        full = np.fft.ifftn(np.fft.fftn(x, shape, axes) * np.fft.fftn(y, shape, axes), shape, axes)
+    else:
+        product = np.fft.rfftn(x, shape, axes) * np.fft.rfftn(y, shape, axes)
+        full = np.fft.irfftn(product, shape, axes)
+    if mode == "full" and shape == whole:
+        return full
+    key: list[Any] = [slice(None)] * x.ndim
+    for axis, n in zip(axes, whole, strict=True):
+        short = y.shape[axis] - 1 if mode == "valid" else 0
+        key[axis] = slice(short, n - short)
+    return full[tuple(key)]
+
+
+def _adjoint(x: Any, axes: Any) -> Any:
+    """Return the conjugate of a factor, reversed along axes."""
+    key = [slice(None, None, -1 if axis in axes else 1) for axis in range(x.ndim)]
+    turned = x[tuple(key)]
+    return np.conj(turned) if x.dtype.kind == "c" else turned
+
+
+def _of_second(g: Any, x: Any, mode: str, axes: Any) -> Any:
+    if mode == "full":
+        return _convolved(g, _adjoint(x, axes), "valid", axes)
+    return _convolved(_adjoint(x, axes), g, "valid", axes)
+
+
+CONVOLVED = Row(
+    "convolution",
+    Adjoint(
+        {
+            "x": lambda g, y, mode, axes: _convolved(
+                g, _adjoint(y, axes), "full" if mode == "valid" else "valid", axes
+            ),
+            "y": lambda g, x, mode, axes: _of_second(g, x, mode, axes),
+        }
+    ),
+    arrays="x y",
+    original=_convolved,
+)
 
 
 def _centred(x: Any, shape: Any, axes: Any = None) -> Any:
@@ -51,13 +102,11 @@ def _centred(x: Any, shape: Any, axes: Any = None) -> Any:
 
 
 def _convolve(in1: Any, in2: Any, mode: Any, axes: Any = None) -> Any:
-    full = _convolved(in1, in2, axes)
-    if mode == "full":
-        return full
-    if mode == "same":
-        return _centred(full, in1.shape, axes)
-    valid = [abs(m - n) + 1 for m, n in zip(in1.shape, in2.shape, strict=True)]
-    return _centred(full, valid, axes)
+    axes = list(range(in1.ndim)) if axes is None else axes
+    if mode == "valid" and any(in1.shape[axis] < in2.shape[axis] for axis in axes):
+        in1, in2 = in2, in1
+    made = _convolved(in1, in2, "full" if mode == "same" else mode, axes)
+    return _centred(made, in1.shape, axes) if mode == "same" else made
 
 
 def _fft_convolve(in1: Any, in2: Any, mode: Any, axes: Any) -> Any:
@@ -289,7 +338,7 @@ def _deconvolve(signal: Any, divisor: Any) -> Any:
         return np.zeros(0), signal
     impulse = np.concatenate([np.ones(1), np.zeros(n - 1)])
     quotient = _filtered(signal, divisor, impulse)
-    return quotient, signal - _convolved(divisor, quotient)
+    return quotient, signal - _convolved(divisor, quotient, "full", [0])
 
 
 def _upfirdn(h: Any, x: Any, up: Any, down: Any, axis: Any, mode: Any, cval: Any) -> Any:

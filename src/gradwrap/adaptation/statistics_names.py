@@ -1,0 +1,142 @@
+"""Stand-ins for the functions of `statistics`: formulas for variables, which are no fractions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.plain_values import are_plain, standing_in, unheld
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, native
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from gradwrap.core.values.dynamic import AnyFunction
+
+ours: Any = drop_in
+anything: Any = np
+
+
+def _of_data(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a formula the array of the data."""
+
+    @functools.wraps(formula)
+    def of_data(data: Any, *args: Any, **options: Any) -> Any:
+        return formula(ours.asarray(data), *args, **options)
+
+    return of_data
+
+
+def _fmean(x: Any, weights: Any = None) -> Any:
+    return anything.average(x, weights=weights)
+
+
+def _harmonic_mean(x: Any, weights: Any = None) -> Any:
+    w: Any = anything.ones(len(x)) if weights is None else ours.asarray(weights)
+    return anything.sum(w) / anything.sum(w / x)
+
+
+def _middle(x: Any, before: int, behind: int) -> Any:
+    """Return the mean of two of the sorted elements, at half of the length or one less."""
+    ordered, n = anything.sort(x), len(x)
+    return (ordered[(n - before) // 2] + ordered[(n - behind) // 2]) / 2
+
+
+def _squares(x: Any, center: Any) -> Any:
+    return anything.sum((x - (anything.mean(x) if center is None else center)) ** 2)
+
+
+def _variance(x: Any, xbar: Any = None) -> Any:
+    return _squares(x, xbar) / (len(x) - 1)
+
+
+def _pvariance(x: Any, mu: Any = None) -> Any:
+    return _squares(x, mu) / len(x)
+
+
+def _products(x: Any, y: Any) -> Any:
+    return anything.sum((x - anything.mean(x)) * (y - anything.mean(y)))
+
+
+def _covariance(x: Any, y: Any) -> Any:
+    return _products(x, ours.asarray(y)) / (len(x) - 1)
+
+
+def _correlation(x: Any, y: Any) -> Any:
+    y = ours.asarray(y)
+    return _products(x, y) / anything.sqrt(_products(x, x) * _products(y, y))
+
+
+def _linear_regression(x: Any, y: Any, *, proportional: bool = False) -> Any:
+    y = ours.asarray(y)
+    if proportional:
+        return anything.sum(x * y) / anything.sum(x * x), 0.0
+    slope = _products(x, y) / _products(x, x)
+    return slope, anything.mean(y) - slope * anything.mean(x)
+
+
+FORMULAS: dict[str, AnyFunction[Any]] = {
+    "correlation": _correlation,
+    "covariance": _covariance,
+    "fmean": _fmean,
+    "geometric_mean": lambda x: anything.exp(anything.mean(anything.log(x))),
+    "harmonic_mean": _harmonic_mean,
+    "linear_regression": _linear_regression,
+    "mean": anything.mean,
+    "median": lambda x: _middle(x, 1, 0),
+    "median_high": lambda x: _middle(x, 0, 0),
+    "median_low": lambda x: _middle(x, 1, 1),
+    "pstdev": lambda x, mu=None: anything.sqrt(_pvariance(x, mu)),
+    "pvariance": _pvariance,
+    "stdev": lambda x, xbar=None: anything.sqrt(_variance(x, xbar)),
+    "variance": _variance,
+}
+"""The functions that compute in fractions, and those that sort."""
+
+
+def statistics_functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield the functions of the module that have formulas, with their stand-ins."""
+    for name, formula in FORMULAS.items():
+        original = getattr(module, name)
+        yield original, _stand_in(original, _of_data(formula))
+
+
+def _stand_in(original: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
+    @standing_in(original, f"statistics.{original.__name__}")
+    def stand_in(*args: Any, **options: Any) -> Any:
+        args = tuple(_listed(arg) for arg in args)
+        if are_plain(args, options):
+            return original(*args, **options)
+        given, named = unheld(args), unheld(options)
+        asked = original(*map(_plain, given), **{k: _plain(v) for k, v in named.items()})
+        if named.pop("method", "linear") == "ranked":  # ranks have no derivative
+            return asked
+        found = formula(*given, **named)
+        return type_of(asked)(*found) if isinstance(asked, TUPLE) else found
+
+    return stand_in
+
+
+def _listed(values: Any) -> Any:
+    made: Any = values
+    return [*made] if isinstance(values, Iterator) else values
+
+
+def _plain(value: Any) -> Any:
+    """Return plain numbers, from which the original raises the errors for its arguments.
+
+    They are the values, or numbers in their place where each example of a batch has its own.
+    """
+    if isinstance(value, SEQUENCE):
+        numbers = [_plain(part) for part in value]
+        return [i if one is None else one for i, one in enumerate(numbers, 1)]
+    if holds_batch(value):
+        return _plain([value[i] for i in range(len(value))]) if value.ndim else None
+    found: Any = native(value) if isinstance(value, AnyWrapper) else value
+    return found.tolist() if hasattr(found, "tolist") else found
