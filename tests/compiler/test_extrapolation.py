@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.extrapolating.paths import covered, paths
-from gradwrap.compiler.extrapolating.sequences import sequence
-from gradwrap.compiler.extrapolating.sizes import Sizes, TooSlow, timed
+from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
+from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -195,11 +196,38 @@ def sweeps(u: Any) -> Any:
 
 
 def test_loops_of_loops_over_elements_are_extrapolated() -> None:
-    def lines(n: int) -> list[str]:
-        made = compiled(sweeps, np.random.default_rng(n).random((n, n)))
-        return [line for line in made.explain().splitlines() if line.startswith("instructions: ")]
+    made = compiled(sweeps, np.random.default_rng(0).random((16, 16)))
+    assert "12 turns of 8 operations" in made.explain()
 
-    assert lines(41) == lines(45)
+
+def pairs(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            s = s + np.sin(x[i]) * x[j]
+    return s
+
+
+def products(x: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        for j in range(1, len(x)):
+            s = np.sin(s * x[i] + x[j])
+    return s
+
+
+@pytest.mark.parametrize("function", [pairs, products])
+def test_loops_of_loops_that_are_one_loop_are_extrapolated(function: Callable[..., Any]) -> None:
+    compiled(function, x[:50])
+
+
+def test_indices_of_loops_of_loops() -> None:
+    rows = np.array([i for i in range(20) for _ in range(i)][1:])
+    places = np.array([3 * j for i in range(20, 2, -1) for j in range(i)][:-2])
+    for whole in (rows, places):
+        np.testing.assert_array_equal(indices(indices_of(whole), len(whole)), whole)
+    with pytest.raises(Declined, match="no indices of a loop of loops"):
+        indices_of(np.array([0, 1, 2, 0, 1, 2, 0, 1, 1, 2, 0, 1, 2, 0, 1, 2, 0]))
 
 
 def breaking(x: Any) -> Any:
@@ -261,12 +289,12 @@ def test_values_that_decide_are_traced_in_full() -> None:
 def test_short_loops_stay_as_they_are() -> None:
     def short(x: Any) -> Any:
         s = x[0]
-        for _ in range(40):
-            for i in range(30):
+        for _ in range(12):
+            for i in range(12):
                 s = np.sin(s) * x[i]
         return s
 
-    compiled(short, x[:30], extrapolates=False)
+    compiled(short, x[:12], extrapolates=False)
 
 
 @pytest.mark.parametrize(
@@ -340,3 +368,22 @@ def test_a_mean_over_the_turns_is_extrapolated() -> None:
 
     for count in (300, 304):
         compiled(mean, np.linspace(0.5, 1.5, count))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="paths are followed by a trace function")
+def test_without_a_tool_to_follow_branches_loops_are_traced_in_full() -> None:
+    monitoring: Any = vars(sys)["monitoring"]
+    taken = [number for number in range(6) if monitoring.get_tool(number) is None]
+    for number in taken:
+        monitoring.use_tool_id(number, "another")
+    try:
+        made = compiled(recurrence, x, extrapolates=False)
+        with paths(lambda name: name == __name__) as steps:
+            walked(6, 3)
+        with paths(lambda name: name == __name__) as others:
+            walked(6, 3)
+    finally:
+        for number in taken:
+            monitoring.free_tool_id(number)
+    assert "branches cannot be followed" in made.explain()
+    assert not others <= steps

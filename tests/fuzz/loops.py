@@ -162,7 +162,7 @@ class Writer:
 
     def nest(self) -> list[str]:
         """Return a loop of loops over the elements of a square array `g`."""
-        size = self.random.randint(14, 28)
+        size = self.random.randint(14, 20)
         self.before.append(
             f"g = 0.5 * gnp.outer(gnp.resize(x, {size}), gnp.cos(gnp.resize(x, {size})))"
         )
@@ -203,7 +203,7 @@ class Writer:
 
     def text(self) -> str:
         loops: list[str] = []
-        is_nest = self.random.random() < 0.2
+        is_nest = self.random.random() < 0.12
         for _ in range(self.random.randint(not is_nest, 2 - is_nest)):
             loops += self.loop()
         if is_nest:

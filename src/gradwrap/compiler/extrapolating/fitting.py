@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.extrapolating.sequences import sequence
+from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import NEAR, Declined
 from gradwrap.compiler.extrapolating.walk import ARRAY, FLOAT, INTEGER
 
@@ -21,6 +21,8 @@ FEW = 8
 POWERS = (1, -1, 2, -2, 3, -3, 4, -4)
 FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """The factors between a number and an element of a sequence elsewhere in the program."""
+LARGEST = 1 << 24
+"""The most indices of nested loops."""
 COLUMNS = 64
 """The most sequences in one array."""
 
@@ -48,7 +50,11 @@ class Fit:
         return makes[kind](column)
 
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
-        """Return the linear function through integers."""
+        """Return the linear function through integers, or one with a product of lengths.
+
+        Products count the turns of loops of loops that are one loop of the program. There is no
+        sample left to check them, so only the comparisons at unseen lengths do.
+        """
         key = tuple(column)
         found = self._known.get(key)
         if found is None:
@@ -60,15 +66,24 @@ class Fit:
         first = column[0]
         slopes = [Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))]
 
+        def bent(point: Sequence[int]) -> int:
+            """Return a product that is 0 at all points but the last."""
+            away = [x - b for x, b in zip(point, base, strict=True)]
+            return away[0] * (away[1] if len(away) > 1 else point[0] - others[0][0])
+
         def at(point: Sequence[int]) -> int:
             terms = (s * (x - b) for s, x, b in zip(slopes, point, base, strict=True))
-            found = first + sum(terms, Fraction(0))
+            found = first + sum(terms, bend * bent(point))
             if found.denominator != 1:
                 raise Declined(f"an integer would be {found}")
             return int(found)
 
-        if at(self._points[-1]) != column[-1]:
-            raise Declined(f"integers are not linear: {column} at {self._points}")
+        bend, last = Fraction(0), self._points[-1]
+        line = sum((s * (x - b) for s, x, b in zip(slopes, last, base, strict=True)), first + bend)
+        if line != column[-1]:
+            if len(base) > 2:
+                raise Declined(f"integers are not linear: {column} at {self._points}")
+            bend = (column[-1] - line) / bent(last)
         return at
 
     def floats(self, column: Sequence[float]) -> Callable[[Sequence[int]], float]:
@@ -108,6 +123,9 @@ class Fit:
         if len(varying) != 1:
             raise Declined("constant arrays that vary along several axes, or along none")
         axis = varying[0]
+        if first.dtype.kind in "iu" and first.ndim == 1:
+            with suppress(Declined):
+                return self._nested(column, lengths[0])
         rows = [np.moveaxis(one, axis, 0).reshape(one.shape[axis], -1) for one in column]
         if rows[0].shape[1] > COLUMNS:
             raise Declined("large constant arrays that vary")
@@ -119,6 +137,21 @@ class Fit:
             rest = [n for i, n in enumerate(shape) if i != axis]
             whole = np.moveaxis(made.reshape(shape[axis], *rest), 0, axis)
             return np.ascontiguousarray(whole.astype(first.dtype))
+
+        return at
+
+    def _nested(
+        self, column: Sequence[Any], length: Callable[[Sequence[int]], int]
+    ) -> Callable[[Sequence[int]], Any]:
+        """Return the function through indices of a loop of loops, one after the other."""
+        found = [indices_of(one) for one in column]
+        fits = [self.integers(numbers) for numbers in zip(*found, strict=True)]
+
+        def at(point: Sequence[int]) -> Any:
+            if length(point) > LARGEST:
+                raise Declined("the indices of all turns would take too much memory")
+            made: Any = indices([fit(point) for fit in fits], length(point))
+            return made.astype(column[0].dtype)
 
         return at
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -199,10 +200,10 @@ class Family:
     def unseen(self) -> list[tuple[int, ...]]:
         """Return two points that are not traced."""
         count = len(self._start)
-        return [
-            self.point([3 + i % 2 for i in range(count)]),
-            self.point([6 - i % 2 for i in range(count)]),
-        ]
+        far = self.point([6 - i % 2 for i in range(count)])
+        if any(map(operator.gt, far, self.actual)):  # arguments may be shorter
+            far = self.point([4 - i % 2 for i in range(count)])
+        return [self.point([3 + i % 2 for i in range(count)]), far]
 
     def cut_leaves(self) -> list[Any]:
         """Return the leaves of the arguments at the current lengths."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.extrapolating.sizes import Declined
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -35,6 +37,47 @@ def sequence(samples: Sequence[Any]) -> tuple[Callable[[int], Any], Callable[[in
         if law is not None:
             return _backward(law) if is_backward else law, law
     return None
+
+
+def indices_of(whole: Any) -> tuple[int, ...]:
+    """Return the numbers from which `indices` makes an array.
+
+    Raises
+    ------
+    Declined
+        There are none.
+    """
+    wide = whole.astype(np.int64)
+    steps = np.diff(wide)
+    for step in (0, 1, -1, *(steps[:1].tolist())):
+        ends = np.flatnonzero(steps != step) + 1
+        if len(ends) < FEWEST:
+            continue
+        counts, starts = np.diff(ends).tolist(), wide[ends].tolist()
+        more, further = counts[1] - counts[0], starts[1] - starts[0]
+        count, start = counts[0] - more, starts[0] - further
+        skipped = count - int(ends[0])
+        found = (start, further, step, count, more, skipped)
+        if skipped >= 0 and np.array_equal(indices(found, len(wide)), wide):
+            return found
+    raise Declined("integers that are no indices of a loop of loops")
+
+
+def indices(law: Sequence[int], length: int) -> Any:
+    """Return an index of a loop of loops, in the order of their turns.
+
+    The law is `start, further, step, count, more, skipped`, as `indices_of` finds it. The inner
+    loop has `count` turns first, and `more` in each turn of the outer one. In the first turn the
+    index is `start`, in each of the inner loop by `step` more; the outer loop adds `further` to the
+    start. `skipped` turns are left out at the start.
+    """
+    start, further, step, count, more, skipped = law
+    parts: list[Any] = []
+    left = length + skipped
+    while left > 0 and count > 0:
+        parts.append(start + step * np.arange(min(count, left)))
+        start, left, count = start + further, left - count, count + more
+    return np.concatenate(parts)[skipped:] if parts else np.zeros(0, np.int64)
 
 
 def _backward(law: Callable[[int], Any]) -> Callable[[int], Any]:

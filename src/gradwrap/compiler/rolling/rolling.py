@@ -223,9 +223,11 @@ class Roller(Rewriting):
                 end = a + turns * period
                 if turns >= self.fewest and free[a:end].all():
                     shortest = _shortest(codes[a:end], period)
+                    whole = b - a + period
                     start: int = a
                     if self.nested:
-                        start += self._boundary(start, shortest, end + (b - a) % period - start)
+                        start += self._boundary(start, shortest, whole)
+                    end = a + whole // shortest * shortest if free[end : a + whole].all() else end
                     while self.instrs[start].op is ITEM:  # a turn contains a loop and its outputs
                         start += 1
                     found.append(Segment(start, shortest, (end - start) // shortest))
