@@ -19,7 +19,15 @@ from gradwrap.dask.blocks import order_statistics
 from gradwrap.dask.indexing import as_axes, points, selects_points
 from gradwrap.dask.protocol import class_attributes
 from gradwrap.dask.untyped import TUPLE
-from gradwrap.extend import forward_key, is_basic_key, module_like, replace_rule, slice_forwards
+from gradwrap.extend import (
+    forward_key,
+    innermost,
+    is_basic_key,
+    is_mapped,
+    module_like,
+    replace_rule,
+    slice_forwards,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -278,8 +286,11 @@ def _kept(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """Return the cotangent of a sum: repeated along the axes, with the argument for its shape."""
-    return _kept(xp, g, x, axis, keepdims) * xp.ones_like(x)
+    """Return the cotangent of a sum: repeated along the axes; the argument tells its shape."""
+    kept, chunks = _kept(xp, g, x, axis, keepdims), innermost(x).chunks
+    if not x.ndim or linear.is_unknown(chunks) or is_mapped([kept, x]):
+        return kept * xp.ones_like(x)
+    return linear.spread(kept, chunks)
 
 
 def _mean(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -77,6 +77,22 @@ def rechunk(x: Any, *args: Any, **options: Any) -> Any:
     return linear(lambda a: a.rechunk(*args, **options), lambda g: in_chunks(g, chunks), x)
 
 
+def spread(g: Any, chunks: Any) -> Any:
+    """Repeat an array along its axes of length one, in chunks that are views of its own."""
+    own = [(1,) if axis == (1,) else other for axis, other in zip(g.chunks, chunks, strict=True)]
+    g, axes = in_chunks(g, tuple(own)), [i for i, one in enumerate(own) if one != chunks[i]]
+    shapes = da.ones(tuple(map(sum, chunks)), chunks=chunks)  # each chunk is one number
+    return linear(
+        lambda a: da.map_blocks(_spread_block, a, shapes, dtype=a.dtype, meta=a._meta),
+        lambda c: c.sum(axis=tuple(axes), keepdims=True),
+        g,
+    )
+
+
+def _spread_block(block: Any, like: Any) -> Any:
+    return np.broadcast_to(block, like.shape)
+
+
 def persist(x: Any, **options: Any) -> Any:
     """Compute the array and keep it on the workers, as the method `persist` does."""
     return linear(lambda a: a.persist(**options), lambda g: g, x)
