@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -169,3 +171,22 @@ def test_compiled_code_by_differences() -> None:
         gw.hessian(f)(X)
     with pytest.raises(ValueError, match="compiled='fast' is not known"):
         gw.adapting(compiled, compiled="fast")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  # refused
+
+
+def test_compiled_functions_of_a_module_whose_python_code_never_ran(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Adapting finds the module by the call that failed, not by code that was entered."""
+    kind: Any = type("cython_function_or_method", (), {"__call__": staticmethod(math.exp)})
+    fast: Any = types.ModuleType("fast")
+    fast.exp = kind()
+    fast.exp.__name__, fast.exp.__module__ = "exp", "fast._core"
+    monkeypatch.setitem(sys.modules, "fast", fast)
+
+    def f(x: Any) -> Any:
+        return fast.exp(x[0]) * x[1]
+
+    with pytest.raises(NoRuleError, match=r"^fast._core.exp is compiled code"):
+        gw.grad(gw.adapting(f))(X)
+    found = gw.grad(gw.adapting(f, compiled="numerical"))(X)
+    assert np.allclose(found, [math.exp(0.5) * 1.5, math.exp(0.5)], rtol=1e-9)

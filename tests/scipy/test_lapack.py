@@ -223,3 +223,18 @@ def test_an_unknown_or_doubled_option_is_refused() -> None:
     for args, options in (((1.0, S, x), {"transposed": 1}), ((1.0, S, x), {"x": V})):
         with pytest.raises(TypeError, match=r"dgemv takes alpha, a, x, beta, .* each once"):
             dgemv(*args, **options)
+
+
+def test_beta_of_zero_leaves_the_other_operand_unread() -> None:
+    nothing = np.full((3, 3), np.nan)
+
+    def f(x: Any) -> Any:
+        product = B.dgemm(x[0], mat(x), W, beta=0.0, c=nothing)
+        return np.sum(product) + np.sum(B.dgemv(x[1], mat(x), V, beta=0.0, y=nothing[0]))
+
+    x = np.array([0.7, 1.3])
+    steps = 1e-6 * np.eye(2)
+    expected = np.array([(f(x + e) - f(x - e)) / 2e-6 for e in steps])
+
+    assert np.all(np.isfinite(expected))
+    np.testing.assert_allclose(gw.grad(gw.adapting(f))(x), expected, rtol=1e-6)

@@ -37,6 +37,7 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import backend_of, is_floating
+from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
     check_caught,
     latest_refusal,
@@ -44,7 +45,13 @@ from gradwrap.core.observing.callers import (
 )
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
-from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+from gradwrap.errors import (
+    AdaptationError,
+    BatchedValueError,
+    GradwrapError,
+    NoRuleError,
+    TrackedValueError,
+)
 from gradwrap.transforms.derived import derived
 
 if TYPE_CHECKING:
@@ -186,8 +193,8 @@ class _Runs:
                     return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
-                if first is None:
-                    first, refusal = error, latest_refusal(error)
+                if first is None or (type(first), type(error)) == (TrackedValueError, NoRuleError):
+                    first, refusal = error, latest_refusal(error)  # the latter names the function
                 noted.set(None)
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
@@ -333,7 +340,10 @@ def _plain(leaf: Any) -> Any:
 
 
 def _namespaces_of(error: BaseException | None) -> list[Namespace]:
-    """Return the globals of all code in the tracebacks of an error and its causes."""
+    """Return the globals of all code in the tracebacks of an error and its causes.
+
+    The modules whose functions the code was calling are among them.
+    """
     found: dict[int, Namespace] = {}
     while error is not None:
         named = attributes_of(error).get("namespace")  # of a class whose code is not adapted
@@ -343,6 +353,11 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
         while traceback is not None:
             namespace = traceback.tb_frame.f_globals
             found.setdefault(id(namespace), namespace)
+            call = (
+                called_at(traceback.tb_frame, traceback.tb_lasti) if can_adapt(namespace) else None
+            )
+            if call is not None and type_of(call.whole) is ModuleType:  # its code may be compiled
+                found.setdefault(id(vars(call.whole)), vars(call.whole))
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

@@ -171,14 +171,20 @@ def _added(found: Any, beta: Any, y: Any, at: slice) -> Any:
     places = off + inc * np.arange(found.shape[0])
     rest = np.where(np.isin(np.arange(made.shape[0]), places), 0.0, made)
     spread = np.equal.outer(np.arange(made.shape[0]), places) * 1.0
-    return rest + spread @ (found + beta * made[places])
+    return rest + spread @ _plus(found, beta, made[places])
+
+
+def _plus(found: Any, beta: Any, c: Any) -> Any:
+    """Return `found + beta * c`; where `beta` is zero, BLAS does not read `c`."""
+    is_zero = isinstance(beta, (int, float, complex, np.generic)) and beta == 0
+    return found if is_zero else found + beta * c
 
 
 def gemm(
     alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0, trans_b: int = 0
 ) -> Any:
     found = alpha * (_turned(_columns(a), trans_a) @ _turned(_columns(b), trans_b))
-    return found if c is None else found + beta * c
+    return found if c is None else _plus(found, beta, c)
 
 
 def _columns(x: Any) -> Any:
@@ -196,13 +202,13 @@ def symm(
 ) -> Any:
     whole = _whole(a, lower)
     found = alpha * (b @ whole if side else whole @ b)
-    return found if c is None else found + beta * c
+    return found if c is None else _plus(found, beta, c)
 
 
 def syrk(alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, lower: int = 0) -> Any:
     a = _columns(a)
     found = _triangle(alpha * (a.mT @ a if trans else a @ a.mT), lower)
-    return found if c is None else _beside(found + beta * _triangle(c, lower), c, lower)
+    return found if c is None else _beside(_plus(found, beta, _triangle(c, lower)), c, lower)
 
 
 def trsv(a: Any, x: Any, x_at: Any, lower: int = 0, trans: int = 0, diag: int = 0) -> Any:
