@@ -20,7 +20,7 @@ from lambdas import is_a
 __all__ = ["exchanged"]
 
 MAIN = "argsort ascontiguousarray asfortranarray dot einsum inner lexsort sort tensordot vdot"
-"""Products and transposed copies by cuBLAS, and sorting by Thrust; the others have kernels, which are run."""
+"""Products and transposed copies by cuBLAS, and sorting by Thrust; the others run their kernels."""
 LINALG = "cholesky eigh eigvalsh eig eigvals inv lstsq qr slogdet solve svd"
 FFT = """
 fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft
