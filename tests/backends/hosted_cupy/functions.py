@@ -20,7 +20,7 @@ from lambdas import is_a
 __all__ = ["exchanged"]
 
 MAIN = "argsort ascontiguousarray asfortranarray dot einsum inner lexsort sort tensordot vdot"
-"""Products and transposed copies by cuBLAS, and sorting by Thrust; the others run their kernels."""
+"""Products and transposed copies by cuBLAS, sorting by Thrust: the others are kernels, and run."""
 LINALG = "cholesky eigh eigvalsh eig eigvals inv lstsq qr slogdet solve svd"
 FFT = """
 fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft
@@ -125,7 +125,7 @@ def call(path: str, *args: Any, **kwargs: Any) -> Any:
         given.pop()
     named = {key: lent(value) for key, value in kwargs.items() if value is not None}
     if name in ("argsort", "sort"):
-        named["kind"] = "stable"  # as Thrust's
+        given, named = given[:2], {**named, "kind": "stable"}  # as Thrust's
     with np.errstate(all="ignore"):
         result = function(*given, **named)
     return returned(tuple(result) if is_a(result, tuple) else result)
