@@ -8,6 +8,7 @@ import importlib.util
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +19,20 @@ from .. import ONE_THREAD
 from .candidates import CANDIDATES, PEERS, Candidate
 from .cases import CASES
 from .devices import Device, NoGpuError, gpu
-from .measuring import FULL, QUICK, Measured, measure
+from .graphs import BATCHES, capture
+from .measuring import FULL, QUICK, measure
+from .programs import PROGRAMS, run_program
 from .record import NOT_WANTED, Record, insert, misses, section
-from .testing import ROOT, Outcome, on_gpu, run_tests
+from .testing import ROOT, Outcome, Swept, on_gpu, run_tests, sweep_kernels
 
 PAGE = ROOT / "docs" / "gpu.md"
-TEST_SECONDS = 240
+LIMIT = 470
+"""The seconds of the whole command. A part that would begin later is left out, as a fault."""
+TEST_SECONDS = 220
+KERNEL_SECONDS = 60
+CASE_SECONDS = 40
+"""What one workload may take: five libraries compile, and each is timed for three seconds."""
+PROGRAM_SECONDS = 8
 
 
 def main(
@@ -45,16 +54,30 @@ def main(
     except NoGpuError as error:
         return _give_up(f"no GPU: {error}")
 
-    faults: list[str] = []
-    notes: list[str] = []
+    clock = _Clock()
+    faults, notes = clock.faults, list[str]()
     tests = NOT_WANTED if options.no_tests else _tests(options.test_seconds)
+    on_gpu_ = device.kind == "cuda"
+    kernels = _kernels(clock) if on_gpu_ and not options.no_tests else NOT_WANTED
     candidates = _load(device, notes)
     effort = QUICK if options.quick else FULL
-    measured: list[Measured] = []
-    for case in CASES:
-        if case.workload.name in options.only or not options.only:
-            print(f"{case.workload.title} ...", file=sys.stderr, flush=True)
-            measured.append(measure(device, case, candidates, effort, faults))
+    measured = [
+        measure(device, case, candidates, effort, faults)
+        for case in CASES
+        if case.workload.name in options.only or not options.only
+        if clock.has(CASE_SECONDS, case.workload.title)
+    ]
+    programs = [
+        run_program(device, program if on_gpu_ else program.small)
+        for program in (() if options.only else PROGRAMS)
+        if clock.has(PROGRAM_SECONDS, program.title)
+    ]
+    graphs = [
+        capture(device, batch)
+        for batch in (BATCHES if on_gpu_ and not options.only else ())
+        if clock.has(PROGRAM_SECONDS, f"CUDA graph, batch of {batch}")
+    ]
+    notes.append(f"the command took {clock.seconds:.0f} s")
     if options.quick:
         notes.append("a quick run: rough figures")
 
@@ -71,6 +94,9 @@ def main(
         titles={candidate.name: candidate.title for candidate in candidates},
         measured=measured,
         tests=tests,
+        kernels=kernels,
+        programs=programs,
+        graphs=graphs,
         faults=faults,
         notes=notes,
     )
@@ -79,6 +105,26 @@ def main(
     out.write_text(insert(text, found), encoding="utf-8")
     print(f"\nentered in {out}", file=sys.stderr)
     return 1 if list(misses(record)) else 0
+
+
+class _Clock:
+    """The time of the command: a part that would end too late is left out, as a fault."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self.faults: list[str] = []
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def has(self, seconds: float, what: str) -> bool:
+        """Tell if so much time is left, and say that a part begins."""
+        if self.seconds + seconds > LIMIT:
+            self.faults.append(f"{what} LEFT OUT: the {LIMIT} s of the command are nearly over")
+            return False
+        print(f"{what} ...", file=sys.stderr, flush=True)
+        return True
 
 
 class _Options(argparse.Namespace):
@@ -144,6 +190,11 @@ def _tests(seconds: float) -> Outcome | str:
     names = " ".join(path.name for path in files)
     print(f"tests, for {seconds:g} s at most: {names} ...", file=sys.stderr, flush=True)
     return run_tests(files, seconds)
+
+
+def _kernels(clock: _Clock) -> Swept | str:
+    has_time = clock.has(KERNEL_SECONDS, "kernels")
+    return sweep_kernels(KERNEL_SECONDS) if has_time else "no time was left"
 
 
 def _load(device: Device, notes: list[str]) -> list[Candidate]:

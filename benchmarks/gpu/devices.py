@@ -6,6 +6,7 @@ stream too; JAX has streams of its own, so the host waits for its last result be
 """
 
 import gc
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,6 +42,8 @@ class Device:
     peak: Callable[[Run], int]
     """Measures the most bytes that one call has in use at a time, beyond its arguments."""
     machine: Mapping[str, str]
+    waits: Callable[[Run], bool]
+    """Tells if the host waits for the device during a call."""
 
 
 def gpu() -> Device:
@@ -66,9 +69,21 @@ def gpu() -> Device:
         milliseconds: float = cupy.cuda.get_elapsed_time(start, end)
         return 1e-3 * milliseconds / calls
 
-    return Device(
-        "cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, pool_peak(cupy), _machine(cupy)
-    )
+    def waits(run: Run) -> bool:
+        cupyx: Any = import_module("cupyx")
+        run()  # compiles
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CuPy warns that it does not see every wait
+            refusing = cupyx.allow_synchronize(False)
+            with refusing:
+                try:
+                    run()
+                except cupyx.DeviceSynchronized:
+                    return True
+        return False
+
+    peak = pool_peak()
+    return Device("cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, peak, _machine(cupy), waits)
 
 
 def host() -> Device:
@@ -77,35 +92,28 @@ def host() -> Device:
     def seconds(run: Run, finish: Finish, calls: int) -> float:
         return sample(lambda: finish(run()), calls)
 
-    return Device("cpu", np, np.asarray, np.asarray, seconds, _traced_peak, {"device": "host"})
+    return Device(
+        "cpu",
+        np,
+        np.asarray,
+        np.asarray,
+        seconds,
+        _traced_peak,
+        {"device": "host"},
+        lambda _: False,
+    )
 
 
-def pool_peak(cupy: Any) -> Callable[[Run], int]:
-    """Count the memory that CuPy's pool allocates and frees during a call."""
-
-    class Peak(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy is Any here
-        name = "peak"
-
-        def __init__(self) -> None:
-            self.sizes: dict[int, int] = {}
-            self.used: int = 0
-            self.peak: int = 0
-
-        def malloc_postprocess(self, *, mem_size: int, pmem_id: int, **_: Any) -> None:
-            self.sizes[pmem_id] = mem_size
-            self.used += mem_size
-            self.peak = max(self.peak, self.used)
-
-        def free_postprocess(self, *, pmem_id: int, **_: Any) -> None:
-            self.used -= self.sizes.pop(pmem_id, 0)  # 0 if it is older than the call
+def pool_peak() -> Callable[[Run], int]:
+    """Count the memory that CuPy's pool lends and takes back during a call."""
+    from gradwrap.backends.cupy.counting import PoolPeak
 
     def peak(run: Run) -> int:
         run()  # so that memory the libraries keep for themselves is already allocated
         gc.collect()
-        counted = Peak()
-        with counted:
+        with PoolPeak() as counted:
             run()
-        return counted.peak
+        return counted.bytes
 
     return peak
 

@@ -33,7 +33,7 @@ class Peak:
 
     by_hand: int
     own: int
-    bound: float
+    bound: float | None
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def measure(
             faults.append(f"{candidate.title} FAILED on {workload.name}: {fault}")
     times = interleave(device, runs, effort)
     peak = None
-    if case.memory_bound is not None and {HAND, OWN} <= set(runs):
+    if {HAND, OWN} <= set(runs):
         peak = Peak(device.peak(runs[HAND][0]), device.peak(runs[OWN][0]), case.memory_bound)
     return Measured(workload.title, times, workload.bound, case.not_slower_than, peak)
 

@@ -6,8 +6,10 @@ from datetime import datetime
 
 from ..report import LEFT_OUT, against, milliseconds, number, table
 from .candidates import HAND, OWN
-from .measuring import Measured
-from .testing import Outcome
+from .graphs import GraphResult
+from .measuring import Measured, Peak
+from .programs import ProgramResult
+from .testing import Outcome, Swept
 
 HERE = "<!-- records: the newest first -->"
 NONE_YET = ("<!-- none yet -->", "<!-- until here -->")
@@ -28,6 +30,10 @@ class Record:
     measured: Sequence[Measured]
     tests: Outcome | str
     """The outcome of the tests, or why none was run."""
+    kernels: Swept | str = NOT_WANTED
+    """The outcome of the sweep of kernels, or why it was not run."""
+    programs: Sequence[ProgramResult] = ()
+    graphs: Sequence[GraphResult] = ()
     faults: Sequence[str] = ()
     notes: Sequence[str] = field(default_factory=tuple)
 
@@ -40,9 +46,11 @@ def section(record: Record) -> str:
         "\n".join(f"- {name}: {value}" for name, value in record.machine.items()),
         ", ".join(f"{name} {version}" for name, version in record.versions.items()),
         _tests(record.tests),
+        _kernels(record.kernels),
     ]
     if record.measured:
         blocks += [_times(record), _memory(record.measured)]
+    blocks += [_programs(record.programs), _graphs(record.graphs)]
     remarks = [*record.faults, *record.notes]
     if remarks:
         blocks.append("\n".join(f"- {remark}" for remark in remarks))
@@ -67,13 +75,28 @@ def insert(page: str, text: str) -> str:
 def misses(record: Record) -> Iterator[str]:
     """Yield everything that failed or missed its bound, in the order of the page."""
     yield from _untested(record.tests)
+    yield from _unswept(record)
     yield from (fault.partition(":")[0] for fault in record.faults)
     for row in record.measured:
         for what in _bounds(row, record.titles):
             if what.endswith("NOT MET"):
                 yield f"{row.title} {what}"
-        if row.peak is not None and row.peak.own > row.peak.bound * row.peak.by_hand:
+        peak = row.peak
+        if peak is not None and peak.bound is not None and peak.own > peak.bound * peak.by_hand:
             yield f"memory of {row.title}"
+
+
+def _unswept(record: Record) -> Iterator[str]:
+    """Yield what went wrong with kernels, programs and graphs."""
+    kernels = record.kernels
+    if isinstance(kernels, Swept):
+        if kernels.failed:
+            yield f"{len(kernels.failed)} kernels failed"
+    elif kernels != NOT_WANTED:
+        yield f"kernels: {kernels}"
+    results: list[ProgramResult | GraphResult] = [*record.programs, *record.graphs]
+    yield from (one.title for one in results if one.fault is not None)
+    yield from (f"{one.title} waits" for one in record.programs if one.waits)
 
 
 def _untested(tests: Outcome | str) -> Iterator[str]:
@@ -146,13 +169,52 @@ def _bounds(row: Measured, titles: Mapping[str, str]) -> Iterator[str]:
             yield f"<= {titles[name]} {verdict}"
 
 
+def _memory_bound(peak: Peak) -> str:
+    ratio = round(peak.own / peak.by_hand, 3) if peak.by_hand else float("inf")
+    return f"{ratio:.2f}, no bound" if peak.bound is None else against(ratio, peak.bound)
+
+
+def _kernels(swept: Swept | str) -> str:
+    if isinstance(swept, str):
+        return f"Kernels against NumPy: not run, {swept}."
+    lines = [f"- failed: {_one_line(failure)}" for failure in swept.failed[:FAILURES_SHOWN]]
+    head = f"Kernels against NumPy: {swept.summary}."
+    return "\n\n".join([head, "\n".join(lines)]) if lines else head
+
+
+def _programs(programs: Sequence[ProgramResult]) -> str:
+    """Return the table of unmodified programs."""
+    rows = [
+        [
+            one.title,
+            LEFT_OUT if one.seconds is None else milliseconds(one.seconds),
+            LEFT_OUT if one.waits is None else "yes" if one.waits else "no",
+            "as NumPy's" if one.fault is None else f"FAILED: {_one_line(one.fault)}",
+        ]
+        for one in programs
+    ]
+    return table(["program in CuPy", "gradient", "waits", "values"], rows) if rows else ""
+
+
+def _graphs(graphs: Sequence[GraphResult]) -> str:
+    """Return the table of captured graphs."""
+    rows: list[list[str]] = []
+    for one in graphs:
+        if one.plainly is None or one.as_graph is None:
+            rows.append([one.title, LEFT_OUT, LEFT_OUT, f"FAILED: {_one_line(str(one.fault))}"])
+            continue
+        times = [milliseconds(one.plainly), milliseconds(one.as_graph)]
+        rows.append([one.title, *times, number(one.as_graph / one.plainly)])
+    return table(["step", "launched", "CUDA graph", "graph / launched"], rows) if rows else ""
+
+
 def _memory(measured: Sequence[Measured]) -> str:
     rows = [
         [
             row.title,
             f"{row.peak.by_hand / 2**20:.1f} MiB",
             f"{row.peak.own / 2**20:.1f} MiB",
-            against(round(row.peak.own / row.peak.by_hand, 3), row.peak.bound),
+            _memory_bound(row.peak),
         ]
         for row in measured
         if row.peak is not None

@@ -15,6 +15,8 @@ from .tally import VARIABLE
 
 ROOT = Path(__file__).parents[2]
 MOST_PROCESSES = 8
+GRACE = 20
+"""The seconds that the sweep of kernels may take to import the libraries and to end."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,36 @@ def run_tests(files: Iterable[Path], seconds: float, *, marker: str = "gpu") -> 
             os.killpg(child.pid, signal.SIGKILL)  # and the processes that shared the work
             child.wait()
         return count(lines.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The outcome of the sweep of kernels: a line that sums it up, and what failed."""
+
+    summary: str
+    failed: Sequence[str]
+
+
+def sweep_kernels(seconds: float) -> Swept | str:
+    """Compare kernels with NumPy for so many seconds, in a process of its own; or say why not."""
+    command = [sys.executable, "-m", "tests.backends.kernel_sweep", "--seconds", f"{seconds:.0f}"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds + GRACE,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the sweep did not end {GRACE} s after its time was up"
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    if not lines or " checks, " not in lines[-1]:
+        said = done.stderr.strip().splitlines() or ["it printed nothing"]
+        return f"the sweep could not be run: {said[-1]}"
+    labels = ("formula ", "elements ", "group ", "program ", "row ")
+    return Swept(lines[-1], [line for line in lines[:-1] if line.startswith(labels)])
 
 
 def count(lines: str) -> Outcome:

@@ -10,11 +10,14 @@ takes some twenty minutes; the tests run a sample.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
+import math
 import sys
+import threading
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +32,7 @@ from cupy_calls import flat
 from gradwrap.core.table.kinds import Reduction
 from gradwrap.core.table.registry import ops
 from harness import Case, Maker
-from hosted_cupy import hosted
+from hosted_cupy import has_gpu, hosted
 from test_backends import Call
 from test_cupy_compiled import BINARY, NUMPYS, OF_COMPLEX, OF_INTEGERS, UNARY, applied
 from test_cupy_kernels import ALL, SPECIAL, formulas
@@ -246,24 +249,52 @@ KINDS = (of_formulas, of_elements, of_groups, of_programs, of_rows)
 BY_NAME = {kind.__name__.removeprefix("of_"): kind for kind in KINDS}
 
 
-def sweep(part: int = 1, rest: int = 0, kinds: Any = KINDS) -> tuple[int, set[str], list[str]]:
-    """Run each check, or each `part`-th one: return how many, the kernels, and what failed."""
-    from hosted_cupy.orders import two_orders
+class Swept(NamedTuple):
+    """The outcome of a sweep."""
 
+    checks: int
+    """How many checks were run."""
+    kernels: set[str]
+    """The kernels that the double ran; on a GPU nothing tells."""
+    failed: list[str]
+    is_whole: bool
+    """False if the time was up before the last check."""
+
+
+def sweep(part: int = 1, rest: int = 0, kinds: Any = KINDS, seconds: float = math.inf) -> Swept:
+    """Run each check, or each `part`-th one, on the GPU where there is one, else on the double."""
     failed: list[str] = []
-    with hosted(), two_orders() as ran:
-        chosen = [
-            (label, check)
+    count, is_over = 0, threading.Event()
+    with contextlib.ExitStack() as stack:
+        ran: list[Any] = []
+        if not has_gpu():
+            from hosted_cupy.orders import two_orders
+
+            stack.enter_context(hosted())
+            ran = stack.enter_context(two_orders())
+        numbered = [
+            (zlib.crc32(label.encode()), label, check)
             for kind in kinds
             for label, check in kind()
             if zlib.crc32(label.encode()) % part == rest
         ]
-        for label, check in chosen:
+        if seconds < math.inf:  # some of each kind, whenever the time is up
+            numbered.sort(key=lambda one: one[:2])
+            timer = threading.Timer(seconds, is_over.set)
+            timer.start()
+            stack.callback(timer.cancel)
+            if not seconds:
+                timer.join()
+        for _, label, check in numbered:
+            if is_over.is_set():
+                break
+            count += 1
             try:
                 check()
             except Exception as error:  # noqa: BLE001  whatever it is, it is listed
                 failed.append(f"{label}: {type(error).__name__}: {str(error)[:2000]}")
-        return len(chosen), {kernel.own_name for kernel in ran}, failed
+        names = {kernel.own_name for kernel in ran}
+    return Swept(count, names, failed, count == len(numbered))
 
 
 if __name__ == "__main__":
@@ -271,9 +302,12 @@ if __name__ == "__main__":
     parser.add_argument("--sample", type=int, default=1, help="run each so-and-so-many-th check")
     parser.add_argument("--rest", type=int, default=0, help="take another one of so many")
     parser.add_argument("--kind", help="run one kind of checks: " + ", ".join(BY_NAME))
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     options = parser.parse_args()
     kinds_ = KINDS if options.kind is None else (BY_NAME[options.kind],)
-    count, kernels, wrong = sweep(options.sample, options.rest, kinds_)
-    said = [*wrong, f"{count} checks, {len(kernels)} kernels in two orders, {len(wrong)} failed"]
-    sys.stdout.write("\n\n".join(said) + "\n")
-    sys.exit(bool(wrong))
+    swept = sweep(options.sample, options.rest, kinds_, options.seconds)
+    where = "on the GPU" if has_gpu() else f"{len(swept.kernels)} kernels in two orders"
+    ending = "" if swept.is_whole else ", and the time was up"
+    last = f"{swept.checks} checks, {where}, {len(swept.failed)} failed{ending}"
+    sys.stdout.write("\n\n".join([*swept.failed, last]) + "\n")
+    sys.exit(bool(swept.failed))

@@ -31,12 +31,19 @@ def counts() -> Iterator[Counts]:
 
 
 def test_a_sample_of_all_kernels_gives_numpys_values_in_both_orders() -> None:
-    count, kernels, failed = sweep(part=400)
+    swept = sweep(part=400)
 
-    assert failed == []
-    assert count > 20
-    assert len(kernels) > 30
-    assert any("gradwrap_" in name for name in kernels)
+    assert swept.failed == []
+    assert swept.is_whole
+    assert swept.checks > 20
+    assert len(swept.kernels) > 30
+    assert any("gradwrap_" in name for name in swept.kernels)
+
+
+def test_a_sweep_ends_when_its_time_is_up() -> None:
+    swept = sweep(part=400, seconds=0.0)
+
+    assert (swept.checks, swept.is_whole) == (0, False)
 
 
 def test_the_sweep_has_every_kind_of_check() -> None:

@@ -16,7 +16,7 @@ import gradwrap as gw
 from gradwrap.backends.cupy.formulas import ARRAY, NUMBER, Untraceable, trace
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.registry import GENERIC, find_op, ops
-from hosted_cupy import has_gpu, hosted
+from hosted_cupy import has_gpu, hosted, on_device
 from lambdas import fn, rows
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def fused_formulas() -> list[tuple[str, int]]:
     """The name of a row, and the number of a fused formula."""
     from gradwrap.backends.cupy.kernels import is_fused
 
-    with hosted():
+    with on_device("gpu" if has_gpu() else "hosted"):
         backend = backend_of(cupy.zeros(1))
         return [
             (op.name, index)

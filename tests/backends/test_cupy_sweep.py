@@ -96,6 +96,10 @@ def on_numpy(function: Any, pattern: Any) -> Outcome | Exception:
     return outcome(function, pattern, np.asarray, np.asarray)
 
 
+FLAGGED = frozenset({"nan_to_num"})
+"""Functions whose second argument is a flag, for which CuPy takes any array."""
+
+
 @pytest.mark.parametrize(("path", "name"), CALLED)
 def test_unmodified_cupy_differentiates_or_raises(path: str, name: str) -> None:
     theirs, _, numpys, _ = MODULES[path]
@@ -107,7 +111,7 @@ def test_unmodified_cupy_differentiates_or_raises(path: str, name: str) -> None:
             continue
         wanted = on_numpy(getattr(numpys, name, None), pattern)
         if isinstance(wanted, Exception):
-            assert all(found.tracked) or name in STEPS, (pattern, wanted)
+            assert all(found.tracked) or name in STEPS | FLAGGED, (pattern, wanted)
         else:
             assert_same(found, wanted)
 

@@ -81,7 +81,6 @@ def test_numpys_arrays_are_not_mixed_with_cupys(call: Any) -> None:
             lambda x: x[x > 1],
             lambda x: x.__setitem__(x > 1, 0.0),
             lambda x: "if" if (x > 1).any() else "else",
-            lambda x: cupy.repeat(x, cupy.asarray([1, 2])),
             str,
         ]
     ),
@@ -93,6 +92,15 @@ def test_the_host_waits_where_it_asks_for_values(call: Any, counts: Counts) -> N
     call(x)
 
     assert len(counts.synchronisations) == 1
+
+
+def test_repeat_waits_for_each_number_of_repetitions(counts: Counts) -> None:
+    x = array(1.0, 2.0)
+    counts.reset()
+
+    cupy.repeat(x, cupy.asarray([1, 2]))
+
+    assert len(counts.synchronisations) == 2
 
 
 def test_nothing_else_waits_and_each_kernel_is_one_launch(counts: Counts) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import AdaptationError, TrackedValueError
+from gradwrap.errors import AdaptationError, NonDifferentiableInputError, TrackedValueError
 from packages import written
 
 if TYPE_CHECKING:
@@ -121,6 +121,14 @@ class Counting(np.ndarray):
         return 2.0 * np.asarray(self).mean(axis)
 
 
+class Scaled(np.ndarray):
+    def __float__(self):
+        return float(np.asarray(self)) * 1000.0
+
+    def __complex__(self):
+        return complex(np.asarray(self)) * 100.0
+
+
 class Degrees(float):
     def __new__(cls, value, name="d"):
         self = super().__new__(cls, value)
@@ -178,6 +186,10 @@ def own_methods(x):
     a = (x * x).view(Counting)
     return np.sum(a) + 3.0 * np.mean(a) + np.clip(a, 0, 1).sum() + np.average(a)
 
+def own_conversions(x):
+    total = np.sum(x.view(Scaled) ** 2)
+    return float(total) + complex(total.view(Scaled)).real
+
 def numbers(x):
     assert type[int] is not None
     d, p = Degrees(x[0]), Plain(x[1])
@@ -203,7 +215,10 @@ def differences(function: Callable[[Any], Any]) -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    ["attributes", "joined", "wrapping", "initialized", "units", "state", "numbers", "own_methods"],
+    [
+        *("attributes", "joined", "wrapping", "initialized", "units", "state", "numbers"),
+        *("own_methods", "own_conversions"),
+    ],
 )
 def test_instances_hold_tracked_values(package: Any, name: str) -> None:
     function: Any = getattr(package, name)
@@ -259,3 +274,35 @@ def test_a_class_with_a_metaclass_of_its_own(tmp_path: Path) -> None:
     made = written(tmp_path, source)
     with pytest.raises(AdaptationError, match="metaclass of its own"):
         gw.grad(gw.adapting(made.f))(X)
+
+
+# Plain instances beside tracked values -----------------------------------------------------------
+
+
+class Doubling(np.ndarray):
+    """An array whose products are twice those of arrays."""
+
+    def __mul__(self, other: Any) -> Any:
+        return np.asarray(self) * other * 2.0
+
+    def __rmul__(self, other: Any) -> Any:
+        return other * np.asarray(self) * 2.0
+
+
+def test_arithmetic_of_a_subclass_is_asked_first() -> None:
+    double: Any = np.ones(2).view(Doubling)
+
+    def products(x: Any) -> Any:
+        y = x * 1.0
+        y *= double  # in place, NumPy does not ask
+        return np.sum(x * double * 3.0 + double * x + y)
+
+    value, gradient = gw.value_and_grad(products)(X)
+    assert np.isclose(value, products(X))
+    assert np.allclose(gradient, differences(products))
+
+
+def test_a_result_that_would_lose_its_arithmetic_is_refused() -> None:
+    double: Any = np.ones(2).view(Doubling)
+    with pytest.raises(NonDifferentiableInputError, match=r"Doubling .* arithmetic .* np.asarray"):
+        gw.grad(lambda x: np.sum(np.multiply(x, double) * 1.0))(X)

@@ -11,6 +11,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.scipy.linalg as sl
+import gradwrap.scipy.ndimage as ours_of_images
 import gradwrap.scipy.signal as ours
 from lambdas import fn
 
@@ -127,3 +128,40 @@ def test_a_short_kernel_costs_no_transform_of_a_long_signal(
     slope = gw.grad(lambda x: np.sum(signal.convolve(x, y, "same") ** 2))(x)
     wanted = 2 * np.convolve(np.convolve(x, y, "same"), y[::-1], "same")
     np.testing.assert_allclose(slope[2:-2], wanted[2:-2], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "constant", "wrap"])
+def test_filters_of_large_images_are_those_of_small_ones(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small ones gather the neighbourhoods, large ones are convolutions."""
+    rng = np.random.default_rng(4)
+    image, weights = rng.normal(size=(9, 8)), rng.normal(size=(3, 4))
+
+    def total(image: Any, weights: Any) -> Any:
+        smooth = ours_of_images.gaussian_filter(image, 0.8, mode=mode)
+        return np.sum(np.sin(smooth) * ours_of_images.convolve(image, weights, mode=mode))
+
+    gradient = gw.grad(total, (0, 1))
+    hessian = gw.hessian(lambda weights: total(image, weights) ** 2)
+    wanted = [*gradient(image, weights), hessian(weights)]
+    monkeypatch.setattr("gradwrap.scipy.rules.ndimage.FEW", 0)
+    found = [*gradient(image, weights), hessian(weights)]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+
+
+def test_products_with_large_toeplitz_matrices_are_those_with_small_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    c, r, x = rng.normal(size=6), rng.normal(size=4), rng.normal(size=(4, 3))
+
+    def total(c: Any, r: Any, x: Any) -> Any:
+        return np.sum(np.cos(untyped_sl.matmul_toeplitz((c, r), x)))
+
+    gradient = gw.grad(total, (0, 1, 2))
+    wanted = gradient(c, r, x)
+    monkeypatch.setattr("gradwrap.scipy.rules.linear_systems.FEW", 0)
+    for one, other in zip(gradient(c, r, x), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)

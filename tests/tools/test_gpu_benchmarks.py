@@ -22,12 +22,17 @@ from benchmarks.gpu import __main__ as command
 from benchmarks.gpu.candidates import CANDIDATES, by_hand, compiled, gradwrap, jax, torch
 from benchmarks.gpu.cases import CASES, Case
 from benchmarks.gpu.devices import NoGpuError, gpu, host, pool_peak
+from benchmarks.gpu.graphs import capture
 from benchmarks.gpu.measuring import Measured, Peak, Times, measure
+from benchmarks.gpu.programs import PROGRAMS, run_program
 from benchmarks.gpu.record import HERE, NOT_WANTED, Record, insert, misses, section
-from benchmarks.gpu.testing import ROOT, Outcome, count, on_gpu, run_tests
+from benchmarks.gpu.testing import ROOT, Outcome, Swept, count, on_gpu, run_tests, sweep_kernels
 from benchmarks.timing import Effort
 
+from lambdas import fn
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PAGE = ROOT / "docs" / "gpu.md"
@@ -144,56 +149,157 @@ def test_the_pools_hook_finds_the_peak() -> None:
         free(2)
         malloc(3, 512)
 
-    peak = pool_peak(cupy)
+    peak = pool_peak()
     assert peak(run) == 2048 + 1024
     assert peak(run) == 2048 + 1024
     assert not hooks
 
 
-def test_the_code_for_a_gpu_runs_on_the_double(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the clock: what CuPy is asked for is there, and events stand around the calls."""
+@pytest.fixture
+def on_the_double(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Let the command find the double where it looks for a GPU; give the double's counts."""
     cupy: Any = pytest.importorskip("cupy")
     from hosted_cupy import has_gpu, hosted
 
     if has_gpu():
         pytest.skip("there is a GPU")
     properties = {"name": b"A double", "totalGlobalMem": 80 * 2**30}
-    asked: list[Any] = []
-
-    def elapsed(start: Any, end: Any) -> float:
-        asked.append((start.stream, end.stream))
-        return 30.0  # milliseconds
 
     def properties_of(device: int) -> dict[str, Any]:
         return properties
 
     with hosted() as counts:
         monkeypatch.setattr(cupy, "is_available", lambda: True)
-        monkeypatch.setattr(cupy.cuda, "get_elapsed_time", elapsed)
+        monkeypatch.setattr(cupy.cuda, "get_elapsed_time", fn(lambda start, end: 30.0))
         monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: 0)
         monkeypatch.setattr(cupy.cuda.runtime, "getDeviceProperties", properties_of)
         monkeypatch.setattr(cupy.cuda.runtime, "driverGetVersion", lambda: 13010)
-        device = gpu()
-        assert device.machine["device"] == "A double"
-        assert device.machine["memory"] == "80 GiB"
-        assert device.machine["driver supports CUDA"] == "13.1"
-        calls: list[int] = []
-        counts.reset()
-        assert device.seconds(lambda: calls.append(1), calls.append, 3) == pytest.approx(0.01)
-        assert calls == [1, 1, 1, None]
-        assert counts.synchronisations == ["Device.synchronize", "Event.synchronize"]
-        assert asked == [(cupy.cuda.Stream.null, cupy.cuda.Stream.null)]
-        for case in CASES:
-            brief = dataclasses.replace(
-                case,
-                workload=dataclasses.replace(case.workload, data=case.few),
-                memory_bound=None,  # the double has no pool
-            )
-            faults: list[str] = []
-            ours = [by_hand(device), gradwrap(device), compiled(device)]
-            found = measure(device, brief, ours, BRIEF, faults)
-            assert not faults
-            assert set(found.times) == {"by-hand", "gradwrap", "compiled"}
+        yield counts
+
+
+def brief(case: Case) -> Case:
+    return dataclasses.replace(case, workload=dataclasses.replace(case.workload, data=case.few))
+
+
+def test_the_code_for_a_gpu_runs_on_the_double(
+    on_the_double: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the clock: what CuPy is asked for is there, and events stand around the calls."""
+    cupy: Any = pytest.importorskip("cupy")
+    asked: list[Any] = []
+
+    def elapsed(start: Any, end: Any) -> float:
+        asked.append((start.stream, end.stream))
+        return 30.0  # milliseconds
+
+    monkeypatch.setattr(cupy.cuda, "get_elapsed_time", elapsed)
+    device = gpu()
+    assert device.machine["device"] == "A double"
+    assert device.machine["memory"] == "80 GiB"
+    assert device.machine["driver supports CUDA"] == "13.1"
+    calls: list[int] = []
+    on_the_double.reset()
+    assert device.seconds(lambda: calls.append(1), calls.append, 3) == pytest.approx(0.01)
+    assert calls == [1, 1, 1, None]
+    assert on_the_double.synchronisations == ["Device.synchronize", "Event.synchronize"]
+    assert asked == [(cupy.cuda.Stream.null, cupy.cuda.Stream.null)]
+    x = cupy.ones(1000)
+    assert device.peak(lambda: (x * 2.0) * 3.0) == 16_000
+    assert device.waits(lambda: float(x.sum()))
+    assert not device.waits(lambda: x.sum())
+
+
+def test_the_whole_command_runs_on_the_double(
+    on_the_double: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every part but the two processes of tests, with little data, and the record of all."""
+    monkeypatch.setattr(command, "QUICK", BRIEF)
+    monkeypatch.setattr(command, "CANDIDATES", (by_hand, gradwrap, compiled))
+    monkeypatch.setattr(command, "CASES", tuple(map(brief, CASES)))
+    monkeypatch.setattr(command, "BATCHES", (16,))
+    monkeypatch.setattr(command, "PROGRAMS", tuple(program.small for program in PROGRAMS))
+    monkeypatch.setattr(command, "sweep_kernels", swept := Sweeps())
+    monkeypatch.setattr(command, "_tests", fn(lambda seconds: GOOD))
+    for name in ("XLA_PYTHON_CLIENT_PREALLOCATE", *benchmarks.ONE_THREAD):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # what is there afterwards
+    out = tmp_path / "gpu.md"
+
+    code = command.main(["--quick", "--out", str(out)])
+
+    page = out.read_text(encoding="utf-8")
+    assert "FAILED" not in page
+    assert "LEFT OUT" not in page
+    assert "| Gaussian process " in page
+    assert page.count("| as NumPy's |") == len(PROGRAMS)
+    assert "| MLP, batch of 16: value and gradients, compiled |" in page
+    assert "Kernels against NumPy: 3 checks, on the GPU, 0 failed." in page
+    assert swept.seconds == [command.KERNEL_SECONDS]
+    assert code == (0 if "nothing is missed" in capsys.readouterr().out else 1)
+
+
+class Sweeps:
+    """Stands in for the sweep's process, which the next test runs."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def __call__(self, seconds: float) -> Swept:
+        self.seconds.append(seconds)
+        return Swept("3 checks, on the GPU, 0 failed", [])
+
+
+@pytest.mark.slow
+def test_the_sweep_of_kernels_runs_in_a_process_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cupy")
+    found = sweep_kernels(1.0)
+    assert isinstance(found, Swept), found
+    assert found.summary.endswith("0 failed, and the time was up")
+    assert not found.failed
+    monkeypatch.setattr("benchmarks.gpu.testing.ROOT", ROOT / "docs")
+    assert "the sweep could not be run: " in str(sweep_kernels(1.0))
+
+
+def test_a_program_that_fails_is_a_fault_and_the_others_go_on() -> None:
+    program = PROGRAMS[0]
+
+    def failing(xp: Any, w: Any, *_: Any) -> Any:
+        return xp.no_such_function(w)
+
+    wrong = dataclasses.replace(program, fun=failing)
+    assert str(run_program(host(), wrong.small).fault).startswith("AttributeError")
+    for one in PROGRAMS:
+        assert run_program(host(), one.small).fault is None
+
+
+def test_a_capture_that_the_driver_refuses_is_recorded(
+    on_the_double: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cupy: Any = pytest.importorskip("cupy")
+
+    def refusing(self: Any) -> None:
+        raise RuntimeError("cudaErrorStreamCaptureInvalidated")
+
+    monkeypatch.setattr(cupy.cuda.Stream, "end_capture", refusing)
+    found = capture(gpu(), 16)
+    assert found.fault == "RuntimeError: cudaErrorStreamCaptureInvalidated"
+    record = dataclasses.replace(RECORD, graphs=[found], kernels="g++ is missing")
+    assert list(misses(record)) == ["kernels: g++ is missing", found.title]
+    assert "FAILED: RuntimeError: cudaErrorStreamCaptureInvalidated" in section(record)
+
+
+def test_parts_that_would_begin_too_late_are_left_out(
+    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "LIMIT", -1)
+    out = tmp_path / "gpu.md"
+    assert command.main(["--no-tests", "--quick", "--out", str(out)], find=host) == 1
+    page = out.read_text(encoding="utf-8")
+    assert page.count("LEFT OUT: the -1 s of the command are nearly over") == len(CASES) + len(
+        PROGRAMS
+    )
 
 
 # The record ---------------------------------------------------------------------------------------
@@ -290,6 +396,8 @@ def test_a_record_is_written_as_markdown() -> None:
 CuPy 14.2.0, PyTorch 2.13.0
 
 Tests: **812 passed, 0 failed, 0 skipped**.
+
+Kernels against NumPy: not run, as `--no-tests` says.
 
 {TABLES}
 
@@ -509,7 +617,7 @@ def test_the_command_measures_and_enters_a_record(
     page = out.read_text(encoding="utf-8")
     assert page.startswith("# On a GPU\n")
     assert page.count(" UTC, host\n") == 2
-    assert page.count("| chain of 1,000 ops on 10 elements ") == 2
+    assert page.count("| chain of 1,000 ops on 10 elements ") == 4  # times and memory, twice
     assert f"`python -m benchmarks.gpu {' '.join(options)}`" in page
     assert "- a quick run: rough figures" in page
     assert page.count("Tests: not run, as `--no-tests` says.") == 2

@@ -142,12 +142,26 @@ def _stays(value: Any) -> bool:
     return is_recorded(value) or (is_traced() and _isinstance(value, AnyWrapper))
 
 
+def _own_conversion(value: Any, name: str) -> Any:
+    """Return the method by which a subclass converts its instances to numbers, or None."""
+    kinds = type_of(value).__mro__ if _isinstance(value, Holder) else ()
+    method = next((vars(kind)[name] for kind in kinds if name in vars(kind)), None)
+    is_own = method is not None and not method.__module__.startswith("gradwrap.")
+    return method if is_own else None
+
+
 def _float(_: Any, value: Any = 0.0, /) -> Any:
+    own = _own_conversion(value, "__float__")
+    if own is not None:
+        return own(value)
     value = unheld(value)
     return _single(value, float).real if _stays(value) else float(value)
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
+    own = _own_conversion(real, "__complex__")
+    if own is not None:
+        real = own(real)
     real, imag = unheld(real), unheld(imag)
     if _stays(real) or _stays(imag):
         return _single(real, complex) + 1j * _single(imag, complex)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradwrap.dask.blocks import applied, as_dask
 from gradwrap.dask.calls import Output
-from gradwrap.dask.linear import is_tracked, plain, plain_options, rechunk
+from gradwrap.dask.linear import in_chunks, is_tracked, plain, plain_options
 from gradwrap.dask.untyped import LIST
 from gradwrap.extend import innermost
 from gradwrap.numpy import vectorize as vectorized
@@ -106,16 +106,11 @@ WORDS = ("output_dtypes", "output_sizes", "allow_rechunk", "meta")
 
 def _in_blocks_of(array: Any, index: Sequence[int], lengths: Sequence[Any]) -> Any:
     """Rechunk an array's outer axes as those of the results, and its other axes to one chunk."""
-    chunks = innermost(array).chunks
-    wanted = {
-        axis: lengths[name] if name < len(lengths) else -1
-        for axis, name in enumerate(index)
-        if sum(chunks[axis]) != 1
-    }
-    is_there = all(
-        len(chunks[axis]) == 1 if own == -1 else chunks[axis] == own for axis, own in wanted.items()
+    wanted = (
+        own if sum(own) == 1 else lengths[name] if name < len(lengths) else (sum(own),)
+        for name, own in zip(index, innermost(array).chunks, strict=True)
     )
-    return array if is_there else rechunk(array, wanted)
+    return in_chunks(array, tuple(wanted))
 
 
 def _placed(result: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

@@ -4,6 +4,7 @@
 over the arrays of any library. It is imported when it is asked for.
 """
 
+from gradwrap.optimize.accumulating import accumulate_gradients as accumulate_gradients
 from gradwrap.optimize.batches import minibatches as minibatches
 from gradwrap.optimize.descending import Descent as Descent
 from gradwrap.optimize.descending import adam as adam

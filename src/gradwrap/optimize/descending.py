@@ -14,10 +14,10 @@ import numpy as np
 
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.observing.progress import Progress
-from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.core.values.prefixes import zeros_filled
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.errors import NotAnArrayError, PytreeError
+from gradwrap.optimize.batches import as_batch
 from gradwrap.optimize.problem import as_args, as_start, computed
 from gradwrap.optimize.results import caller
 from gradwrap.transforms.arguments import default_scalar, passes_through
@@ -387,13 +387,8 @@ def _batches(steps: int | None, batches: Iterable[Any] | None) -> Iterator[tuple
         raise ValueError(f"steps={steps}. Fix: give a number of steps.")
     if batches is None:
         return itertools.repeat((), 1000 if steps is None else steps)
-    each = (tuple(one) if _is_arguments(one) else (one,) for one in batches)
+    each = map(as_batch, batches)
     return each if steps is None else itertools.islice(each, steps)
-
-
-def _is_arguments(batch: Any) -> bool:
-    """Tell if a batch holds several arguments: a tuple, or a list of arrays."""
-    return isinstance(batch, TUPLE) or (isinstance(batch, LIST) and all(map(is_array, batch)))
 
 
 def _rate(learning_rate: Rate) -> Callable[[int], float]:

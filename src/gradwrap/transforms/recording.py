@@ -32,7 +32,7 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
-from gradwrap.transforms.running import run
+from gradwrap.transforms.running import note_memory, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +146,11 @@ class Recording:
         ]
         if self._guarded:
             self._check_arguments()
-        arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
+        try:
+            arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
+        except MemoryError as error:
+            note_memory(error, f"in the backward pass of {self.name}, at {_latest(error)}")
+            raise
         if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
             leaf_hooks(arrived)
         return arrived
@@ -188,6 +192,19 @@ def without_labels(value: Any) -> Any:
 
 
 # Where a pass back starts -------------------------------------------------------------------------
+
+
+def _latest(error: BaseException) -> str:
+    """Return the name of the operation whose derivative raised an error."""
+    entry = error.__traceback__
+    name = "its start"
+    while entry is not None:
+        frame = entry.tb_frame
+        if frame.f_globals.get("__name__") == backward_pass.__module__:
+            node = frame.f_locals.get("node")
+            name = name if node is None else node.op.name
+        entry = entry.tb_next
+    return name
 
 
 def ones_of(out: Any) -> Any:

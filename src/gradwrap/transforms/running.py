@@ -65,6 +65,8 @@ BRIDGES: tuple[tuple[str, str], ...] = (
 )
 """Parts of the messages of other libraries that keep their own graphs, and the bridges to them."""
 
+OUT_OF_MEMORY = "gradwrap ran out of memory"
+
 WRAPPERS = ("Variable", "Dual", "Batched")
 """The names by which Python's messages call tracked values."""
 
@@ -76,6 +78,10 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     token = begin_differentiating(True)
     try:
         return fun(*args, **kwargs)
+    except MemoryError as error:
+        note_memory(error, f"while {name_of(fun)} ran")
+        shorten(error)
+        raise
     except Exception as error:
         refusal = latest_refusal(error) or _overlooked(error)
         is_pending = refusal is not None and isinstance(error, AttributeError)
@@ -92,6 +98,17 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     finally:
         end_differentiating(token)
         listening.end(begun)
+
+
+def note_memory(error: MemoryError, when: str) -> None:
+    """Add to an error of a device or a host without room what needs less memory."""
+    if not any(note.startswith(OUT_OF_MEMORY) for note in getattr(error, "__notes__", ())):
+        error.add_note(
+            f"{OUT_OF_MEMORY} {when}: a backward pass needs what the forward pass has kept. Fix: "
+            "gradwrap.checkpoint computes parts of the function again; chunk_size= of vmap and of "
+            'Jacobians takes a limit such as "64 MiB"; gradwrap.optimize.accumulate_gradients '
+            "takes data in batches; with gradwrap.save_on_cpu(), what is kept waits on the host."
+        )
 
 
 def _note_package(error: GradwrapError) -> None:

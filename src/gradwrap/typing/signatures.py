@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     Argnums: TypeAlias = int | str | Sequence[int | str]
     # A number of rows, a size in bytes such as "64 MiB", or all rows at once
     ChunkSize: TypeAlias = int | str | None
+    OverBatches: TypeAlias = Literal["mean", "sum"]
     No: TypeAlias = Literal[False]
     Yes: TypeAlias = Literal[True]
     First: TypeAlias = Literal[0]

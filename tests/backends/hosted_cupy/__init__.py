@@ -69,7 +69,7 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
     """
     from hosted_cupy import devices, driver, functions, programs
     from hosted_cupy.counts import COUNTS
-    from hosted_cupy.memory import allocate, cupy
+    from hosted_cupy.memory import Pool, allocate, cupy
     from hosted_cupy.methods import METHODS
 
     with contextlib.ExitStack() as undo:
@@ -82,6 +82,7 @@ def hosted(device_count: int = 1) -> Generator[Counts]:
         patch.setattr(cupy.matmul, "_try_fastcall_func", functions.matmul)
         for name in ("Device", "Event", "Stream"):
             patch.setattr(cupy.cuda, name, getattr(devices, name))
+        patch.setattr(cupy.cuda, "MemoryPool", Pool)
         patch.setattr(cupy.cuda, "get_current_stream", devices.current_stream)
         patch.setattr(cupy.cuda.compiler, "_compile_with_cache_cuda", programs.compile_program)
         patch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: device_count)

@@ -90,6 +90,7 @@ class Stream:
         self.ptr: int = 0 if null else next(_numbers)
         self.device_id: int = -1 if null else Device.current[-1]
         self.log: list[tuple[str, Event, int]] = []
+        self.is_capturing: bool = False
 
     def _check_device(self) -> None:
         if self.device_id not in (-1, Device.current[-1]):
@@ -120,7 +121,20 @@ class Stream:
         self.log.append(("wait", event, Device.current[-1]))
 
     def synchronize(self) -> None:
+        if self.is_capturing:
+            raise RuntimeError("cudaErrorStreamCaptureUnsupported")
         COUNTS.synchronisations.append("Stream.synchronize")
+
+    def begin_capture(self, mode: Any = None) -> None:
+        if self.ptr == 0:
+            raise RuntimeError("cannot capture from the default stream")
+        self.is_capturing = True
+
+    def end_capture(self) -> Any:
+        from hosted_cupy.memory import Graph
+
+        self.is_capturing = False
+        return Graph()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and other.ptr == self.ptr

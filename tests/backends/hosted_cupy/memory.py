@@ -16,7 +16,7 @@ from hosted_cupy.counts import COUNTS
 from hosted_cupy.devices import current_device
 from lambdas import is_a
 
-__all__ = ["allocate", "cupy", "lent", "live", "returned", "view"]
+__all__ = ["Graph", "Pool", "allocate", "cupy", "lent", "live", "returned", "view"]
 
 
 def allocate(size: int) -> Any:
@@ -25,6 +25,14 @@ def allocate(size: int) -> Any:
     COUNTS.allocated(size)
     _LIVE[id(host)] = weakref.ref(host)
     weakref.finalize(host, _released, id(host), size)
+    for hook in _hooks():
+        hook.malloc_postprocess(
+            device_id=current_device().id,
+            size=size,
+            mem_size=size,
+            mem_ptr=host.ctypes.data,
+            pmem_id=id(host),
+        )
     memory = cupy.cuda.UnownedMemory(
         host.ctypes.data, host.nbytes, host, device_id=current_device().id
     )
@@ -34,6 +42,38 @@ def allocate(size: int) -> Any:
 def _released(number: int, size: int) -> None:
     del _LIVE[number]
     COUNTS.released(size)
+    for hook in _hooks():
+        hook.free_postprocess(
+            device_id=current_device().id, mem_size=size, mem_ptr=0, pmem_id=number
+        )
+
+
+def _hooks() -> list[Any]:
+    """Return the hooks of CuPy's memory pool, which the double calls as the pool would."""
+    return list(cupy.cuda.memory_hook.get_memory_hooks().values())
+
+
+class Pool:
+    """As `cupy.cuda.MemoryPool`: all pieces are the double's."""
+
+    def malloc(self, size: int) -> Any:
+        return allocate(size)
+
+
+class Graph:
+    """As a captured graph: a launch leaves the bytes that the captured work has left."""
+
+    def __init__(self) -> None:
+        self._left: list[tuple[weakref.ref[Any], Any]] = [
+            (weakref.ref(host), host.copy()) for host in live()
+        ]
+
+    def launch(self, stream: Any = None) -> None:
+        COUNTS.launches.append("graph")
+        for reference, left in self._left:
+            host = reference()
+            if host is not None:
+                host[...] = left
 
 
 def live() -> list[Any]:

@@ -18,11 +18,17 @@ __all__ = ["METHODS"]
 BASE = cupy.ndarray.__mro__[1]
 
 
+def _wait(name: str) -> None:
+    """Count a wait, which `cupyx.allow_synchronize(False)` forbids."""
+    cupy._core.syncdetect._declare_synchronize()
+    COUNTS.synchronisations.append(name)
+
+
 def _waits(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method in which the host waits, since it needs values."""
 
     def waiting(self: Any, *args: Any, **kwargs: Any) -> Any:
-        COUNTS.synchronisations.append(name)
+        _wait(name)
         return method(view(self), *args, **kwargs)
 
     return waiting
@@ -36,6 +42,8 @@ def _computes(name: str) -> Callable[..., Any]:
         array = lent(self)
         given = [lent(arg) for arg in args]
         named = {key: lent(value) for key, value in kwargs.items()}
+        if name == "argsort":
+            named["kind"] = "stable"  # as Thrust's
         with np.errstate(all="ignore"):
             return returned(getattr(array, name)(*given, **named))
 
@@ -45,7 +53,7 @@ def _computes(name: str) -> Callable[..., Any]:
 def _get(
     self: Any, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
 ) -> Any:
-    COUNTS.synchronisations.append("get")
+    _wait("get")
     if out is None:
         return view(self).copy(order="F" if order == "F" else "C")
     out[...] = view(self)
@@ -55,11 +63,6 @@ def _get(
 def _set(self: Any, array: Any, stream: Any = None) -> None:
     COUNTS.uploads.append("set")
     view(self)[...] = array
-
-
-def _nonzero(self: Any) -> Any:
-    COUNTS.synchronisations.append("nonzero")
-    return returned(np.nonzero(lent(self)))
 
 
 def _matmul(self: Any, other: Any) -> Any:
@@ -82,7 +85,7 @@ def _dot(self: Any, other: Any, out: Any = None) -> Any:
 
 def _sort(self: Any, axis: int = -1, kind: Any = None) -> None:
     COUNTS.launches.append("sort")
-    view(self).sort(axis=axis, kind=kind)
+    view(self).sort(axis=axis, kind="stable")  # as Thrust's
 
 
 def _item(self: Any, *index: Any) -> Any:
@@ -102,7 +105,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "tolist": _waits("tolist", fn(lambda a: a.tolist())),
     "get": _get,
     "set": _set,
-    "nonzero": _nonzero,
     "__matmul__": _matmul,
     "dot": _dot,
     "sort": _sort,

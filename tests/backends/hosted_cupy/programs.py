@@ -19,7 +19,7 @@ __all__ = ["KERNELS", "WATCHING", "Kernel", "compile_program"]
 ENTRY = re.compile(
     r"__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\("
 )
-DYNAMIC = re.compile(r"extern\s+__shared__\s+([\w ]+?)\s+(\w+)\[\]\s*;")
+DYNAMIC = re.compile(r"extern\s+__shared__\s+([\w :<>]+?)\s+(\w+)\[\]\s*;")
 """Shared memory whose size is given at the launch."""
 
 BARRIERS = re.compile(r"__sync|__shfl|cooperative_groups")

@@ -56,6 +56,9 @@ assert_type(gw.optimize.sgd(loss, start, batches=[w]).x, Params)
 assert_type(
     gw.optimize.rmsprop(loss, start, (w,), learning_rate=lambda step: 1.0 / step).jac, Params
 )
+accumulated = gw.optimize.accumulate_gradients(loss, start, gw.optimize.minibatches(w, size=2))
+assert_type(accumulated, tuple[Any, Params])
+gw.optimize.accumulate_gradients(loss, start, [], reduction="all")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.optimize.adam(loss, start, (w,), steps="3")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 gw.optimize.adma  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018
 
@@ -110,3 +113,10 @@ assert_type(x.numel(), int)
 assert_type(x.numpy(), NDArray[Any])
 x.add()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 x.bernoulli_()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+# Sizes of chunks ----------------------------------------------------------------------------------
+
+assert_type(gw.jacrev(scaled, chunk_size="64 MiB")(w), Array)
+assert_type(gw.vmap(scaled, chunk_size=8)(w), Array)
+assert_type(gw.vmap(scaled, chunk_size="1 GB")(w), Array)
+gw.hessian(scaled, chunk_size=2.5)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]

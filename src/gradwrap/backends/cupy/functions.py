@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.cupy.faults import with_reason
 from gradwrap.backends.cupy.protocol import COUNTERPARTS, elementwise_kernel
 from gradwrap.backends.drop_in import (
     Submodule,
@@ -41,7 +42,7 @@ class DropIn:
 
     def __init__(self, module: ModuleType) -> None:
         self._found: dict[str, Any] = {
-            **creation_functions(cupy),
+            **{name: with_reason(f) for name, f in creation_functions(cupy).items()},
             **joining(cupy),
             "asnumpy": _asnumpy,
             "get_array_module": functools.partial(_array_module, module),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from gradwrap.backends.cupy.formulas import ARRAY, NUMBER, Traced, Untraceable, trace
 from gradwrap.core.table.rule import Formula
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +71,9 @@ def _traced(function: Callable[..., Any], kinds: tuple[Any, ...]) -> Traced:
     return trace(function, kinds, (COTANGENT, *(f"a{i}" for i in range(len(kinds)))))
 
 
-def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _launching(  # noqa: C901  a branch for each kind of argument, without a call for it
+    name: str, function: Callable[..., Any]
+) -> Callable[..., Any]:
     """Make a formula that launches its kernel where possible."""
     kernels = _Kernels(name, function)
 
@@ -95,7 +99,11 @@ def _launching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             kernel, given = kernels.for_numbers(kinds, saved)
             if kernel is None:
                 return function(xp, g, *saved)
-        return kernel(g, *given)
+        try:
+            return kernel(g, *given)
+        except cupy.cuda.compiler.CompileException as error:
+            kernels.give_up(error)
+            return function(xp, g, *saved)
 
     launch.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # its own words
     launch.__module__ = function.__module__
@@ -110,10 +118,25 @@ class _Kernels(dict[tuple[Any, ...], Any]):
         super().__init__()
         self._name = name
         self._function = function
+        self._is_given_up = False
 
     def __missing__(self, kinds: tuple[Any, ...]) -> Any:
-        self[kinds] = kernel = _kernel(self._name, self._function, kinds)
+        kernel = None if self._is_given_up else _kernel(self._name, self._function, kinds)
+        self[kinds] = kernel
         return kernel
+
+    def give_up(self, error: Exception) -> None:
+        """Launch the operations of the formula one by one from now on, and say why."""
+        self._is_given_up = True
+        self.update(dict.fromkeys(self))
+        lines = [line for line in str(error).splitlines() if "error" in line] or [str(error)]
+        warnings.warn(
+            f"the kernel {self._name} does not compile: {lines[0].strip()}. CuPy's own kernels, "
+            "one for each operation of this derivative, run in its place. Fix: check that CuPy's "
+            "CUDA is that of the driver (cupy.show_config()).",
+            CompileWarning,
+            stacklevel=3,
+        )
 
     def for_numbers(
         self, kinds: tuple[Any, ...], saved: tuple[Any, ...]

@@ -42,6 +42,23 @@ MAXIMUM_REDUCE: Any = np.maximum.reduce
 MINIMUM_REDUCE: Any = np.minimum.reduce
 
 
+ARITHMETIC = tuple(
+    f"__{prefix}{name}__"
+    for name in ("add", "floordiv", "matmul", "mod", "mul", "pow", "sub", "truediv")
+    for prefix in ("", "r")
+)
+
+
+def _overrides(kind: type[Any], names: tuple[str, ...]) -> bool:
+    """Tell if a class that is none of NumPy's has one of these methods."""
+    return any(
+        name in vars(base)
+        for base in kind.__mro__
+        if base is not object and base.__module__.partition(".")[0] != "numpy"
+        for name in names
+    )
+
+
 MASKED = (
     "masked arrays have no derivative: how their masks combine is not recorded. "
     "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x)."
@@ -203,12 +220,20 @@ class NumPyBackend(Backend):
             )
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
+        if _overrides(kind, ARITHMETIC) and not _overrides(kind, ("__array_ufunc__",)):
+            raise NonDifferentiableInputError(
+                f"{kind.__module__}.{kind.__name__} is a subclass of numpy.ndarray with arithmetic "
+                "of its own, and the result of a function of it and a tracked value would be a "
+                "plain array. Fix: give the function a plain array, as np.asarray(x)."
+            )
 
-    def answers_itself(self, kind: type[Any]) -> bool:
-        answer = getattr(kind, "__array_ufunc__", None)
-        is_own = issubclass(kind, NDARRAY) or hasattr(kind, "_stands_for")
-        is_other = answer is not NDARRAY.__array_ufunc__ and not hasattr(answer, "leaves_tracked")
-        return is_own and is_other
+    def answers_itself(self, kind: type[Any], *, operators: bool = False) -> bool:
+        if not issubclass(kind, NDARRAY):
+            return hasattr(kind, "_stands_for")
+        if operators:
+            return _overrides(kind, ARITHMETIC)
+        own: Any = kind.__array_ufunc__
+        return own is not NDARRAY.__array_ufunc__ and not hasattr(own, "leaves_tracked")
 
     def check_converting(self, module: str) -> None:
         for start, words in REFUSED.items():

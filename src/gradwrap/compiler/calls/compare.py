@@ -45,7 +45,13 @@ def _problem(
     except Missed:
         return "it is rounded otherwise, and takes another branch"
     except Exception as error:  # noqa: BLE001  there is another engine
-        return f"{type(error).__name__}: {error}"
+        return Raised(f"{type(error).__name__}: {error}")
+
+
+class Raised(str):
+    """The text of an error that a program raised, where its trace raised none."""
+
+    __slots__ = ()
 
 
 TOLERANCE = 1 << 14

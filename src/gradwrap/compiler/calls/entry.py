@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import made, mismatch
+from gradwrap.compiler.calls.compare import Raised, made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
@@ -496,6 +496,12 @@ class Entry:
         if executable is not None:
             self._waiting += executable.told
             return program, executable, notes
+        if isinstance(problem, Raised):
+            name = getattr(target.function, "__name__", target.function)
+            self._waiting.append(
+                f"the {self.library.name} engine's program of {name} raised {problem}. Calls of "
+                "the library's own functions, one for each operation, are used."
+            )
         program, _ = self._simplified(given, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes

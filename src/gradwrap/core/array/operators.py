@@ -38,7 +38,7 @@ class Operators(Generic[B]):
         """Bind an operation to the class: the bound method replaces the general one."""
         before = changes()
         bound: Any = cls
-        function = operator_call(bound._bind(op), bound._level, swapped=swapped)
+        function = operator_call(bound._bind(op), bound._level, swapped=swapped, defers=not swapped)
         setattr(cls, method, function)
         if changes() != before:
             cls._forget_operators()

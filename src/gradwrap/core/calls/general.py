@@ -63,13 +63,17 @@ def bind_calls(bound: BoundOp, level: type[Call]) -> None:
     bound.call = level(bound, _apply_linked).function() or bound.apply
 
 
-def operator_call(bound: BoundOp, level: type[Call], *, swapped: bool) -> Callable[..., Any]:
-    """Make the method of an operator; for types that it does not know, it declines."""
+def operator_call(
+    bound: BoundOp, level: type[Call], *, swapped: bool, defers: bool = False
+) -> Callable[..., Any]:
+    """Make the method of an operator; it declines, or `defers` to arithmetic of another type."""
     rule = bound.rule
     is_foreign = bound.variable_class._is_foreign
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
+        if defers and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
+            return NotImplemented
         if any(is_foreign(array) for array in arrays):
             arrays = tuple(as_number(a) if is_foreign(a) else a for a in arrays)
             if any(array is None for array in arrays):

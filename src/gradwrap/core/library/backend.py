@@ -107,8 +107,8 @@ class Backend:
     def check_type(self, kind: type) -> None:
         """Raise if arrays of a type have no derivative, though the library is known."""
 
-    def answers_itself(self, kind: type[Any]) -> bool:
-        """Tell if arrays of this type handle operations with tracked arrays themselves."""
+    def answers_itself(self, kind: type[Any], *, operators: bool = False) -> bool:
+        """Tell if arrays of this type handle functions (or operators) of tracked arrays."""
         return False
 
     def is_at_hand(self, array: Any) -> bool:
@@ -464,8 +464,8 @@ class WrappedBackend(Backend):
     def dispatches(self, function: Any) -> bool:
         return self._base.dispatches(function)
 
-    def answers_itself(self, kind: type[Any]) -> bool:
-        return self._base.answers_itself(kind)
+    def answers_itself(self, kind: type[Any], *, operators: bool = False) -> bool:
+        return self._base.answers_itself(kind, operators=operators)
 
     def device(self, array: Any) -> Any:
         return array.device if isinstance(array, AnyWrapper) else self._base.device(array)

@@ -9,6 +9,7 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import unchecked
 from gradwrap.scipy.kinds import Adjoint, Tangent, formula, system
+from gradwrap.scipy.rules.convolving import FEW, convolved
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -195,6 +196,16 @@ def _of_pair(c_or_cr: Any) -> Any:
     return toeplitz(*_pair(c_or_cr))
 
 
+def _toeplitz_product(c_or_cr: Any, x: Any) -> Any:
+    """Multiply by the matrix: convolve with its diagonals, from the upper right corner on."""
+    c, r = _pair(c_or_cr)
+    if c.size * r.size <= FEW:
+        return _of_pair(c_or_cr) @ x
+    diagonals = np.concatenate([r[:0:-1], c])
+    columns = diagonals if x.ndim == 1 else diagonals[:, None]
+    return convolved(columns, x, "valid", [0])
+
+
 def _pair(c_or_cr: Any) -> tuple[Any, Any]:
     """Return the first column and the first row of a Toeplitz matrix."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
@@ -309,7 +320,7 @@ SYSTEMS = [
         lambda t, out, c_or_cr: -unchecked("linalg.solve_toeplitz")(c_or_cr, _of_pair(t) @ out),
         _toeplitz_back,
     ),
-    formula("linalg.matmul_toeplitz", lambda c_or_cr, x: _of_pair(c_or_cr) @ x, "c_or_cr:1,1 x:2"),
+    formula("linalg.matmul_toeplitz", _toeplitz_product, "c_or_cr:1,1 x:2"),
     formula("linalg.det", lambda a: np.linalg.det(a), "a"),
     formula(
         "linalg.norm", lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims), "a"

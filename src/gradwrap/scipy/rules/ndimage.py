@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.core.levels.wrapper import holds_batch
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import AxisLinear, formula
+from gradwrap.scipy.rules.convolving import FEW, convolved
 from gradwrap.scipy.rules.extending import extended, neighbours
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.splines import at_points
@@ -37,7 +39,9 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     length = len(weights)
-    return neighbours(x, length, length // 2 + origin, mode, cval, axis) @ weights
+    if x.size * length <= FEW or holds_batch([x, weights]):
+        return neighbours(x, length, length // 2 + origin, mode, cval, axis) @ weights
+    return _weighted(x, weights, mode, cval, origin, [axis % x.ndim])
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
@@ -164,6 +168,24 @@ def _around(x: Any, shape: Any, mode: Any, cval: Any, origin: Any, axes: list[in
     return np.reshape(made, (*made.shape[:count], -1))
 
 
+def _weighted(x: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: list[int]) -> Any:
+    """Sum the neighbourhood of each element with weights."""
+    if x.size * weights.size <= FEW or holds_batch([x, weights]):
+        around = _around(x, weights.shape, mode, cval, origin, axes)
+        return around @ np.reshape(weights, (-1,))
+
+    def one(x: Any, axis: int, length: int, mode: Any, origin: Any) -> Any:
+        before = length // 2 + origin
+        return extended(x, before, length - 1 - before, mode, cval, axis)
+
+    shape = [1] * x.ndim
+    for axis, length in zip(axes, weights.shape, strict=True):
+        shape[axis] = length
+    turned = np.reshape(weights[(slice(None, None, -1),) * weights.ndim], shape)
+    longer = _along(x, axes, (weights.shape, mode, origin), one)
+    return convolved(longer, turned, "valid", list(range(x.ndim)), "direct")
+
+
 def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
     """Sort the axes of the weights, and the origins with them."""
     chosen = _axes(axes, ndim)
@@ -173,16 +195,14 @@ def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
 
 def _correlate(input: Any, weights: Any, o: Any) -> Any:
     axes, origins = _in_order(o.axes, o.origin, input.ndim)
-    around = _around(input, weights.shape, o.mode, o.cval, origins, axes)
-    return around @ np.reshape(weights, (-1,))
+    return _weighted(input, weights, o.mode, o.cval, origins, axes)
 
 
 def _convolve(input: Any, weights: Any, o: Any) -> Any:
     axes, origins = _in_order(o.axes, o.origin, input.ndim)
     turned = [_turned(origin, n) for origin, n in zip(origins, weights.shape, strict=True)]
     reversed_ = weights[(slice(None, None, -1),) * weights.ndim]
-    around = _around(input, weights.shape, o.mode, o.cval, turned, axes)
-    return around @ np.reshape(reversed_, (-1,))
+    return _weighted(input, reversed_, o.mode, o.cval, turned, axes)
 
 
 def _members(input: Any, o: Any) -> Any:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, ArrayApi, AxisLinear, Formula, formula
 from gradwrap.scipy.rules import filter_design
+from gradwrap.scipy.rules.convolving import convolved
 from gradwrap.scipy.rules.extending import extended, neighbours, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
 from gradwrap.scipy.table import Row, register
@@ -28,67 +28,8 @@ from gradwrap.scipy.rules.filter_representations import REPRESENTATIONS, one_fir
 from gradwrap.scipy.rules.spectra import SPECTRA, peaks, prominences, short_time
 
 signal: Any = import_module("scipy.signal")
-next_fast_len: Any = import_module("scipy.fft").next_fast_len
 
 # Convolutions -------------------------------------------------------------------------------------
-
-
-def _convolved(x: Any, y: Any, mode: str, axes: Any) -> Any:
-    """Convolve along axes, fully or where all of `y` is inside `x`, as one operation."""
-    if holds_batch([x, y]):
-        return _by_transforms(x, y, mode, axes)
-    if isinstance(x, AnyWrapper) or isinstance(y, AnyWrapper):
-        return CONVOLVED.kind.answer(CONVOLVED, (x, y, mode, axes), {})
-    if len(axes) == x.ndim:
-        return called(signal.convolve, "scipy.signal.convolve", x, y, mode)
-    return called(signal.fftconvolve, "scipy.signal.fftconvolve", x, y, mode, axes)
-
-
-def _by_transforms(x: Any, y: Any, mode: str, axes: Any) -> Any:
-    """Convolve all examples of a batch by Fourier transforms."""
-    whole: list[int] = [x.shape[axis] + y.shape[axis] - 1 for axis in axes]
-    full: Any
-    shape = [next_fast_len(n) for n in whole]
-    if "c" in (x.dtype.kind, y.dtype.kind):
-        full = np.fft.ifftn(np.fft.fftn(x, shape, axes) * np.fft.fftn(y, shape, axes), shape, axes)
-    else:
-        product = np.fft.rfftn(x, shape, axes) * np.fft.rfftn(y, shape, axes)
-        full = np.fft.irfftn(product, shape, axes)
-    if mode == "full" and shape == whole:
-        return full
-    key: list[Any] = [slice(None)] * x.ndim
-    for axis, n in zip(axes, whole, strict=True):
-        short = y.shape[axis] - 1 if mode == "valid" else 0
-        key[axis] = slice(short, n - short)
-    return full[tuple(key)]
-
-
-def _adjoint(x: Any, axes: Any) -> Any:
-    """Return the conjugate of a factor, reversed along axes."""
-    key = [slice(None, None, -1 if axis in axes else 1) for axis in range(x.ndim)]
-    turned = x[tuple(key)]
-    return np.conj(turned) if x.dtype.kind == "c" else turned
-
-
-def _of_second(g: Any, x: Any, mode: str, axes: Any) -> Any:
-    if mode == "full":
-        return _convolved(g, _adjoint(x, axes), "valid", axes)
-    return _convolved(_adjoint(x, axes), g, "valid", axes)
-
-
-CONVOLVED = Row(
-    "convolution",
-    Adjoint(
-        {
-            "x": lambda g, y, mode, axes: _convolved(
-                g, _adjoint(y, axes), "full" if mode == "valid" else "valid", axes
-            ),
-            "y": lambda g, x, mode, axes: _of_second(g, x, mode, axes),
-        }
-    ),
-    arrays="x y",
-    original=_convolved,
-)
 
 
 def _centred(x: Any, shape: Any, axes: Any = None) -> Any:
@@ -105,7 +46,7 @@ def _convolve(in1: Any, in2: Any, mode: Any, axes: Any = None) -> Any:
     axes = list(range(in1.ndim)) if axes is None else axes
     if mode == "valid" and any(in1.shape[axis] < in2.shape[axis] for axis in axes):
         in1, in2 = in2, in1
-    made = _convolved(in1, in2, "full" if mode == "same" else mode, axes)
+    made = convolved(in1, in2, "full" if mode == "same" else mode, axes)
     return _centred(made, in1.shape, axes) if mode == "same" else made
 
 
@@ -338,7 +279,7 @@ def _deconvolve(signal: Any, divisor: Any) -> Any:
         return np.zeros(0), signal
     impulse = np.concatenate([np.ones(1), np.zeros(n - 1)])
     quotient = _filtered(signal, divisor, impulse)
-    return quotient, signal - _convolved(divisor, quotient, "full", [0])
+    return quotient, signal - convolved(divisor, quotient, "full", [0])
 
 
 def _upfirdn(h: Any, x: Any, up: Any, down: Any, axis: Any, mode: Any, cval: Any) -> Any:

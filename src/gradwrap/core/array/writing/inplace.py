@@ -267,6 +267,8 @@ def operate(variable: V, symbol: str, other: Any) -> V:
     if is_scalar(variable) and not _is_tape_leaf(variable):
         changed: V = getattr(operator, OPERATOR[symbol])(variable, other)
         return changed  # a NumPy scalar cannot change
+    if cls._backend.answers_itself(type(other), operators=True):
+        other = cls._backend.asarray(other)  # in place, its own arithmetic is not asked
     if type(other) is not cls and cls._is_foreign(other):
         return NotImplemented  # type: ignore[no-any-return]  # Python asks the other operand
     _check_writable(root_of(variable))
