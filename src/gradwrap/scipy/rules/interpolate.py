@@ -17,6 +17,7 @@ from gradwrap.scipy.dispatching import Composed, Refused, dispatching, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import differentiated, interpolant_class
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.solving import as_array, attached, plain
 from gradwrap.scipy.table import Row, register
@@ -92,6 +93,8 @@ def _spline(slopes: Any) -> Any:
     return formula
 
 
+FEW = 16
+"""Up to so many points, a solver of full matrices is as fast."""
 ENDS: dict[Any, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0)}
 
 
@@ -116,29 +119,32 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
     ends: list[Any] = [bc, bc] if isinstance(bc, str) else list(bc)
     h = np.diff(x)
     m = np.diff(y, axis=0) / h[:, None]
-    eye = np.eye(n)
-    rows: list[Any] = []
-    right: list[Any] = []
+    rows: list[tuple[Any, Any, Any]] = []  # of the ends: two coefficients, and the right-hand side
     for side, end in enumerate(ends):
-        i, j, k = (0, 1, 0) if side == 0 else (n - 1, n - 2, n - 2)
+        k = 0 if side == 0 else n - 2
         if isinstance(end, str) and end == "not-a-knot":
             a, b = (h[0], h[1]) if side == 0 else (h[-1], h[-2])
             p, q = (m[0], m[1]) if side == 0 else (m[-1], m[-2])
-            rows.append(b * eye[i] + (a + b) * eye[j])
-            right.append(((a + 2 * (a + b)) * b * p + a * a * q) / (a + b))
+            rows.append((b, a + b, ((a + 2 * (a + b)) * b * p + a * a * q) / (a + b)))
             continue
         order, value = ENDS.get(end, end) if isinstance(end, str) else end
         value = np.reshape(as_array(value) * np.ones(y.shape[1:]), y.shape[1:])
         if order == 1:
-            rows.append(eye[i] * np.ones(1))
-            right.append(value)
+            rows.append((1.0, 0.0, value))
         else:
-            rows.append(2 * eye[i] + eye[j])
-            right.append(3 * m[k] + (1 if side else -1) * value * h[k] / 2)
-    for i in range(1, n - 1):
-        rows.append(h[i] * eye[i - 1] + 2 * (h[i - 1] + h[i]) * eye[i] + h[i - 1] * eye[i + 1])
-        right.append(3 * (h[i] * m[i - 1] + h[i - 1] * m[i]))
-    return np.linalg.solve(_stacked(rows), _stacked(right))
+            rows.append((2.0, 1.0, 3 * m[k] + (1 if side else -1) * value * h[k] / 2))
+    (first, after, left), (last, before, right) = rows
+    one, zero = np.ones(1), np.zeros(1)
+    bands = [
+        np.concatenate([zero, after * one, h[:-1]]),
+        np.concatenate([first * one, 2 * (h[:-1] + h[1:]), last * one]),
+        np.concatenate([h[1:], before * one, zero]),
+    ]
+    inner = 3 * (h[1:, None] * m[:-1] + h[:-1, None] * m[1:])
+    sides = np.concatenate([left[None], inner, right[None]])
+    if n <= FEW:
+        return np.linalg.solve(from_bands(np.stack(bands), 1, 1), sides)
+    return dispatcher("linalg.solve_banded")((1, 1), np.stack(bands), sides)
 
 
 def _periodic_slopes(x: Any, y: Any) -> Any:
