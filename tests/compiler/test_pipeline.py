@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -239,3 +240,22 @@ def test_what_a_later_branch_returns_is_kept() -> None:
         for _ in range(2):
             for found, wanted in zip(compiled(argument), f(argument), strict=True):
                 np.testing.assert_array_equal(found, wanted)
+
+
+def _cubes(x: Any, shift: Any, axis: Any) -> Any:
+    return np.sum(np.roll(x, shift, axis) ** 3 * x)
+
+
+@pytest.mark.parametrize(
+    ("shift", "axis", "is_joined"),
+    [
+        *((1, 0, True), (-2, -1, True), ((1, -1), (0, 1), True), (3, 0, True)),
+        *((7, 0, False), (0, 0, False), (1, None, False)),
+    ],
+)
+def test_rolls_are_joins(shift: Any, axis: Any, is_joined: bool) -> None:
+    a = np.arange(20.0).reshape(4, 5)
+    for given in (a, np.asfortranarray(a)):
+        program = _program(gw.grad(partial(_cubes, shift=shift, axis=axis)), given)
+        steps = [step for body in program.bodies() for step in body if isinstance(step, Instr)]
+        assert ("roll" not in {step.name for step in steps}) == (is_joined and given is a)

@@ -224,3 +224,26 @@ def test_a_method_that_numpy_has_as_a_function_is_named_once() -> None:
         _ = x.quantile
     with pytest.raises(TrackedAttributeError, match=r"pass it \.to_numpy"):
         _ = x.groupby
+
+
+def test_pandas_itself_is_not_adapted() -> None:
+    """Its compiled functions take plain numbers, and its code works on plain tables alone."""
+    days = pd.to_datetime(["2020-01-01", "2025-01-01"])
+    date = pd.to_datetime(["2021-03-28"])
+
+    def model(x: Any) -> Any:
+        table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}, index=days)
+        index = table.index.union(date)
+        table = table.reindex(index).groupby(index).first()
+        found = table.interpolate(method="time").loc[date, :].values
+        out = np.zeros(2)
+        out[:] = found[0] * x
+        return np.sum(out**2)
+
+    x = np.array([0.5, 1.5])
+    adapted = gw.adapting(model)
+    for _ in range(2):
+        expected = [(model(x + e) - model(x - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+        np.testing.assert_allclose(gw.grad(adapted)(x), expected, rtol=1e-6)
+    with pytest.raises(gw.errors.AdaptationError, match="pandas is not adapted itself"):
+        gw.adapt(pd)

@@ -12,6 +12,7 @@ from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
+from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.rolling.rolling import rolled
@@ -48,6 +49,7 @@ def find_loops(program: Program, *, nested: bool = False) -> None:
 
 FIND_LOOPS = "find loops"
 PASSES: tuple[Pass, ...] = (
+    Pass("join rolls", join_rolls, keeps_periods=True),
     Pass("merge", partial(substitute, merge_keys=False), keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
     Pass("remove what is dead", remove_dead, keeps_periods=True),
