@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,9 +92,9 @@ def test_gradient_is_lazy_and_labelled(name: str) -> None:
 @pytest.mark.parametrize(
     "select",
     [
-        lambda x: x.isel(x.argmax(dim=["time", "station"])),
-        lambda x: x.isel(x.argmin(dim=["time"])),
-        lambda x: x.isel(time=(x**2).argmax("time")),
+        fn(lambda x: x.isel(x.argmax(dim=["time", "station"]))),
+        fn(lambda x: x.isel(x.argmin(dim=["time"]))),
+        fn(lambda x: x.isel(time=(x**2).argmax("time"))),
     ],
 )
 def test_selecting_by_positions_computes_them(select: Any) -> None:

@@ -342,6 +342,18 @@ def test_a_number_cannot_be_written_to(key: Any) -> None:
         gw.vmap(program)(V)
 
 
+@pytest.mark.parametrize("key", [0, np.array(0), (0, slice(1))])
+def test_a_part_is_written_to_a_place_of_its_array(key: Any) -> None:
+    def program(v: Any) -> Any:
+        x = v * 1.0
+        x[key] = x[0, :1]
+        return x**2
+
+    x = np.array([[0.3, -0.7], [1.1, 0.4]])
+    np.testing.assert_allclose(gw.jacrev(program)(x), gw.jacfwd(program)(x))
+    np.testing.assert_allclose(gw.vjp(program, x)[0], program(x))
+
+
 def test_second_derivatives_of_writes_to_a_view_without_axes() -> None:
     def program(v: Any) -> Any:
         r = v * 1.0

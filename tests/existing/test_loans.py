@@ -249,3 +249,14 @@ def test_a_plain_array_stays_one_by_whatever_name_it_is_given(mode: str) -> None
     x = np.array([3.0, 1.0, 2.0])
     found = gw.vjp(in_ours, x)[0] if mode == "vjp" else gw.vmap(in_ours)(x[None])[0]
     np.testing.assert_array_equal(found, f(x, np))
+
+
+def test_a_plain_array_keeps_memory_of_its_own_alive() -> None:
+    def f(x: Any) -> Any:
+        zeros = np.asarray(x.imag)  # of real numbers: no part of the memory of x
+        others = [np.full(5, float(i)) for i in range(50)]
+        return x + zeros + sum(np.sum(one) for one in others) * zeros
+
+    for shape in ((), (5,)):
+        x = np.full(shape, 2.0)
+        np.testing.assert_array_equal(gw.vjp(f, x)[0], x)

@@ -356,8 +356,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             call = (
                 called_at(traceback.tb_frame, traceback.tb_lasti) if can_adapt(namespace) else None
             )
-            if call is not None and type_of(call.whole) is ModuleType:  # its code may be compiled
-                found.setdefault(id(vars(call.whole)), vars(call.whole))
+            whole: Any = None if call is None else call.whole
+            if type_of(whole) is ModuleType:  # its code may be compiled
+                found.setdefault(id(vars(whole)), vars(whole))
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

@@ -73,7 +73,7 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 def expanded_indexer(theirs: Any, key: Any, ndim: int) -> Any:
     """Index by plain positions, such as those of `argmax`; lazy ones are computed, once."""
     for part in key if isinstance(key, TUPLE) else (key,):
-        data = getattr(part, "_data", None)
+        data: Any = getattr(part, "_data", None)
         is_wrapper = isinstance(data, AnyWrapper) and data.dtype.kind in "biu"
         if is_wrapper and not any(map(is_batch, layers(data))):
             positions = native(data)

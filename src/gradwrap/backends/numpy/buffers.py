@@ -181,9 +181,10 @@ class Memory:
     a view that are arrays, and over nothing else.
     """
 
-    __slots__ = ("__array_interface__", "loan")
+    __slots__ = ("__array_interface__", "array", "loan")
 
     def __init__(self, array: Any, loan: Any) -> None:
+        self.array: Any = array  # it may have memory of its own: `x.imag` of real numbers
         self.loan: Any = loan
         self.__array_interface__: Any = array.__array_interface__ | {"strides": array.strides}
 

@@ -19,6 +19,7 @@ from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.callers import check_store_of_view
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.table.rule import passes
+from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +130,8 @@ def is_own_part(variable: Any, key: Any, value: Any) -> bool:
     how = view_of(value) if isinstance(value, AnyWrapper) else None
     if how is None or how.source is not variable or how.op.name != "getitem":
         return False
-    if is_basic_key(key) and bool(how.statics[0] == key):
+    read, written = (k if isinstance(k, TUPLE) else (k,) for k in (how.statics[0], key))
+    if is_basic_key(key) and read == written:
         return True
     check_store_of_view()
     return False
