@@ -358,7 +358,8 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             )
             whole: Any = None if call is None else call.whole
             if type_of(whole) is ModuleType:  # its code may be compiled
-                found.setdefault(id(vars(whole)), vars(whole))
+                names = attributes_of(whole)
+                found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())
