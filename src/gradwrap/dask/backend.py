@@ -288,7 +288,8 @@ def _kept(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 def _sum(xp: Any, g: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """Return the cotangent of a sum: repeated along the axes; the argument tells its shape."""
     kept, chunks = _kept(xp, g, x, axis, keepdims), innermost(x).chunks
-    if not x.ndim or linear.is_unknown(chunks) or is_mapped([kept, x]):
+    has_chunks = isinstance(innermost(kept), da.Array)  # cotangents may be NumPy's
+    if not x.ndim or not has_chunks or linear.is_unknown(chunks) or is_mapped([kept, x]):
         return kept * xp.ones_like(x)
     return linear.spread(kept, chunks)
 

@@ -134,11 +134,15 @@ def vmap(  # noqa: PLR0913  its options
 
         entering = enter()
         if chunk_size is None:
-            return _joined([_results(entering, enter, out_axes)], entering)
+            try:
+                returned = run(fun, entering.args, entering.kwargs)
+            except BatchedValueError as error:
+                if not entering.may_loop(error):
+                    raise
+                returned = _by_example(enter(), error)
+            return _joined([_results(entering, returned, out_axes)], entering)
 
-        def of_examples(first: int, last: int) -> _Results:
-            return _results(entering.part(first, last), lambda: enter().part(first, last), out_axes)
-
+        of_examples = functools.partial(_of_part, entering, enter, out_axes)
         like = entering.starts[0] if entering.starts else 0.0
         parts = in_stretches(entering.size, chunk_size, like, of_examples)
         return _joined(parts, entering)
@@ -200,6 +204,11 @@ class _Entering:
         found = [stacked(name_of(self.fun), column) for column in columns]
         return unflatten(structure, [batch_of(array, self.level) for array in found])
 
+    def may_loop(self, error: BatchedValueError) -> bool:
+        """Tell if the function may be called for each example after an error."""
+        is_index = isinstance(error, BatchedIndexError) and self.fallback == "warn"
+        return bool(self.size) and (is_index or self.fallback == "loop")
+
     def _entered(self, place: int | str, value: Any, axis: Any) -> Any:
         """Return one argument, its mapped arrays with the batch axis first."""
         leaves, treedef = flatten(value)
@@ -239,18 +248,30 @@ class _Results(NamedTuple):
     leaves: list[Any]
 
 
-def _results(entering: _Entering, enter: Callable[[], _Entering], out_axes: Axes) -> _Results:
-    """Call the function on examples; `enter` returns their arguments anew."""
+def _of_part(
+    entering: _Entering, enter: Callable[[], _Entering], out_axes: Axes, first: int, last: int
+) -> _Results:
+    """Return the results of some examples; `enter` returns all arguments anew."""
+    part = entering.part(first, last)
     try:
-        returned = run(entering.fun, entering.args, entering.kwargs)
+        returned = run(part.fun, part.args, part.kwargs)
     except BatchedValueError as error:
-        is_index = isinstance(error, BatchedIndexError) and entering.fallback == "warn"
-        if not entering.size or not (is_index or entering.fallback == "loop"):
+        if not part.may_loop(error):
             raise
-        try:
-            returned = enter().by_example()  # anew: the function may have written to them
-        except BatchedValueError:
-            raise error from None
+        returned = _by_example(enter().part(first, last), error)
+    return _results(part, returned, out_axes)
+
+
+def _by_example(entering: _Entering, error: BatchedValueError) -> Any:
+    """Call the function for each example, with arguments taken anew."""
+    try:
+        return entering.by_example()
+    except BatchedValueError:
+        raise error from None
+
+
+def _results(entering: _Entering, returned: Any, out_axes: Axes) -> _Results:
+    """Return the results of examples."""
     returned = without_inner(returned, entering.level)
     leaves, treedef = flatten(returned)
     name = name_of(entering.fun)

@@ -134,8 +134,7 @@ def _within(  # noqa: PLR0913  the rows, the limit, and what is done
 ) -> list[T]:
     """Compute stretches of rows that each need at most so many bytes."""
     backend = backend_of(innermost(like))
-    counting: Any = getattr(backend, "counting", None)
-    """A context manager whose `bytes` are the most that its block has in use at a time."""
+    counting: Any = backend.counting
     if counting is None:
         raise ValueError(
             f"chunk_size={text!r}: the bytes of {backend.name} arrays cannot be counted. "

@@ -54,7 +54,7 @@ def _overrides(kind: type[Any], names: tuple[str, ...]) -> bool:
     return any(
         name in vars(base)
         for base in kind.__mro__
-        if base is not object and base.__module__.partition(".")[0] != "numpy"
+        if base.__module__.partition(".")[0] not in ("builtins", "numpy")
         for name in names
     )
 
@@ -220,7 +220,7 @@ class NumPyBackend(Backend):
             )
         for base in kind.__mro__:
             self.check_converting(f"{base.__module__}.{base.__name__}")
-        if _overrides(kind, ARITHMETIC) and not _overrides(kind, ("__array_ufunc__",)):
+        if self.answers_itself(kind, operators=True) and not self.answers_itself(kind):
             raise NonDifferentiableInputError(
                 f"{kind.__module__}.{kind.__name__} is a subclass of numpy.ndarray with arithmetic "
                 "of its own, and the result of a function of it and a tracked value would be a "

@@ -42,12 +42,10 @@ class NamespaceByType(dict[type, Any]):
         self._native = native
 
     def __missing__(self, kind: type) -> Any:
-        namespace = getattr(kind, "_namespace", None) or self._native
-        other = by_type.get(kind)
-        if other is not None and other.promotes:  # a cotangent that went through its arrays
-            namespace = other.namespaces._native
-        self[kind] = namespace
-        return namespace
+        other = by_type.get(kind)  # that of a cotangent which went through arrays that promote it
+        promoting = other.namespaces._native if other is not None and other.promotes else None
+        self[kind] = promoting or getattr(kind, "_namespace", None) or self._native
+        return self[kind]
 
 
 class Backend:
@@ -66,6 +64,9 @@ class Backend:
     >>> Strict("strict", array_api_strict, frozenset({type(array_api_strict.empty(0))})).name
     'strict'
     """
+
+    counting: Any = None
+    """The class of context managers whose `bytes` are the most that their block uses at a time."""
 
     has_operators: bool = True
     """True if `a * b` is `multiply(a, b)` for its arrays, and quicker."""
@@ -422,8 +423,7 @@ def _enter(xp: Any, kind: type) -> Backend:
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     """Give every gradient its own buffer, so that the caller may write to it.
 
-    A formula may hand on the cotangent it was given, or a view of it; so two gradients can
-    come out as one array.
+    A formula may hand on the cotangent it was given, or a view: two gradients may be one array.
     """
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):

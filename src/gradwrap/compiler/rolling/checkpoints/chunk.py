@@ -16,15 +16,19 @@ from gradwrap.core.values.dynamic import type_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.compiler.rolling.checkpoints.cut import Cut
+
 
 class Chunk:
     """The rows of one chunk of the backward loop."""
 
     def __init__(self, writer: Writer, checkpoints: Sequence[Ref], outer: Loop) -> None:
-        self.writer, self.cut, self.outer = writer, writer.cut, outer
-        self.values = writer.values
+        self.writer: Writer = writer
+        self.cut: Cut = writer.cut
+        self.outer: Loop = outer
+        self.values: list[Value] = writer.values
         self.names: dict[int, Ref] = {}
-        self.forward = LoopCopy(writer.program, writer.cut.loop, writer.cut.length)
+        self.forward: LoopCopy = LoopCopy(writer.program, writer.cut.loop, writer.cut.length)
         self.is_written: bool = False
         self._waiting: list[Instr | Loop] = []
         loop = writer.cut.loop

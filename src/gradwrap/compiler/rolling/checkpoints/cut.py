@@ -10,6 +10,7 @@ from gradwrap.compiler.ir.program import Instr, Loop, Program, given, refs, used
 from gradwrap.compiler.rolling.checkpoints.rows import Rows, size_of
 
 if TYPE_CHECKING:
+    from gradwrap.compiler.ir.program import Value
     from gradwrap.compiler.rolling.checkpoints.candidates import Candidate
 
 WHOLE = 0.5
@@ -27,8 +28,10 @@ class Cut:
 
     def __init__(self, program: Program, found: Candidate) -> None:
         self.program = program
-        self.values = program.values
-        self.loop, self.backward, self.rows = found.loop, found.backward, found.rows
+        self.values: list[Value] = program.values
+        self.loop: Loop = found.loop
+        self.backward: Loop = found.backward
+        self.rows: dict[int, Rows] = found.rows
         self.makers: dict[int, Instr] = {
             step.out: step
             for step in program.root.body

@@ -24,11 +24,11 @@ class Cutting:
 
     def __init__(self, program: Program, found: Candidate) -> None:
         self.program = program
-        self.values = program.values
-        self.cut = Cut(program, found)
-        self.writer = Writer(program, self.cut)
-        self.ends = Ends(self.writer)
-        self.body = self.writer.body
+        self.values: list[Value] = program.values
+        self.cut: Cut = Cut(program, found)
+        self.writer: Writer = Writer(program, self.cut)
+        self.ends: Ends = Ends(self.writer)
+        self.body: list[Instr | Loop] = self.writer.body
 
     def write(self) -> str:
         """Write the new body; return what was done."""

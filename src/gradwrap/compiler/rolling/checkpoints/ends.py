@@ -14,12 +14,15 @@ from gradwrap.core.values.dynamic import type_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.compiler.rolling.checkpoints.cut import Cut
+
 
 class Ends:
     """The loops of the first and the last turns, and the rows of values that belong to them."""
 
     def __init__(self, writer: Writer) -> None:
-        self.writer, self.cut = writer, writer.cut
+        self.writer: Writer = writer
+        self.cut: Cut = writer.cut
         self.known: dict[tuple[str, int], Ref] = {}
         """By part and value: the rows of its turns."""
 

@@ -20,6 +20,8 @@ from gradwrap.compiler.ir.program import (
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.compiler.rolling.checkpoints.cut import Cut
 
 
@@ -28,8 +30,8 @@ class Writer:
 
     def __init__(self, program: Program, cut: Cut) -> None:
         self.program = program
-        self.values = program.values
-        self.cut = cut
+        self.values: list[Value] = program.values
+        self.cut: Cut = cut
         self.body: list[Instr | Loop] = []
 
     def emit(self, fn: Any, name: str, args: tuple[Any, ...], value: Value, **more: Any) -> Ref:
@@ -76,8 +78,9 @@ class LoopCopy:
     """A copy of a loop, with other turns."""
 
     def __init__(self, program: Program, loop: Loop, turns: int) -> None:
-        self.values, self.new = program.values, program.new
-        self.made = Loop(turns)
+        self.values: list[Value] = program.values
+        self.new: Callable[[Value], Ref] = program.new
+        self.made: Loop = Loop(turns)
         self.names: dict[int, int] = {}
         for index in loop.reads:
             self._name(index)
