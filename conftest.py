@@ -7,8 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.support.rules import rules_restored  # noqa: F401  a fixture of all tests
 from tests.support.sampling import sampled
+
+# not of the package `tests`, which `gw.adapting` would adapt with a function that calls it
+from rules_restored import rules_restored  # noqa: F401  a fixture of all tests
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
