@@ -905,11 +905,9 @@ def test_an_error_while_it_is_installed_undoes_it(
     from gradwrap.adaptation import modules
 
     before = held(package)
-    plan: Any = getattr(modules, "_plan")(package.__dict__)  # noqa: B009  it is private
-    broken = plan.others[0]._replace(
-        place=plan.others[0].place._replace(holder=Broken(), is_item=True)
-    )
-    monkeypatch.setattr(modules, "_plan", fn(lambda _: plan._replace(others=[broken])))
+    plan: list[Any] = getattr(modules, "_plan")(package.__dict__)  # noqa: B009  it is private
+    broken = plan[0]._replace(place=plan[0].place._replace(holder=Broken()))
+    monkeypatch.setattr(modules, "_plan", fn(lambda _: [*plan[:-1], broken]))
     with pytest.raises(ZeroDivisionError):
         gw.adapt(package)
     assert_same(held(package), before)

@@ -21,12 +21,7 @@ from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text
 from gradwrap.core.array.wrapping import wrap
-from gradwrap.core.levels.levels import (
-    begin_differentiating,
-    differentiating,
-    end_differentiating,
-    is_differentiating,
-)
+from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -140,31 +135,26 @@ class _Runs:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
-        known = [*self.own, *self.found]
-        held = hold(known)
+        held = hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
-        token = begin_differentiating(True)
-        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
         try:
             for namespace in self.storing:
                 write_stores(namespace)
             before = noted.get()
             made_text.set(None)
-            out = self._until_adapted(held, given, args, kwargs)
+            with differentiating():
+                out = self._until_adapted(held, args, kwargs)
         except BaseException:
             self.watch, self.storing = state  # a call that fails does not slow down the next
             raise
         finally:
-            end_differentiating(token)
             compiled_as.reset(outside)
             release(held)
-            if len(held) > len(known):
-                self.found = [one for one in held if module_of(one) is not None]
-        if is_derived(given):
-            leaves = flatten(out)[0]
-            check_caught(before, leaves)
-            self._check(leaves)
+            self.found = [one for one in held if module_of(one) is not None]
+        if is_derived(flatten([args, kwargs])[0]):
+            check_caught(before, flatten(out)[0])
+        self._check(out, args, kwargs)
         return out
 
     def _find_untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -174,14 +164,12 @@ class _Runs:
             self(given, named)
 
     def _until_adapted(
-        self, held: list[Namespace], given: list[Any], args: Any, kwargs: dict[str, Any]
+        self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Run the function until it succeeds, or no new namespace is found.
-
-        `given` are the wrappers among the arguments.
-        """
+        """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
+        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
@@ -244,9 +232,13 @@ class _Runs:
             known = set(map(id, held))
             held += hold(one for one in with_package(namespace) if id(one) not in known)
 
-    def _check(self, out: list[Any]) -> None:
+    def _check(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse outputs if none depends on a tracked argument."""
-        leaves = [leaf for leaf in out if is_floating(leaf) or type(leaf) in (float, complex)]
+        if not is_derived(flatten([args, kwargs])[0]):
+            return
+        leaves = [
+            leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
+        ]
         if not leaves or is_recorded(leaves):
             return
         text = made_text.get()

@@ -11,18 +11,10 @@ import importlib
 import sys
 import threading
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import (
-    ABSENT,
-    Change,
-    Given,
-    Namespace,
-    Place,
-    changes,
-    changes_of_stores,
-)
+from gradwrap.adaptation.places import ABSENT, Change, Given, Namespace, changes, changes_of_stores
 from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
 from gradwrap.core.values.dynamic import (
     DICT,
@@ -47,54 +39,37 @@ MANY = 150
 """The number of modules beyond which a package is adapted one module at a time."""
 
 
-Item: TypeAlias = tuple[dict[Any, Any], Any, Any, Any]
-"""A dictionary, a key, the object there, and the object to replace it."""
-
-
-class Plan(NamedTuple):
-    """The changes of a namespace: most are items of dictionaries, which take the least time."""
-
-    items: list[Item]
-    others: list[Change]
-
-
 class _Adapted:
     """A namespace that is adapted at present."""
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(self, namespace: Namespace, plan: list[Change]) -> None:
         self.namespace = namespace
-        self.items: list[Item] = []
-        self.plan: list[Change] = []
+        self.plan = plan
         self.users = 1
         self.stores = False
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
         for place, old, new in reversed(self.plan):
-            _put_back(place, old, new)
-        for holder, name, old, new in reversed(self.items):
-            if holder.get(name, ABSENT) is not new:
-                _put_back(Place(holder, name, is_item=True), old, new)
-            elif old is ABSENT:
-                del holder[name]
-            else:
-                holder[name] = old
+            holder, name, is_item = place
+            if is_item and type_of(holder) is DICT and holder.get(name, ABSENT) is new:
+                if old is ABSENT:
+                    del holder[name]
+                else:
+                    holder[name] = old
+                continue
+            found = place.read()
+            if found is new:
+                place.write(old)
+            elif found is not old and old is not ABSENT:
+                _exchange_kept(new, old)
         if not importing.receivers:
             return
-        exchanged = [*((old, new) for *_, old, new in self.items), *(one[1:] for one in self.plan)]
-        held = {id(new): old for old, new in exchanged if old is not ABSENT}
+        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
         for receiver in importing.receivers.values():
             for name, value in list(receiver.items()):
                 if id(value) in held and id(receiver) not in _adapted:
                     receiver[name] = held[id(value)]
-
-
-def _put_back(place: Place, old: Any, new: Any) -> None:
-    found = place.read()
-    if found is new:
-        place.write(old)
-    elif found is not old and old is not ABSENT:
-        _exchange_kept(new, old)
 
 
 def _exchange_kept(new: Any, old: Any) -> None:
@@ -120,9 +95,9 @@ def _exchange_kept(new: Any, old: Any) -> None:
 _lock = threading.RLock()
 _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
-_plans: dict[int, tuple[Namespace, int, Plan]] = {}
+_plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
 """The findings in the namespaces of modules, and how many names they had then."""
-_store_plans: dict[int, tuple[Plan, list[Change]]] = {}
+_store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
 """The stores to rewrite in a module, beside the findings that they were found with."""
 
 
@@ -145,49 +120,37 @@ def _hold(namespace: Namespace) -> None:
     if known is not None:
         known.users += 1
         return
-    made = _Adapted(namespace)
+    made = _Adapted(namespace, [])
     if not _adapted:
         importing.install()
     _adapted[id(namespace)] = made
     try:
-        items, others = _plan(namespace)
-        skipped: list[Item] = []
-        made.items = items
-        for item in items:
-            holder, name, old, new = item
-            if holder.get(name, ABSENT) is old:
+        for change in _plan(namespace):
+            place, old, new = change
+            holder, name, is_item = place
+            if is_item and type_of(holder) is DICT:  # most places; calls would take longer
+                if holder.get(name, ABSENT) is not old:
+                    continue
                 holder[name] = new
+            elif place.read() is old:
+                place.write(new)
             else:
-                skipped.append(item)
-        if skipped:
-            made.items = [item for item in items if item not in skipped]
-        for change in others:
-            if change.place.read() is change.old:
-                change.place.write(change.new)
-                made.plan.append(change)
+                continue
+            made.plan.append(change)
     except BaseException:
         _restore(made)
         raise
 
 
-def _plan(namespace: Namespace) -> Plan:
+def _plan(namespace: Namespace) -> list[Change]:
     """Find the changes to a namespace, or reuse the plan of its last adaptation."""
     if isinstance(namespace, Given):
-        if namespace.plan is None:
-            namespace.plan = changes(namespace)
-        return Plan([], namespace.plan)
+        namespace.plan = namespace.plan or changes(namespace)
+        return namespace.plan
     known = _plans.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
-    items: list[Item] = []
-    others: list[Change] = []
-    for change in changes(namespace):
-        (holder, name, is_item), old, new = change
-        if is_item and type_of(holder) is DICT:
-            items.append((holder, name, old, new))
-        else:
-            others.append(change)
-    found = Plan(items, others)
+    found = changes(namespace)
     if module_of(namespace) is not None:  # generated code is not kept
         _plans[id(namespace)] = (namespace, len(namespace), found)
     return found
@@ -229,8 +192,7 @@ def _store_plan(adapted: _Adapted) -> list[Change]:
     """Find the stores to rewrite in a namespace, once: its source is compiled again for this."""
     namespace = adapted.namespace
     if isinstance(namespace, Given):
-        if namespace.stores is None:
-            namespace.stores = changes_of_stores(namespace, adapted.plan)
+        namespace.stores = namespace.stores or changes_of_stores(namespace, adapted.plan)
         return namespace.stores
     known = _store_plans.get(id(namespace))
     plan = _plans.get(id(namespace))

@@ -132,8 +132,6 @@ def changes(namespace: Namespace) -> list[Change]:
     """Find the objects to replace in a module, or in the globals of generated code."""
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
-    if isinstance(namespace, Given):  # no code has it as its globals
-        return found + _new_codes(search, {})
     names = {MARK: True, **_builtins_for(namespace)}
     added = [
         Change(Place(namespace, name, is_item=True), ABSENT, value)
