@@ -179,6 +179,12 @@ def masked_constant(x: Any) -> Any:
     return np.ma.sum(o * x) + (x * o).sum() + np.dot(x, o.filled(0)).sum()
 
 
+def written_into_masked(x: Any) -> Any:
+    m = np.ma.masked_array(np.concatenate([x, x**2]), mask=[False, False, True, False])
+    np.copyto(m[1:], m[:-1])  # to a part of the array that is read
+    return (m * np.arange(1.0, 5.0)).sum()
+
+
 def masked_sorted(x: Any) -> Any:
     m = np.ma.masked_array(np.outer(x, x), mask=M)
     return np.ma.sort(m, axis=0)[0].sum() + np.ma.median(m) * 2 + np.ma.average(m, axis=1).sum()
@@ -274,6 +280,7 @@ def test_structured_arrays(function: Callable[[Any], Any]) -> None:
         masked_statistics,
         masked_data,
         masked_constant,
+        written_into_masked,
         masked_sorted,
         divided,
     ],

@@ -182,6 +182,12 @@ def refused_units(x):
 def state(x):
     return (State(2).put(x) ** 2).sum()
 
+def in_place(x):
+    y, a = x * 1.0, Signal(x * 2.0)
+    y *= a
+    y += a
+    return np.asarray(y).sum()
+
 def own_methods(x):
     a = (x * x).view(Counting)
     return np.sum(a) + 3.0 * np.mean(a) + np.clip(a, 0, 1).sum() + np.average(a)
@@ -217,7 +223,7 @@ def differences(function: Callable[[Any], Any]) -> Any:
     "name",
     [
         *("attributes", "joined", "wrapping", "initialized", "units", "state", "numbers"),
-        *("own_methods", "own_conversions"),
+        *("in_place", "own_methods", "own_conversions"),
     ],
 )
 def test_instances_hold_tracked_values(package: Any, name: str) -> None:
@@ -300,6 +306,12 @@ def test_arithmetic_of_a_subclass_is_asked_first() -> None:
     value, gradient = gw.value_and_grad(products)(X)
     assert np.isclose(value, products(X))
     assert np.allclose(gradient, differences(products))
+
+
+def test_an_argument_with_arithmetic_of_its_own_is_refused() -> None:
+    double: Any = np.ones(2).view(Doubling)
+    with pytest.raises(NonDifferentiableInputError, match="arithmetic of its own"):
+        gw.grad(lambda x, plain: np.sum(plain * x))(X, double)
 
 
 def test_a_result_that_would_lose_its_arithmetic_is_refused() -> None:

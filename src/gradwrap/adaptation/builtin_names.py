@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import copyreg
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,27 +143,23 @@ def _stays(value: Any) -> bool:
     return is_recorded(value) or (is_traced() and _isinstance(value, AnyWrapper))
 
 
-def _own_conversion(value: Any, name: str) -> Any:
-    """Return the method by which a subclass converts its instances to numbers, or None."""
-    kinds = type_of(value).__mro__ if _isinstance(value, Holder) else ()
-    method = next((vars(kind)[name] for kind in kinds if name in vars(kind)), None)
-    is_own = method is not None and not method.__module__.startswith("gradwrap.")
-    return method if is_own else None
+def _number_in(value: Any, method: str) -> Any:
+    """Return what an instance of a subclass holds, or what its own method converts it to."""
+    if not _isinstance(value, Holder):
+        return value
+    kinds = (vars(kind) for kind in type_of(value).__mro__)
+    own: Any = next((names[method] for names in kinds if method in names), None)
+    is_own = type_of(own) is FunctionType and not own.__module__.startswith("gradwrap.")
+    return own(value) if is_own else unheld(value)
 
 
 def _float(_: Any, value: Any = 0.0, /) -> Any:
-    own = _own_conversion(value, "__float__")
-    if own is not None:
-        return own(value)
-    value = unheld(value)
+    value = _number_in(value, "__float__")
     return _single(value, float).real if _stays(value) else float(value)
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
-    own = _own_conversion(real, "__complex__")
-    if own is not None:
-        real = own(real)
-    real, imag = unheld(real), unheld(imag)
+    real, imag = _number_in(real, "__complex__"), _number_in(imag, "__complex__")
     if _stays(real) or _stays(imag):
         return _single(real, complex) + 1j * _single(imag, complex)
     return complex(real, imag) if imag != 0 else complex(real)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from copy import deepcopy
 from types import CellType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -135,12 +136,15 @@ class _Copies:
             array: Any, function: Any, types: Any, args: Any, options: Any
         ) -> Any:
             """Check the masks of a result, unless code in Python gives it, which heeds them."""
-            found = subclasses.HeldArray.__array_function__(array, function, types, args, options)
+            run = subclasses.HeldArray.__array_function__
             if subclasses.code_of(function) is not None:
-                return found
+                return run(array, function, types, args, options)
             if function is np.empty_like:
-                return subclasses.again(array, drop_in.array(found))
-            asked = function(*map(_plain, args), **{k: _plain(v) for k, v in options.items()})
+                made = run(array, function, types, args, options)
+                return subclasses.again(array, drop_in.array(made))
+            given, named = deepcopy((_plain(args), {k: _plain(v) for k, v in options.items()}))
+            asked = function(*given, **named)  # of copies: some functions write to arguments
+            found = run(array, function, types, args, options)
             _check_masks(function, found, asked)
             return found
 

@@ -30,7 +30,6 @@ from gradwrap.errors import BatchedValueError, TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gradwrap.core.values.dynamic import AnyFunction
 
 ours: Any = drop_in
 DISPATCHED: type[Any] = type_of(np.sum)
@@ -52,10 +51,8 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
             if name.startswith("_") or isinstance(original, (np.ufunc, ModuleType)):
                 continue
             tracked = getattr(made, name)
-            if module is np and name in ALWAYS:
-                yield original, ALWAYS[name]
-            elif module is np and name in OWN:
-                yield original, _unless_plain(original, OWN[name])
+            if module is np and name in OWN:
+                yield original, OWN[name]
             elif tracked is not original:
                 yield original, _fast(original, tracked, f"{path}.{name}")
 
@@ -212,6 +209,8 @@ def _is_scalar(element: Any) -> bool:
     return issubclass(kind_of(element), np.generic)
 
 
-OWN: dict[str, AnyFunction[Any]] = {"broadcast": _Broadcast, "isscalar": _is_scalar}
-ALWAYS: dict[str, Any] = {"frompyfunc": _OfFunction}
-"""Stand-ins that take the place of the original also where no argument holds a variable."""
+OWN: dict[str, Any] = {
+    "broadcast": _unless_plain(np.broadcast, _Broadcast),
+    "frompyfunc": _OfFunction,
+    "isscalar": _unless_plain(np.isscalar, _is_scalar),
+}

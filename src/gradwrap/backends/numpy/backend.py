@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from types import MappingProxyType
@@ -49,13 +50,14 @@ ARITHMETIC = tuple(
 )
 
 
-def _overrides(kind: type[Any], names: tuple[str, ...]) -> bool:
-    """Tell if a class that is none of NumPy's has one of these methods."""
+@functools.cache
+def _has_arithmetic(kind: type[Any]) -> bool:
+    """Tell if a subclass that is none of NumPy's has arithmetic of its own."""
     return any(
         name in vars(base)
         for base in kind.__mro__
         if base.__module__.partition(".")[0] not in ("builtins", "numpy")
-        for name in names
+        for name in ARITHMETIC
     )
 
 
@@ -229,9 +231,10 @@ class NumPyBackend(Backend):
 
     def answers_itself(self, kind: type[Any], *, operators: bool = False) -> bool:
         if not issubclass(kind, NDARRAY):
-            return hasattr(kind, "_stands_for")
+            return not operators and hasattr(kind, "_stands_for")
         if operators:
-            return _overrides(kind, ARITHMETIC)
+            hashable: Any = kind
+            return _has_arithmetic(hashable)
         own: Any = kind.__array_ufunc__
         return own is not NDARRAY.__array_ufunc__ and not hasattr(own, "leaves_tracked")
 
