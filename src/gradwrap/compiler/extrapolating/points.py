@@ -54,6 +54,8 @@ class Lengths(NamedTuple):
     """The greatest length that stays as it is."""
     nested: bool = False
     """Whether loops of loops are looked for, if need be of few turns."""
+    forwards: bool = True
+    """Whether reads return the values written, before loops are looked for."""
     longest: int = 1000
     """The longest program, in operations: a longer one is not rolled well."""
 
@@ -61,6 +63,7 @@ class Lengths(NamedTuple):
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(19, 2, cuts=CUT),),
+    (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)
@@ -189,7 +192,7 @@ class Family:
     def _points(self) -> list[tuple[int, ...]]:
         count = len(self._start)
         offsets = [[0] * count, *([int(i == j) for j in range(count)] for i in range(count))]
-        offsets.append([2, *[1] * (count - 1)])
+        offsets.append([2 + i % 2 for i in range(count)])
         return [self.point(one) for one in offsets]
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
@@ -247,7 +250,7 @@ class Family:
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
-        program, _ = prepared(program, roll=True, arguments=given, nested=self._lengths.nested)
+        program, _ = prepared(program, roll=True, arguments=given, nested=self._lengths.nested, forwards=self._lengths.forwards)
         if program.length() > self._lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
         return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
