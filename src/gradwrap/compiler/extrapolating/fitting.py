@@ -56,8 +56,8 @@ class Fit:
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
         """Return the linear function through integers, or one with a product of lengths.
 
-        Products count the turns of loops of loops that are one loop of the program. There is no
-        sample left to check them, so only the comparisons at unseen lengths do.
+        Products count the turns of loops of loops that are one loop of the program. For some there
+        is no sample left to check them, so only the comparisons at unseen lengths do.
         """
         key = tuple(column)
         found = self._known.get(key)
