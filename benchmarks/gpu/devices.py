@@ -71,8 +71,8 @@ def gpu() -> Device:
         return 1e-3 * milliseconds / calls
 
     def waits(run: Run) -> int:
-        # before each wait that allow_synchronize can refuse, CuPy calls a function of Python
-        declare: Any = import_module("cupy._core.syncdetect")._declare_synchronize  # noqa: SLF001
+        detector: Any = import_module("cupy._core.syncdetect")
+        declare = detector._declare_synchronize  # noqa: SLF001  called before each wait
         count = 0
 
         def note(frame: FrameType, event: str, _: object) -> None:
