@@ -150,6 +150,7 @@ class Recording:
         except MemoryError as error:
             note_memory(error, f"in the backward pass of {self.name}, at {_latest(error)}")
             raise
+        leaf: Any
         for leaf in arrived:
             if leaf.hooks is not None:
                 leaf_hooks(arrived)
