@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
-from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_number
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
@@ -151,8 +150,11 @@ class Recording:
         except MemoryError as error:
             note_memory(error, f"in the backward pass of {self.name}, at {_latest(error)}")
             raise
-        if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
-            leaf_hooks(arrived)
+        leaf: Any
+        for leaf in arrived:
+            if leaf.hooks is not None:
+                leaf_hooks(arrived)
+                break
         return arrived
 
     def pull(
