@@ -42,7 +42,7 @@ def call_ufunc(
     """Answer a call of a ufunc with keywords, without a rule, or by one of its methods."""
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
-        return adapted.with_instances(ufunc, method, inputs, kwargs)
+        return adapted.with_instances(getattr(ufunc, method), inputs, **kwargs)
     out = kwargs.get("out")
     if method == "at":
         if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):

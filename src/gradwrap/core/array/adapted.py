@@ -39,8 +39,8 @@ def adapted_caller(depth: int = 2) -> FrameType | None:
     return frame if MARK in frame.f_globals else None
 
 
-def with_instances(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Any) -> Any:
-    """Call a ufunc of instances of subclasses, made outside, with instances that hold variables.
+def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
+    """Call a ufunc, or a method of one, of instances of subclasses, made outside, with instances that hold variables.
 
     NumPy asks the subclass itself first, which does not know variables.
     """
@@ -49,7 +49,7 @@ def with_instances(ufunc: Any, method: str, inputs: tuple[Any, ...], options: An
     given = [plain_instances[0](value) for value in inputs]
     if all(ours is value for ours, value in zip(given, inputs, strict=True)):
         return NotImplemented
-    return getattr(ufunc, method)(*given, **options)
+    return ufunc(*given, **options)
 
 
 def current_code(depth: int) -> CodeType:

@@ -118,9 +118,7 @@ def open_doors(cls: Any) -> None:
             call = calls[ufunc]
             if call is not None:
                 found = call(x1) if x2 is MISSING else call(x1, x2)
-                if found is not NotImplemented:
-                    return found
-                return with_instances(ufunc, method, (x1, x2), kwargs)
+                return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
         inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return call_ufunc(cls, ufunc, method, inputs, kwargs)
 
