@@ -40,7 +40,7 @@ def adapted_caller(depth: int = 2) -> FrameType | None:
 
 
 def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
-    """Call a ufunc, or a method of one, of instances of subclasses, made outside, with instances that hold variables.
+    """Call a ufunc with instances that hold variables, in place of those that were made outside.
 
     NumPy asks the subclass itself first, which does not know variables.
     """
