@@ -82,7 +82,7 @@ def read(checkout: Path, name: str, preset: str) -> Program | None:
     versions = tuple(_versions(folder, module, function))
     path = folder / f"{module}_numpy.py"
     plain, edited = _load(path), _load(path)
-    edited.np = gnp  # type: ignore[attr-defined]
+    vars(edited)["np"] = gnp
     funs = getattr(plain, function), getattr(edited, function)
     return Program(name, info["name"], *funs, versions, values, tuple(info["input_args"]))
 
