@@ -82,7 +82,7 @@ def read(checkout: Path, name: str, preset: str) -> Program | None:
     versions = tuple(_versions(folder, module, function))
     path = folder / f"{module}_numpy.py"
     plain, edited = _load(path), _load(path)
-    edited.np = gnp  # type: ignore[attr-defined]
+    vars(edited)["np"] = gnp
     funs = getattr(plain, function), getattr(edited, function)
     return Program(name, info["name"], *funs, versions, values, tuple(info["input_args"]))
 
@@ -128,10 +128,14 @@ def _is_inexact(value: Any) -> bool:
     return isinstance(value, ARRAYS) and np.issubdtype(value.dtype, np.inexact)
 
 
-def _called(fun: Callable[..., Any], program: Program, values: Mapping[str, Any]) -> list[Any]:
-    """Return all that a function returns, whose parameters may stand in another order."""
+def _ordered(fun: Callable[..., Any], program: Program) -> tuple[str, ...]:
+    """Return the names of a function's parameters, which may stand in another order."""
     own = fun.__code__.co_varnames[: fun.__code__.co_argcount]
-    names = own if {*own} == {*program.parameters} else program.parameters
+    return own if {*own} == {*program.parameters} else program.parameters
+
+
+def _called(fun: Callable[..., Any], names: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
+    """Return all that a function returns."""
     returned = fun(*(values[name] for name in names))
     return [*returned] if isinstance(returned, tuple) else [returned]
 
@@ -185,7 +189,7 @@ def workloads(program: Program) -> Taken:
     after = {
         name: value.copy() if isinstance(value, ARRAYS) else value for name, value in before.items()
     }
-    returned = _called(program.plain, program, after)
+    returned = _called(program.plain, program.parameters, after)
     written = [
         name
         for name in program.parameters
@@ -216,10 +220,10 @@ def _matches(
 ) -> dict[int, int]:
     """Return which result of JAX's version is which of the program's, by their values."""
     library: Any = importlib.import_module("jax")
-    inputs = program.inputs
+    inputs, names = program.inputs, _ordered(version, program)
 
     def run(*arrays: Any) -> list[Any]:
-        return _called(version, program, program.values | dict(zip(inputs, arrays, strict=True)))
+        return _called(version, names, program.values | dict(zip(inputs, arrays, strict=True)))
 
     found = library.jit(run)(*(program.values[name] for name in inputs))
     pairs: dict[int, int] = {}
@@ -237,28 +241,36 @@ def _workload(
     version: Callable[..., Any] | None = None,
     in_version: Sequence[int] = (),
 ) -> Workload:
-    inputs, values = program.inputs, program.values
+    inputs, parameters, run = program.inputs, program.parameters, program.fun
+    # The arguments are not among them: what a function reads outside is compared at each call.
+    rest = {name: value for name, value in program.values.items() if name not in inputs}
 
     def fun(np: Namespace, *arrays: Traced) -> Traced:
-        own: dict[str, Any] = values | dict(zip(inputs, arrays, strict=True))
+        del np
+        own: dict[str, Any] = rest | dict(zip(inputs, arrays, strict=True))
         own |= {name: own[name].copy() for name in written}
-        returned = _called(program.fun, program, own)
+        returned = _called(run, parameters, own)
         results = _once([*returned, *(own[name] for name in written)])
-        return _squares(np, [results[i] for i in chosen])
+        return _squares(gnp, [results[i] for i in chosen])
 
-    def in_jax(np: Namespace, *arrays: Traced) -> Traced:
-        assert version is not None
-        results = _called(version, program, values | dict(zip(inputs, arrays, strict=True)))
-        return _squares(np, [results[i] for i in in_version])
+    own: dict[str, Callable[..., Traced]] = {}
+    if version is not None:
+        names, run_in_jax = _ordered(version, program), version
+
+        def in_jax(np: Namespace, *arrays: Traced) -> Traced:
+            results = _called(run_in_jax, names, rest | dict(zip(inputs, arrays, strict=True)))
+            return _squares(np, [results[i] for i in in_version])
+
+        own["jax"] = in_jax
 
     return Workload(
         name=program.name,
         title=program.title,
         fun=fun,
         by_hand=fun,
-        data=lambda _: tuple(values[name] for name in inputs),
+        data=lambda _: tuple(program.values[name] for name in inputs),
         argnums=tuple(range(len(inputs))),
-        own={} if version is None else {"jax": in_jax},
+        own=own,
     )
 
 
