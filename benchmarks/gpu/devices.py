@@ -6,12 +6,13 @@ stream too; JAX has streams of its own, so the host waits for its last result be
 """
 
 import gc
-import warnings
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal
 
 import numpy as np
@@ -42,8 +43,8 @@ class Device:
     peak: Callable[[Run], int]
     """Measures the most bytes that one call has in use at a time, beyond its arguments."""
     machine: Mapping[str, str]
-    waits: Callable[[Run], bool]
-    """Tells if the host waits for the device during a call."""
+    waits: Callable[[Run], int]
+    """Counts how often the host waits for the device during a call."""
 
 
 def gpu() -> Device:
@@ -69,18 +70,23 @@ def gpu() -> Device:
         milliseconds: float = cupy.cuda.get_elapsed_time(start, end)
         return 1e-3 * milliseconds / calls
 
-    def waits(run: Run) -> bool:
-        cupyx: Any = import_module("cupyx")
+    def waits(run: Run) -> int:
+        detector: Any = import_module("cupy._core.syncdetect")
+        declare = detector._declare_synchronize  # noqa: SLF001  called before each wait
+        count = 0
+
+        def note(frame: FrameType, event: str, _: object) -> None:
+            nonlocal count
+            count += event == "call" and frame.f_code is declare.__code__
+
         run()  # compiles
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # CuPy warns that it does not see every wait
-            refusing = cupyx.allow_synchronize(False)
-            with refusing:
-                try:
-                    run()
-                except cupyx.DeviceSynchronized:
-                    return True
-        return False
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            run()
+        finally:
+            sys.setprofile(before)
+        return count
 
     peak = pool_peak()
     return Device("cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, peak, _machine(cupy), waits)
@@ -100,7 +106,7 @@ def host() -> Device:
         seconds,
         _traced_peak,
         {"device": "host"},
-        lambda _: False,
+        lambda _: 0,
     )
 
 

@@ -40,11 +40,11 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """What came of a program: the seconds of a gradient, and if the host waited for the device."""
+    """What came of a program: the seconds of a gradient, and how often the host waited."""
 
     title: str
     seconds: float | None
-    waits: bool | None
+    waits: int | None
     fault: str | None = None
 
 
@@ -133,7 +133,7 @@ PROGRAMS = (
 
 
 def run_program(device: Device, program: Program) -> ProgramResult:
-    """Compare a program's gradient on the device with NumPy's, time it, and look for waits."""
+    """Compare a program's gradient on the device with NumPy's, time it, and count the waits."""
     import gradwrap as gw
 
     name = device.xp.__name__

@@ -96,7 +96,7 @@ def _unswept(record: Record) -> Iterator[str]:
         yield f"kernels: {kernels}"
     results: list[ProgramResult | GraphResult] = [*record.programs, *record.graphs]
     yield from (one.title for one in results if one.fault is not None)
-    yield from (f"{one.title} waits" for one in record.programs if one.waits)
+    yield from (f"{one.title} waits {one.waits} times" for one in record.programs if one.waits)
 
 
 def _untested(tests: Outcome | str) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _programs(programs: Sequence[ProgramResult]) -> str:
         [
             one.title,
             LEFT_OUT if one.seconds is None else milliseconds(one.seconds),
-            LEFT_OUT if one.waits is None else "yes" if one.waits else "no",
+            LEFT_OUT if one.waits is None else str(one.waits),
             "as NumPy's" if one.fault is None else f"FAILED: {_one_line(one.fault)}",
         ]
         for one in programs

@@ -53,21 +53,25 @@ def test_without_a_device_the_message_says_why_and_what_runs(
         with_reason(refusing)(3)
 
     (note,) = said.value.__notes__
-    assert f"gradwrap.cupy computes on a GPU: {reason}" in note
-    assert "Fix: without a GPU, import gradwrap.numpy in its place" in note
+    assert f"CuPy computes on a GPU: {reason}" in note
+    assert "Fix: without a GPU, import gradwrap.numpy for gradwrap.cupy" in note
     cp: Any = pytest.importorskip("gradwrap.cupy")
     assert getattr(cp, name).__wrapped__ is not None
 
 
 @pytest.mark.slow
-def test_a_process_without_a_driver_gets_the_message() -> None:
+@pytest.mark.parametrize(
+    "making", ["import gradwrap.cupy as cp; cp.ones(3)", "import cupy; gw.wrap_namespace(cupy)"]
+)
+def test_a_process_without_a_driver_gets_the_message(making: str) -> None:
     code = (
-        "import gradwrap.cupy as cp\ntry: cp.ones(3)\nexcept Exception as e: print(e.__notes__[0])"
+        f"import gradwrap as gw\ntry: {making}\nexcept Exception as e: print(*e.__notes__, sep='|')"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
-    assert done.stdout.startswith("gradwrap.cupy computes on a GPU: there is ")
+    (note,) = done.stdout.strip().split("|")
+    assert note.startswith("CuPy computes on a GPU: there is ")
 
 
 def test_other_errors_of_the_runtime_are_left_alone() -> None:
@@ -125,6 +129,25 @@ def test_a_device_without_room_says_where_and_what_needs_less(counts: Counts) ->
     assert {"in the backward pass of chain, at tanh"} < set(places)
     del found
     assert counts.live <= before  # nothing of the failed calls is kept
+
+
+def test_the_backward_pass_of_a_tape_says_so_too(counts: Counts) -> None:
+    x = gw.wrap(cupy.linspace(0.1, 1.0, 1000), requires_grad=True)
+    y = chain(x)
+    allocate = cupy.cuda.get_allocator()
+
+    def refusing(size: int) -> Any:
+        if size > 8:
+            raise cupy.cuda.memory.OutOfMemoryError(size, 1 << 30, 1 << 30)
+        return allocate(size)
+
+    cupy.cuda.set_allocator(refusing)
+    with pytest.raises(cupy.cuda.memory.OutOfMemoryError) as said:
+        y.backward()
+    cupy.cuda.set_allocator(allocate)
+    (note,) = said.value.__notes__
+    assert note.startswith("gradwrap ran out of memory in the backward pass, at ")
+    assert "gradwrap.checkpoint" in note
 
 
 def test_a_host_without_room_says_so_too() -> None:

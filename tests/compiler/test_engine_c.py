@@ -17,6 +17,7 @@ import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.backends.c_expressions import FORMS
 from gradwrap.compiler.engines.c import library as c_library
+from gradwrap.compiler.engines.c import sweeps as c_sweeps
 from gradwrap.compiler.engines.c.engine import c_engine
 from gradwrap.compiler.engines.register import Unsupported
 from gradwrap.compiler.ir.evaluate import evaluated
@@ -672,3 +673,51 @@ def test_calls_of_functions_stand_apart_on_long_rows(length: int, dtype: Any) ->
         close(wanted, found)
     loops = compiled.source.count("#pragma omp simd")
     assert loops == 1 if length < 256 else loops > 4
+
+
+# Products of one matrix ---------------------------------------------------------------------------
+
+
+def _both_sides(a: Any, x: Any, y: Any) -> Any:
+    return np.sum(np.tanh(a @ x)) + np.sum((y @ a) ** 2)
+
+
+def _twice(a: Any, x: Any, y: Any) -> Any:
+    return np.sum((a.T @ (a @ x)) * x) + np.sum(a @ (a.T @ y)) + np.sum((a @ x) * (a @ x + y))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("fun", [_both_sides, _twice])
+def test_products_of_one_matrix_read_it_once(
+    fun: Any, order: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(c_sweeps, "_cores", lambda: 1)
+    rng = np.random.default_rng(3)
+    a = np.asarray(rng.normal(size=(257, 301)) / 16, dtype, order=order)
+    x, y = rng.normal(size=301).astype(dtype), rng.normal(size=257).astype(dtype)
+    gradient = gw.grad(fun, argnums=(0, 1, 2))
+    compiled: Any = gw.compile(gradient, engine="c")
+    compiled(a, x, y)
+    close(gradient(a, x, y), compiled(a, x, y), 2048)
+    told = "products read a matrix once"
+    assert (told in compiled.explain()) == (order == "C")
+    monkeypatch.setattr(c_sweeps, "_cores", lambda: 4)
+    by_blas: Any = gw.compile(gradient, engine="c")
+    by_blas(a, x, y)
+    close(gradient(a, x, y), by_blas(a, x, y), 2048)
+    assert told not in by_blas.explain()
+
+
+def test_an_outer_product_is_computed_where_it_is_read() -> None:
+    def twice(a: Any, x: Any) -> Any:
+        return np.sum(((a @ x) @ a) ** 2)
+
+    rng = np.random.default_rng(3)
+    a, x = rng.normal(size=(200, 150)), rng.normal(size=150)
+    gradient = gw.grad(twice)
+    compiled: Any = gw.compile(gradient, engine="c")
+    compiled(a, x)
+    close(gradient(a, x), compiled(a, x), 512)
+    source: str = compiled.source.partition("# The kernels")[0]
+    assert source.count("kernel") == 1, source  # both outer products, and their sum

@@ -201,6 +201,13 @@ OTHER_DTYPES: dict[str, Any] = {
     "dznrm2": lambda m, x: m.blas.dznrm2(x[0] * (1 + 2j)),
     "scasum": lambda m, x: m.blas.scasum(x[0] * (1 + 2j)),
     "zhemv": lambda m, x: m.blas.zhemv(1.0, H, x[0, :2]),  # the diagonal counts as real
+    "spotri": lambda m, x: m.lapack.spotri(x)[0],
+    "strmv": lambda m, x: m.blas.strmv(x, x[0]),
+    "cgesvd": lambda m, x: m.lapack.cgesvd(x * 1j, compute_uv=0)[0],
+    # of four elements, two whole steps fit into the last three, and one step of three into four
+    "ddot": lambda m, x: m.blas.ddot(x.ravel()[:4], x.ravel(), incx=2, offx=1),
+    "dnrm2": lambda m, x: m.blas.dnrm2(x.ravel()[:4], incx=3),
+    "daxpy": lambda m, x: m.blas.daxpy(x.ravel()[:4], x.ravel() * 1.0, a=0.5, incx=2, incy=3),
 }
 
 
@@ -223,6 +230,15 @@ def test_an_unknown_or_doubled_option_is_refused() -> None:
     for args, options in (((1.0, S, x), {"transposed": 1}), ((1.0, S, x), {"x": V})):
         with pytest.raises(TypeError, match=r"dgemv takes alpha, a, x, beta, .* each once"):
             dgemv(*args, **options)
+
+
+def test_a_vector_that_is_too_short_is_refused_as_scipy_does() -> None:
+    x = gw.wrap(V, requires_grad=True)
+    text = r"takes 2 elements of a vector of 3, from element 2 in steps of 2. Fix: pass a smaller n"
+    with pytest.raises(ValueError, match=text):
+        gs.blas.dasum(x, n=2, offx=2, incx=2)
+    with pytest.raises(NoRuleError, match=r"this step or start has no derivative"):
+        gs.blas.dger(1.0, x, V, incx=2)
 
 
 def test_beta_of_zero_leaves_the_other_operand_unread() -> None:

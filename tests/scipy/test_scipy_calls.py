@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ import gradwrap as gw
 import gradwrap.scipy.linalg as sl
 import gradwrap.scipy.ndimage as ours_of_images
 import gradwrap.scipy.signal as ours
-from lambdas import fn
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.kinds import ArrayApi, Formula
+from gradwrap.scipy.results import float_parts
+from gradwrap.scipy.table import all_rows, row_of
+from lambdas import fn, is_a
+from samples import SAMPLES
+from scipy_options import Case, is_float, places_of, total_of
+from scipy_samples import Random
 
 untyped: Any = gw  # called with what no type allows
 untyped_sl: Any = sl
@@ -54,6 +62,71 @@ def test_frames_of_a_gradient_of_both_arguments() -> None:
 
 def test_frames_of_a_plain_call() -> None:
     assert frames(sl.cho_solve, (A, True), B) <= 5
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, where: Any, name: str) -> list[str]:
+    """Note each call of a function that is kept under a name."""
+    function, calls = getattr(where, name), []
+
+    @functools.wraps(function)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        calls.append(name)
+        return function(*args, **kwargs)
+
+    monkeypatch.setitem(vars(where), name, noted)
+    return calls
+
+
+FORMULAS: Any = [row for row in all_rows() if is_a(row.kind, Formula) and row.path in SAMPLES]
+
+
+def test_no_formula_and_no_array_api_path_runs_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    for row in FORMULAS:
+        kind: Any = row.kind
+        case = Case(row, SAMPLES[row.path](Random())[0], {})
+        values = [case.sample.args[place] for place in places_of(case.sample)]
+        if not values:
+            continue
+        of_scipy = counted(monkeypatch, row, "original")
+        of_formula = [] if is_a(kind, ArrayApi) else counted(monkeypatch, kind, "function")
+        gw.grad(total_of(case, dispatcher(row.path)), range(len(values)))(*values)
+
+        limits = (1, 0) if kind.gives_value else (2, 0) if is_a(kind, ArrayApi) else (1, 1)
+        assert (len(of_scipy), len(of_formula)) <= limits, row.path
+        monkeypatch.undo()
+
+
+def test_array_api_path_that_gives_the_value_keeps_the_dtype() -> None:
+    for row in FORMULAS:
+        if not is_a(row.kind, ArrayApi) or not row.kind.gives_value:
+            continue
+        sample = SAMPLES[row.path](Random())[0]
+        args = [x.astype("float32") if is_float(x) and np.ndim(x) else x for x in sample.args]
+
+        def parts(*values: Any, args: Any = args, row: Any = row, sample: Any = sample) -> Any:
+            rest = iter(values)
+            given = [next(rest) if is_float(x) else x for x in args]
+            return dict(float_parts(dispatcher(row.path)(*given, **sample.kwargs)))
+
+        values = [x for x in args if is_float(x)]
+        found, wanted = gw.vjp(parts, *values)[0], parts(*values)
+        assert found.keys() == wanted.keys(), row.path
+        for path, part in wanted.items():
+            assert found[path].dtype == np.asarray(part).dtype, row.path
+            np.testing.assert_allclose(found[path], part, rtol=1e-5, atol=1e-5)
+
+
+def test_each_matrix_of_a_stack_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    row: Any = row_of("linalg.polar")
+    calls = counted(monkeypatch, row, "original")
+    a = np.stack([A, A.T, A @ A])
+
+    u, p = gw.vjp(untyped_sl.polar, a)[0]
+
+    assert len(calls) == 3
+    np.testing.assert_allclose(u @ p, a, atol=1e-13)
+    with pytest.raises(ValueError, match="zero-size"):
+        gw.vjp(untyped_sl.polar, a[:0])
 
 
 def test_arguments_reach_scipy_however_they_are_given() -> None:

@@ -205,8 +205,8 @@ def test_the_code_for_a_gpu_runs_on_the_double(
     assert asked == [(cupy.cuda.Stream.null, cupy.cuda.Stream.null)]
     x = cupy.ones(1000)
     assert device.peak(lambda: (x * 2.0) * 3.0) == 16_000
-    assert device.waits(lambda: float(x.sum()))
-    assert not device.waits(lambda: x.sum())
+    assert device.waits(lambda: float(x.sum()) + x[:2].get()[0]) == 2
+    assert device.waits(lambda: x.sum()) == 0
 
 
 def test_the_whole_command_runs_on_the_double(

@@ -16,6 +16,7 @@ from gradwrap.backends.numpy import ufuncs as numpy_ufuncs
 from gradwrap.backends.numpy.backend import NumPyBackend
 from gradwrap.core.array import protocol
 from gradwrap.core.array.attributes import remedies
+from gradwrap.core.array.wrapping import notes_of_failures
 from gradwrap.core.library.backend import namespaces
 from gradwrap.core.library.registration import register_backend
 from gradwrap.core.observing.called import remedies_of_calls
@@ -47,6 +48,7 @@ def register_all() -> None:
     protocol.install(_numpy_handlers)
     remedies.append(_method_remedy)
     remedies_of_calls.append(_remedy_of_call)
+    notes_of_failures.append(_note_missing_device)
 
 
 def _numpy_handlers() -> Handlers:
@@ -68,6 +70,13 @@ def _remedy_of_call(called: Called) -> str:
     from gradwrap.backends.numpy.remedies import remedy
 
     return remedy(called)
+
+
+def _note_missing_device(error: Exception) -> None:
+    if type(error).__module__.startswith("cupy"):
+        from gradwrap.backends.cupy.faults import note_missing_device
+
+        note_missing_device(error)
 
 
 def _method_remedy(name: str) -> str:

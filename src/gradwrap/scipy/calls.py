@@ -211,6 +211,10 @@ class SciPyCall:
             result = self.original(given)
         finally:
             natively.reset(token)
+        return self.taken_apart(result)
+
+    def taken_apart(self, result: Any) -> list[Any]:
+        """Keep a result, and return its floating-point parts."""
         self.result, self.discrete = result, {}
         if type(result) is np.ndarray and result.dtype.kind in "fc":
             self.out_paths = [()]

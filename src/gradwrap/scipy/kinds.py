@@ -4,7 +4,7 @@
 kind             its derivative
 ===============  ================================================================================
 `Formula`        that of a function in NumPy of the same arguments; the value stays SciPy's
-`ArrayApi`       that of SciPy's own array-API path; the value stays that of its NumPy path
+`ArrayApi`       that of SciPy's own array-API path
 `Tangent`        a formula for the tangent, from the value; reverse mode transposes it
 `Adjoint`        a formula for the cotangent of each argument; the tangent is the function itself
 `AxisLinear`     the function itself; the adjoint of the matrix that it is along an axis
@@ -26,7 +26,7 @@ import scipy
 import scipy.sparse
 
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
@@ -41,7 +41,14 @@ from gradwrap.scipy.calls import (
     part_of,
     wrappers_in,
 )
-from gradwrap.scipy.results import float_parts, is_discrete, part_at, with_parts
+from gradwrap.scipy.results import (
+    float_parts,
+    is_discrete,
+    is_float,
+    is_whole,
+    part_at,
+    with_parts,
+)
 from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
@@ -135,6 +142,11 @@ class Formula(Derived):
     name = "formula"
     runs_once = True
     options: tuple[str, ...] = ()
+    gives_value = False
+    """The run that is differentiated also gives the value, and makes SciPy's checks.
+
+    Formulas of the table do not: they take arguments that SciPy refuses.
+    """
 
     def __init__(self, function: Callable[..., Any], options: str = "") -> None:
         self.function = function
@@ -146,6 +158,8 @@ class Formula(Derived):
 
         The formula runs once, on the variables themselves, whatever the order of the derivative.
         """
+        if self.gives_value:
+            return call.taken_apart(self.evaluate(call, call.leaves, ()))
         outs = call.natively(*call.leaves)
         made = self.evaluate(call, call.leaves, outs)
         parts = [part_at(made, path) for path in call.out_paths]
@@ -222,7 +236,9 @@ class Formula(Derived):
 
 
 class Stack(Formula):
-    """The derivative of a call on stacks of matrices, from a call on each matrix."""
+    """A call on stacks of matrices, as a call on each matrix."""
+
+    gives_value = True
 
     def __init__(self) -> None:
         pass
@@ -231,19 +247,25 @@ class Stack(Formula):
         """Call the function of each matrix, and stack the results."""
         given, cores = call.changed(leaves), call.row.cores
         shape = stack_shape(given, cores)
+        if 0 in shape:
+            return call.original([native(leaf) for leaf in leaves])
         one_matrix = dispatching(call.row, call.row.original)
         results: list[Any] = []
         for index in np.ndindex(shape):
             args, kwargs = call.form.placed(one_of_stack(given, cores, shape, index))
             result = one_matrix(*args, **kwargs)
-            is_bare = call.out_paths == [()] and isinstance(result, TUPLE)  # of `qr`, mode "r"
+            is_bare = isinstance(result, TUPLE) and len(result) == 1  # of `qr`, mode "r"
             results.append(result[0] if is_bare else result)
         parts: dict[Path, Any] = {}
-        for place, path in enumerate(call.out_paths):
-            if place not in call.byproducts:
+        for path, _ in float_parts(results[0], wanted=_is_stacked):
+            if not call.row.is_byproduct(path):
                 each = [part_at(result, path) for result in results]
                 parts[path] = np.reshape(np.stack(each), (*shape, *np.shape(each[0])))
-        return with_parts(call.result, parts)
+        return with_parts(results[0], parts)
+
+
+def _is_stacked(part: Any) -> bool:
+    return is_float(part) or is_whole(part)
 
 
 STACK = Stack()
@@ -262,15 +284,16 @@ class ArrayApi(Formula):
     name = "array-API path"
     tracks_all = True
 
-    def __init__(self) -> None:
-        pass
+    def __init__(self, *, gives_value: bool = True) -> None:
+        """The NumPy path gives the value if `gives_value=False`: if its last digits differ."""
+        self.gives_value = gives_value
 
     def takes(self, parameter: str) -> bool:
         """Take every parameter: the function is SciPy's own."""
         return True
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return SciPy's value with the derivative of its path; inside an open path, call SciPy."""
+        """Return the value and the derivative of the path; inside an open path, call SciPy."""
         if are_open():
             return row.call(*args, **kwargs)
         return super().answer(row, args, kwargs)
@@ -295,6 +318,9 @@ class Untried(ArrayApi):
     """A function without a row, differentiated by its array-API path if that takes variables."""
 
     name = "array-API path, untested"
+
+    def __init__(self) -> None:
+        super().__init__(gives_value=False)
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Try the array-API path; if it fails, raise an error that names the public function."""

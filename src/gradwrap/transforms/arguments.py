@@ -55,8 +55,12 @@ class Tracked:
         for index, original in enumerate(self.originals):
             if not self.treedef.is_lone and passes_through(original):
                 variables.append(original)
-            else:
-                variables.append(self._track(original, index, value, level, name, hold))
+                continue
+            try:
+                variables.append(track(original, level, hold))
+            except (NonDifferentiableInputError, NotAnArrayError):  # the path takes time to find
+                path = path_of(value, name(), index)
+                variables.append(track(original, level, hold, f"argument {path}"))
         # the function may write to its arguments, which gives them other nodes
         self.leaves: list[tuple[Any, Any] | None] = [
             (v._node, v._backend.xp) if is_at(v, level) else None for v in variables
@@ -67,17 +71,6 @@ class Tracked:
                 "Fix: leave it out of argnums."
             )
         self.value: Any = unflatten(self.treedef, variables)
-
-    @staticmethod
-    def _track(  # noqa: PLR0913  a leaf and where it is
-        original: Any, index: int, value: Any, level: int, name: Callable[[], str], hold: Hold
-    ) -> Variable[Any]:
-        try:
-            return track(original, level, hold)
-        except (NonDifferentiableInputError, NotAnArrayError):
-            path = path_of(value, name(), index)
-        # again, with the path in the message, which takes time to find
-        return track(original, level, hold, f"argument {path}")
 
     def gradients(self, arrived: dict[Any, Any]) -> list[Any]:
         """Return the cotangent of each leaf; zeros if the output does not depend on it."""

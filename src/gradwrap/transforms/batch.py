@@ -292,11 +292,8 @@ def _joined(parts: Sequence[_Results], entering: _Entering) -> Any:
     if len(parts) > 1:
         columns = zip(*(part.leaves for part in parts), strict=True)
         results = [_concatenated(column, axis) for column, axis in zip(columns, axes, strict=True)]
-    arrays = [result for result in results if is_array(result)]
-    own_buffers(arrays, entering.starts)
-    owned = iter(arrays)
-    owning = [next(owned) if is_array(one) else one for one in results]
-    return owning[0] if treedef.is_lone else put(treedef, owning, "batch", axes, entering.mapped)
+    own_buffers(results, entering.starts)
+    return results[0] if treedef.is_lone else put(treedef, results, "batch", axes, entering.mapped)
 
 
 def _concatenated(parts: Sequence[Any], axis: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
-from gradwrap.core.graph.node import Leaf
+from gradwrap.core.graph.memory import latest_op, note_memory
 from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_number
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
@@ -32,7 +32,7 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
-from gradwrap.transforms.running import note_memory, run
+from gradwrap.transforms.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -149,10 +149,13 @@ class Recording:
         try:
             arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
         except MemoryError as error:
-            note_memory(error, f"in the backward pass of {self.name}, at {_latest(error)}")
+            note_memory(error, f"in the backward pass of {self.name}, at {latest_op(error)}")
             raise
-        if any(isinstance(one, Leaf) and one.hooks is not None for one in arrived):
-            leaf_hooks(arrived)
+        leaf: Any
+        for leaf in arrived:
+            if leaf.hooks is not None:
+                leaf_hooks(arrived)
+                break
         return arrived
 
     def pull(
@@ -192,19 +195,6 @@ def without_labels(value: Any) -> Any:
 
 
 # Where a pass back starts -------------------------------------------------------------------------
-
-
-def _latest(error: BaseException) -> str:
-    """Return the name of the operation whose derivative raised an error."""
-    entry = error.__traceback__
-    name = "its start"
-    while entry is not None:
-        frame = entry.tb_frame
-        if frame.f_globals.get("__name__") == backward_pass.__module__:
-            node = frame.f_locals.get("node")
-            name = name if node is None else node.op.name
-        entry = entry.tb_next
-    return name
 
 
 def ones_of(out: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.graph.memory import note_memory
 from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
 from gradwrap.core.observing.arithmetic import PLACE
 from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
@@ -65,8 +66,6 @@ BRIDGES: tuple[tuple[str, str], ...] = (
 )
 """Parts of the messages of other libraries that keep their own graphs, and the bridges to them."""
 
-OUT_OF_MEMORY = "gradwrap ran out of memory"
-
 WRAPPERS = ("Variable", "Dual", "Batched")
 """The names by which Python's messages call tracked values."""
 
@@ -98,17 +97,6 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     finally:
         end_differentiating(token)
         listening.end(begun)
-
-
-def note_memory(error: MemoryError, when: str) -> None:
-    """Add to an error of a device or a host without room what needs less memory."""
-    if not any(note.startswith(OUT_OF_MEMORY) for note in getattr(error, "__notes__", ())):
-        error.add_note(
-            f"{OUT_OF_MEMORY} {when}: a backward pass needs what the forward pass has kept. Fix: "
-            "gradwrap.checkpoint computes parts of the function again; chunk_size= of vmap and of "
-            'Jacobians takes a limit such as "64 MiB"; gradwrap.optimize.accumulate_gradients '
-            "takes data in batches; with gradwrap.save_on_cpu(), what is kept waits on the host."
-        )
 
 
 def _note_package(error: GradwrapError) -> None:

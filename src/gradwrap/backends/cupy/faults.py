@@ -19,6 +19,17 @@ REASONS = {
 }
 
 
+def note_missing_device(error: Exception) -> None:
+    """Add to an error of CUDA's runtime without a device why there is none, and what runs."""
+    if isinstance(error, cupy.cuda.runtime.CUDARuntimeError):
+        for name, reason in REASONS.items():
+            if name in str(error):
+                error.add_note(
+                    f"CuPy computes on a GPU: {reason}. Fix: without a GPU, import gradwrap.numpy "
+                    "for gradwrap.cupy, and numpy for cupy; the same code runs on the CPU."
+                )
+
+
 def with_reason(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that makes arrays, and whose error without a device says what to do."""
 
@@ -26,12 +37,7 @@ def with_reason(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            found = [reason for name, reason in REASONS.items() if name in str(error)]
-            if found:
-                error.add_note(
-                    f"gradwrap.cupy computes on a GPU: {found[0]}. Fix: without a GPU, "
-                    "import gradwrap.numpy in its place; the same code runs on the CPU."
-                )
+            note_missing_device(error)
             raise
 
     return functools.update_wrapper(explained, function)

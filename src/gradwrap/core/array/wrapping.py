@@ -12,9 +12,14 @@ from gradwrap.core.library.backend import backend_of, backend_of_namespace
 from gradwrap.core.library.buffers import share
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwrap.typing import Namespace
 
 A = TypeVar("A")
+
+notes_of_failures: list[Callable[[Exception], None]] = []
+"""Functions that add to the error of a library that can make no array what runs without it."""
 
 
 @overload
@@ -100,6 +105,12 @@ def wrap_namespace(xp: Any) -> Namespace[Any]:
     >>> xp.sum(xp.ones(3))
     Variable(np.float64(3.0))
     """
-    made: Any = variable_class(backend_of_namespace(xp))
+    try:
+        backend = backend_of_namespace(xp)
+    except Exception as error:
+        for note in notes_of_failures:
+            note(error)
+        raise
+    made: Any = variable_class(backend)
     namespace: Namespace[Any] = made._namespace
     return namespace

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.grad_fn import install
+from gradwrap.core.graph.memory import latest_op, note_memory
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -133,9 +134,13 @@ def _run(
     keep = create_graph if retain_graph is None else retain_graph
     # the recording of a pass does not depend on the caller's mode
     with enable_grad() if create_graph else nullcontext():
-        arrived = backward_pass(
-            roots, retain_graph=keep, create_graph=create_graph, targets=targets
-        )
+        try:
+            arrived = backward_pass(
+                roots, retain_graph=keep, create_graph=create_graph, targets=targets
+            )
+        except MemoryError as error:
+            note_memory(error, f"in the backward pass, at {latest_op(error)}")
+            raise
     results = list(arrived.values())
     own_buffers(results, [g for _, g in roots])
     return dict(zip(arrived, results, strict=True))

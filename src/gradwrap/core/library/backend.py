@@ -421,16 +421,18 @@ def _enter(xp: Any, kind: type) -> Backend:
 
 
 def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
-    """Give every gradient its own buffer, so that the caller may write to it.
+    """Give every array among gradients its own buffer, so that the caller may write to it.
 
     A formula may hand on the cotangent it was given, or a view: two gradients may be one array.
     """
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
-        if gradient is None or isinstance(gradient, AnyWrapper):
+        if isinstance(gradient, AnyWrapper):
             gradients[position] = snapshot(gradient)
             continue
-        backend = backend_of(gradient)
+        backend = library_of(gradient)
+        if backend is None:
+            continue
         if id(gradient) in taken or not backend.owns_buffer(gradient):
             gradients[position] = backend.copy(gradient)
         taken.add(id(gradients[position]))

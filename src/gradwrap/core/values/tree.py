@@ -18,15 +18,11 @@ NAMESPACE = "gradwrap"
 class TreeDef:
     """The structure of a pytree; `spec` is None for a lone leaf."""
 
-    __slots__ = ("spec",)
+    __slots__ = ("is_lone", "spec")
 
     def __init__(self, spec: Any) -> None:
         self.spec: Any = spec
-
-    @property
-    def is_lone(self) -> bool:
-        """True for the structure of a lone leaf."""
-        return self.spec is None
+        self.is_lone: bool = spec is None
 
     @property
     def size(self) -> int:

@@ -111,17 +111,28 @@ def syev(a: Any, compute_v: int = 1, lower: int = 0) -> Any:
 def gesvd(a: Any, compute_uv: int = 1, full_matrices: int = 1) -> Any:
     if not compute_uv:
         s = np.linalg.svd(a, compute_uv=False)
-        return np.zeros((1, 1)), s, np.zeros((1, 1))
+        return np.zeros((1, 1), a.dtype), s, np.zeros((1, 1), a.dtype)
     return tuple(_linalg("svd")(a, full_matrices=bool(full_matrices)))
 
 
 # BLAS: `x_at` and `y_at` are the slices that SciPy's steps and starts choose ----------------------
 
 
+def _taken(x: Any, at: slice, n: Any = None) -> Any:
+    """Return `n` elements of a vector; without `n`, as many as whole steps fit into its rest."""
+    count = (x.shape[0] - at.start) // at.step if n is None else n
+    found = x[at][:count]
+    if found.shape[0] < count:
+        raise ValueError(
+            f"a BLAS function takes {count} elements of a vector of {x.shape[0]}, from element "
+            f"{at.start} in steps of {at.step}. Fix: pass a smaller n, or a longer vector."
+        )
+    return found
+
+
 def dot(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
-    x, y = x[x_at][:n], y[y_at][:n]
-    count = min(x.shape[0], y.shape[0])
-    return np.dot(x[:count], y[:count])
+    x = _taken(x, x_at, n)
+    return np.dot(x, _taken(y, y_at, x.shape[0]))
 
 
 def dotc(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
@@ -129,22 +140,24 @@ def dotc(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
 
 
 def axpy(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None, a: Any = 1.0) -> Any:
-    x, part = x[x_at][:n], y[y_at]
-    part[: x.shape[0]] += a * x[: part.shape[0]]
+    x = _taken(x, x_at, n)
+    part = _taken(y, y_at, x.shape[0])
+    part += a * x
     return y
 
 
 def scal(a: Any, x: Any, x_at: Any, n: Any = None) -> Any:
-    x[x_at][:n] *= a
+    part = _taken(x, x_at, n)
+    part *= a
     return x
 
 
 def nrm2(x: Any, x_at: Any, n: Any = None) -> Any:
-    return np.linalg.norm(x[x_at][:n])
+    return np.linalg.norm(_taken(x, x_at, n))
 
 
 def asum(x: Any, x_at: Any, n: Any = None) -> Any:
-    x = x[x_at][:n]
+    x = _taken(x, x_at, n)
     return np.sum(np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x))
 
 
@@ -193,7 +206,9 @@ def _columns(x: Any) -> Any:
 
 
 def ger(alpha: Any, x: Any, y: Any, x_at: Any, y_at: Any, a: Any = None) -> Any:
-    found = alpha * np.outer(x[x_at], y[y_at])
+    _only_steps_of_one(x_at)
+    _only_steps_of_one(y_at)
+    found = alpha * np.outer(x, y)
     return found if a is None else found + a
 
 
@@ -223,7 +238,9 @@ def trmv(a: Any, x: Any, x_at: Any, lower: int = 0, trans: int = 0, diag: int = 
 
 def _only_steps_of_one(at: slice) -> None:
     if (at.step, at.start) != (1, 0):
-        raise NoRuleError("trsv with incx or offx has no derivative. Fix: x[::2].copy().")
+        raise NoRuleError(
+            "a BLAS function with this step or start has no derivative. Fix: pass x[::2].copy()."
+        )
 
 
 def trsm(
@@ -298,14 +315,15 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
         given = _by_name(name, names, args, options)
         words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
-            found = function(**words)
+            found = _returned(function(**words), dtype)
             # a number comes back as Python's, whatever the dtype of the function
             return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
         asked = original(*map(unwrapped_key, args), **_plain(options))
         if asked[-1]:
             return asked
         found = function(**words)
-        return (*found, asked[-1]) if isinstance(found, tuple) else (found, asked[-1])
+        found = found if isinstance(found, tuple) else (found,)
+        return (*(_returned(one, dtype) for one in found), asked[-1])
 
     stand_in.__name__, stand_in.__doc__ = name, original.__doc__
     for attribute in ("typecode", "dtype", "module_name", "prefix", "int_dtype"):
@@ -318,6 +336,11 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
     """Convert a floating-point array to the dtype of a function, as SciPy does."""
     is_other = getattr(value, "ndim", 0) and value.dtype.kind in "fc" and value.dtype != dtype
     return value.astype(dtype) if is_other else value
+
+
+def _returned(found: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert a result to the dtype of a function; of a complex function, some results are real."""
+    return _cast(found, np.finfo(dtype).dtype if found.dtype.kind == "f" else dtype)
 
 
 def _by_name(

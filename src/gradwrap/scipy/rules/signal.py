@@ -480,12 +480,13 @@ class _MinimumPhase(ArrayApi):
 
 
 BY_ARRAY_API = (
-    "hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay zpk2tf sos2tf "
-    "vectorstrength normalize firwin gausspulse sweep_poly"
+    "hilbert2 envelope resample freqz freqz_zpk freqs freqs_zpk group_delay sos2tf "
+    "vectorstrength normalize firwin sweep_poly"
 )
 API = [
     formula("signal.hilbert", _hilbert, "x"),
     *(Row(f"signal.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
+    *(Row(f"signal.{name}", ArrayApi(gives_value=False)) for name in ("gausspulse", "zpk2tf")),
     Row(
         "signal.minimum_phase", _MinimumPhase(), within=lambda h, *rest: ((h + h[::-1]) / 2, *rest)
     ),

@@ -28,6 +28,7 @@ from gradwrap.compiler.engines.c.library import (
     loaded,
 )
 from gradwrap.compiler.engines.c.operations import prelude
+from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
@@ -55,6 +56,8 @@ MOST_LINES = 40_000
 MOST_ARGUMENTS = 1000
 SHELVED = 16
 """The number of values passed between kernels from which they share one array."""
+LARGE = 1 << 14
+"""The number of elements from which it matters where an array is computed."""
 SMALL_COPY = 4096
 """The most elements per write for which a kernel copies an array in order to write to it."""
 
@@ -120,6 +123,7 @@ class _Cut:
         self.library = Library()
         self.kernels: list[tuple[Kernel, CompiledKernel]] = []
         self.shelves: dict[int, Shelved] = {}
+        self.ranges = _ranges(program)
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values live after its body."""
@@ -200,7 +204,43 @@ class _Cut:
                 kernels.append([])
                 natives.append([])
             (kernels if kind == "c" else natives)[phase].append(number)
-        return kernels, natives
+        return self._deferred(body, kinds, kernels, natives), natives
+
+    def _deferred(
+        self,
+        body: Sequence[Instr | Loop],
+        kinds: list[str],
+        kernels: list[list[int]],
+        natives: list[list[int]],
+    ) -> list[list[int]]:
+        """Move large results of small operands, such as outer products, to where they are read.
+
+        The memory between two kernels then holds the operands only.
+        """
+        phase_of = {n: phase for phase, numbers in enumerate(kernels) for n in numbers}
+        phase_of |= {n: phase for phase, numbers in enumerate(natives) for n in numbers}
+        latest: dict[int, int] = {}
+        """By value: the last kernel that may compute it."""
+        for number in range(len(body) - 1, -1, -1):
+            step, phase = body[number], phase_of[number]
+            if isinstance(step, Instr):
+                wanted = latest.get(step.out, phase)
+                if kinds[number] == "view" or (
+                    kinds[number] == "c" and wanted > phase and self._grows(step)
+                ):
+                    phase = phase_of[number] = wanted
+            for index in used(step):
+                latest[index] = min(latest.get(index, phase), phase)
+        made: list[list[int]] = [[] for _ in kernels]
+        for number, kind in enumerate(kinds):
+            if kind == "c":
+                made[phase_of[number]].append(number)
+        return made
+
+    def _grows(self, step: Instr) -> bool:
+        """Tell if the result of a step is large, and larger than its operands together."""
+        size = math.prod(self.values[step.out].shape)
+        return size > LARGE and size > sum(math.prod(self.values[i].shape) for i in used(step))
 
     def _rewritten(
         self,
@@ -243,11 +283,20 @@ class _Cut:
         for stretch, outputs, shelved, left in reversed(placed):
             if outputs or shelved:
                 made.body.extend(self._calls(stretch, outputs, shelved))
-            made.body.extend(left)
+            for steps in swept(left, self.values, views):
+                if len(steps) == 1:
+                    made.body.extend(steps)
+                else:
+                    outs = [i for step in steps for i in given(step)]
+                    made.body.extend(self._calls(_with_views(steps, views), outs, [], Sweep))
         return made
 
     def _calls(
-        self, stretch: list[Instr | Loop], outputs: list[int], shelved: list[int]
+        self,
+        stretch: list[Instr | Loop],
+        outputs: list[int],
+        shelved: list[int],
+        written: type[Kernel] = Kernel,
     ) -> list[Instr | Loop]:
         """Build a kernel, and the instructions that call it and unpack its outputs."""
         if shelved:
@@ -257,8 +306,9 @@ class _Cut:
                 f"a stretch of {len(stretch)} instructions is too long for a C compiler"
             )
         number = len(self.kernels)
-        kernel = Kernel(
-            f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
+        kernel = written(
+            *(f"kernel{number}", stretch, self.values, outputs, self.library),
+            *(self.shelves, shelved, self.ranges),
         )
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
@@ -302,6 +352,24 @@ class _Cut:
             *(kernel.text() for kernel, _ in self.kernels),
         ]
         return "\n\n".join(parts) + "\n"
+
+
+def _ranges(program: Program) -> dict[int, tuple[int, int]]:
+    """Return the least and the greatest number of each frozen table of integers, and of its parts.
+
+    The parts are those that loops read turn by turn.
+    """
+    found = {
+        index: (int(array.min()), int(array.max()))
+        for index, (array, by_reference, _) in program.constants.items()
+        if not by_reference and array.dtype.kind == "i" and array.size
+    }
+    steps = (step for body in program.bodies() for step in body)
+    for loop in (step for step in steps if isinstance(step, Loop)):
+        for index, stack in loop.reads.items():
+            if stack.index in found:
+                found[index] = found[stack.index]
+    return found
 
 
 def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> list[Instr | Loop]:
