@@ -12,14 +12,7 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, formula
-from gradwrap.scipy.rules.matrices import (
-    adjoint,
-    hermitian,
-    joined,
-    native_of,
-    parted,
-    toeplitz,
-)
+from gradwrap.scipy.rules.matrices import adjoint, hermitian, joined, native_of, parted, toeplitz
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.implicit import custom_root
 
