@@ -80,10 +80,6 @@ def _sylvester_back(g: Any, a: Any, b: Any) -> Any:
     return _sylvester(adjoint(a), adjoint(b), g)
 
 
-def _lyapunov(a: Any, q: Any) -> Any:
-    return _sylvester(a, adjoint(a), q)
-
-
 def _discrete(a: Any, q: Any) -> Any:
     q, spoiled = parted(q)
     return dispatcher("linalg.solve_discrete_lyapunov")(a, q) + spoiled
@@ -239,7 +235,9 @@ MATRIX_FUNCTIONS = [
         ),
         arrays="a:2 b:2 q:2",
     ),
-    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a:2 q:2"),
+    formula(
+        "linalg.solve_continuous_lyapunov", lambda a, q: _sylvester(a, adjoint(a), q), "a:2 q:2"
+    ),
     Row(
         "linalg.solve_discrete_lyapunov",
         Adjoint(
