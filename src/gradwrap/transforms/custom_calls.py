@@ -172,7 +172,7 @@ class _Recorded:
         self.nodes: tuple[Any, ...] = ()
 
     def again(self) -> Pull:
-        """Return the call's pull on inputs with their nodes, so that it is recorded."""
+        """Return a pull whose inputs have their nodes again, so that the pass is recorded."""
         inputs = [
             value if node is None else make_wrapper(variable_class(backend_of(value)), value, node)
             for value, node in zip(
