@@ -114,9 +114,14 @@ def _over_square(xp: Any, x: Any, x1: Any, x2: Any) -> Any:
     return xp.where(extreme, xp.zeros_like(square), x / xp.where(extreme, 1.0, square))
 
 
+def _not_infinite(xp: Any, x: Any) -> Any:
+    """Tell which numbers are finite or NaN; x is an array or a Python number."""
+    return not math.isinf(x) if isinstance(x, (int, float)) else ~xp.isinf(x)
+
+
 def _of_hypot(xp: Any, x1: Any, x2: Any, out: Any) -> Any:
     """Return x1 / out: 0 where out is 0, and the sign of x1 where only x1 is infinite."""
-    alone = xp.isinf(x1) & (not math.isinf(x2) if isinstance(x2, (int, float)) else ~xp.isinf(x2))
+    alone = xp.isinf(x1) & _not_infinite(xp, x2)
     special = alone | (out == 0)
     return xp.where(alone, xp.sign(x1), xp.where(special, 0.0, x1) / xp.where(special, 1.0, out))
 
