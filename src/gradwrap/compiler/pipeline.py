@@ -9,6 +9,7 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.joins import join_runs
+from gradwrap.compiler.passes.last_turns import keep_last_turns
 from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
@@ -55,6 +56,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, ("merge", "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
+    Pass("keep last turns", keep_last_turns, ("merge in loops",)),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("remove what is dead in loops", remove_dead, ("merge in loops",)),

@@ -780,9 +780,9 @@ class Kernel(Frame):
             ranks = len(left.shape), len(right.shape)
             found = vector_product(kind, ranks, (rows, inner, columns), steps)
             if found is not None:
-                text, sizes, is_left = found
+                text, given_first, is_left = found
                 vector, matrix = (left, right) if is_left else (right, left)
-                given = "".join(f"{integer(size)}, " for size in sizes)
+                given = "".join(f"{integer(size)}, " for size in given_first)
                 name = self.library.function(text)
                 self.line(f"{name}({given}{vector.start}, {matrix.start}, {room.start});")
                 self.where[instr.out] = self._made(room)
