@@ -1,9 +1,9 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later` and `fifth`, which need the extras `wild`, `wild-fresh`, `wild-unseen`, `wild-later` and
-`wild-fifth`. `--write` enters the table in docs/existing-code.md; `--cost` measures what it costs
-that a package is adapted, and what gradients cost.
+`later`, `fifth` and `sixth`, which need the extras `wild`, `wild-fresh`, `wild-unseen`,
+`wild-later`, `wild-fifth` and `wild-sixth`. `--write` enters the table in docs/existing-code.md;
+`--cost` measures what it costs that a package is adapted, and what gradients cost.
 """
 
 from __future__ import annotations
@@ -19,10 +19,18 @@ from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
+from .sixth import SIXTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .unseen import UNSEEN
 
-SAMPLES = {"packages": PACKAGES, "fresh": FRESH, "unseen": UNSEEN, "later": LATER, "fifth": FIFTH}
+SAMPLES = {
+    "packages": PACKAGES,
+    "fresh": FRESH,
+    "unseen": UNSEEN,
+    "later": LATER,
+    "fifth": FIFTH,
+    "sixth": SIXTH,
+}
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 
 

@@ -13,6 +13,7 @@ import pytest
 import gradwrap as gw
 from gradwrap.errors import (
     AdaptationError,
+    InPlaceError,
     TrackedTextWarning,
     TrackedValueError,
 )
@@ -382,4 +383,71 @@ def test_conversions_of_numbers_are_compiled(tmp_path: Path) -> None:
     check(package.run)
     compiled = gw.compile(gw.grad(gw.adapting(package.run)))
     for x in (X, 1.1 * X, 2.0 * X):  # no CompileWarning: it runs as a program
+        assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)
+
+
+def test_a_number_may_be_looked_for_in_a_dictionary_in_vain(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        KNOWN = {0.0: 0.0, 90.0: 1.0}
+        def run(x):
+            found = KNOWN.get(x[0] % 360.0)
+            try:
+                return KNOWN[x[1]]
+            except KeyError:
+                return (math.sin(x[0]) if found is None else found) * x[1] ** 2
+        """,
+    )
+    check(package.run)
+    for known in ([90.0, 1.5], [0.5, 90.0]):
+        with pytest.raises(TrackedValueError, match="Use as a key"):
+            gw.grad(gw.adapting(package.run))(np.array(known))
+
+
+def test_arrays_may_be_made_read_only(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x, **flags):
+            out = np.array([x[0], x[0] * x[1]])
+            out.setflags(**flags or {"write": False})
+            return np.sum(out ** 2)
+        """,
+    )
+    check(package.run)
+    with pytest.raises(InPlaceError, match="setflags"):
+        gw.grad(gw.adapting(package.run))(X, write=True)
+
+
+def test_modules_of_masked_arrays_that_name_each_other(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from numpy.ma import extras, mrecords
+        def run(x):
+            out = mrecords.np.zeros(2)
+            out[0] = x[0]
+            return extras.average(extras.ma.array(x, mask=[False, True])) * (out[0] + x[1])
+        """,
+    )
+    check(package.run)
+
+
+def test_truths_and_places_are_guards_of_the_program(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            free = np.ones(3, dtype=bool)
+            nearest = np.argsort(np.asarray(x) % 1.3)
+            free[nearest[:1]] = False
+            weights = np.where([v > 1.0 for v in x], 3.0, 5.0)
+            total = np.cumsum(x * free[:2], dtype=np.float64)
+            return np.sum(weights * np.add.reduce([total, x ** 2]))
+        """,
+    )
+    check(package.run)
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    for x in (X, 1.1 * X, np.array([2.5, 0.7]), X):  # no CompileWarning: it runs as a program
         assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)

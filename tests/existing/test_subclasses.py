@@ -318,3 +318,39 @@ def test_a_result_that_would_lose_its_arithmetic_is_refused() -> None:
     double: Any = np.ones(2).view(Doubling)
     with pytest.raises(NonDifferentiableInputError, match=r"Doubling .* arithmetic .* np.asarray"):
         gw.grad(lambda x: np.sum(np.multiply(x, double) * 1.0))(X)
+
+
+def test_instances_made_outside_meet_tracked_values(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Quantity(np.ndarray):
+            def __new__(cls, value, unit):
+                self = np.array(value, dtype=float).view(cls)
+                self.unit = unit
+                return self
+
+            def __array_finalize__(self, obj):
+                self.unit = getattr(obj, "unit", 0)
+
+            def __array_ufunc__(self, ufunc, method, *inputs, **options):
+                units = [getattr(one, "unit", 0) for one in inputs]
+                plain = [one.view(np.ndarray) if hasattr(one, "unit") else one for one in inputs]
+                found = super().__array_ufunc__(ufunc, method, *plain, **options)
+                if found is NotImplemented:
+                    return found
+                found = np.asarray(found).view(type(self))
+                found.unit = sum(units) if ufunc is np.multiply else units[0] - sum(units[1:])
+                return found
+
+        METRES = Quantity([2.0, 3.0], 1)
+        def run(x):
+            area = x * METRES * METRES
+            ratio = METRES[:1] / (x[0] * METRES[1:])
+            assert area.unit == 2 and ratio.unit == 0
+            return np.sum(np.asarray(area) ** 2) + np.sum(np.asarray(ratio))
+        """,
+    )
+    expected = 2.0 * X * np.array([16.0, 81.0]) - np.array([2.0 / 3.0 / 0.25, 0.0])
+    assert np.allclose(gw.grad(gw.adapting(package.run))(X), expected, rtol=1e-12)
+    assert package.METRES.unit == 1

@@ -53,7 +53,7 @@ def uncompiled_gufunc(function: Any) -> Any:
     """
     inputs, outputs = (
         [re.findall(r"\w+", part) for part in re.findall(r"\(([^)]*)\)", side)]
-        for side in function.signature.split("->")
+        for side in (*function.signature.split("->"), "")[:2]  # the last argument may be written to
     )
     kinds = _kinds_of_parameters(function)
 

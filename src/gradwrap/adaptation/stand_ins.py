@@ -82,9 +82,12 @@ def _enter(original: Any, stand_in: Any) -> Any:
 # Modules ------------------------------------------------------------------------------------------
 
 
-def _like(module: ModuleType, *submodules: str) -> ModuleType:
-    """Copy a module, with stand-ins for its contents where they exist."""
-    made = ModuleType(module.__name__, module.__doc__)
+def _like(module: ModuleType, *submodules: str, deep: bool = False) -> ModuleType:
+    """Copy a module, with stand-ins for its contents where they exist; if `deep`, made for them."""
+    made: ModuleType = _enter(module, ModuleType(module.__name__, module.__doc__))
+    if deep:  # modules of a package may name each other
+        for value in list(vars(module).values()):
+            stand_in_of(value)
     contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
     for name in ("__builtins__", "ma"):  # `numpy.ma` gets its stand-in where it is first used
         contents.pop(name, None)
@@ -96,7 +99,7 @@ def _like(module: ModuleType, *submodules: str) -> ModuleType:
 
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
-    return _enter(module, made)  # type: ignore[no-any-return]  # as it was given
+    return made
 
 
 def _in_numpy(value: Any) -> Any:
@@ -116,9 +119,7 @@ def _or_itself(value: Any) -> Any:
 def _of_module(module: ModuleType) -> ModuleType | None:
     """Return the stand-in of a SciPy module, `numpy.ma` or a compiled module, or None."""
     if module.__name__.startswith("numpy.ma"):
-        for value in vars(module).values():
-            stand_in_of(value)
-        return _like(module)
+        return _like(module, deep=True)
     if module.__name__.startswith("array_api_compat.numpy"):
         return _compatible(module)
     functions = _FUNCTIONS.get(module.__name__)

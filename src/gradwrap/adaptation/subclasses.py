@@ -22,6 +22,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array import adapted
 from gradwrap.core.array.adapted import current_code
+from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import TUPLE, attributes_of, type_of
@@ -424,4 +425,16 @@ def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
     return make(cls, *args, **options)
 
 
+def instance_of_plain(value: Any) -> Any:
+    """Return an instance with the same values and a variable; anything else is returned unchanged.
+
+    That is done for subclasses with operations of their own.
+    """
+    kind: Any = type_of(value)
+    if not issubclass(kind, NDARRAY) or kind.__array_ufunc__ is NDARRAY.__array_ufunc__:
+        return value
+    return held(wrap(np.array(value, subok=False)), kind, value)
+
+
 adapted.subclass_views.append(held)
+adapted.plain_instances.append(instance_of_plain)

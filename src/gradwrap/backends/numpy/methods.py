@@ -153,6 +153,17 @@ def _refused(name: str, reason: str, fix: str) -> Method:
     return method
 
 
+_no_flags = _refused(
+    "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
+)
+
+
+def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """Let adapted code forbid writes: it makes none that NumPy refuses."""
+    if write in (None, True) or align is not None or uic is not None or not adapted_caller():
+        _no_flags(x)
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
     "compress": _compress,
@@ -175,9 +186,7 @@ UNLISTED: dict[str, Method] = {
         "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
     ),
     "setfield": _refused("setfield", "would write bytes of elements", "x[...] = value"),
-    "setflags": _refused(
-        "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
-    ),
+    "setflags": _setflags,
 }
 """Methods that nobody is to be offered: without a derivative, or of integers."""
 NAMES: frozenset[str] = frozenset(OWN) | {

@@ -23,6 +23,8 @@ def outcome(kind: str, value: Any) -> Any:
     """Return the outcome of a guard."""
     if kind == "bool":
         return bool(value)
+    if kind == "elements":
+        return tuple(value.ravel().tolist())
     return int(value) if kind == "int" else value.shape
 
 

@@ -240,9 +240,10 @@ class Loop:
 class Guard(NamedTuple):
     """A test of a value on which the function branches.
 
-    `kind` is `"bool"`, `"int"` or `"shape"` (of a selection by a mask), and the outcome is
-    `bool(v)`, `int(v)` or `v.shape`. The keys of the block's `branches` are the outcomes seen so
-    far; any other is a miss, and the compiled function traces it.
+    `kind` is `"bool"`, `"int"`, `"shape"` (of a selection by a mask) or `"elements"`, and the
+    outcome is `bool(v)`, `int(v)`, `v.shape` or a tuple of the elements. The keys of the block's
+    `branches` are the outcomes seen so far; any other is a miss, and the compiled function traces
+    it.
     """
 
     kind: str

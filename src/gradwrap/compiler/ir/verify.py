@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.ir.program import Block, Instr, Program
 
-KINDS = frozenset({"bool", "int", "shape"})
+KINDS = frozenset({"bool", "int", "shape", "elements"})
 """The kinds of guards."""
 
 

@@ -236,7 +236,7 @@ class Tape:
         if isinstance(leaf, self.library.kind):
             return self.constant(leaf)
         if leaf is None or leaf is Ellipsis or isinstance(leaf, LITERALS):
-            return leaf
+            return getattr(leaf, "stands_for", leaf) if isinstance(leaf, type) else leaf
         if isinstance(leaf, AnyWrapper):
             raise self.refuse("a gradwrap.Variable of the surroundings is used")
         raise self.refuse(f"an operation is given a {type(leaf).__name__}")

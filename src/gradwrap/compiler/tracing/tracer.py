@@ -114,6 +114,8 @@ def refusing(what: str, fix: str) -> Any:
     return refuse
 
 
+MOST_LOOKED_AT = 1 << 10
+"""The most integers of an array that are compared in each call, after plain code has seen them."""
 KEEP = "leave the value in an array; np.where chooses for each element"
 
 
@@ -221,6 +223,15 @@ class Tracer(Recorded):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return a few integers or truths as a plain array; a guard compares them in each call."""
+        if self.dtype.kind not in "biu" or self.size > MOST_LOOKED_AT:
+            self._refuse_array()
+        found: Any = np.array(self.value)
+        self.tape.look("elements", self, tuple(found.ravel().tolist()))
+        found.flags.writeable = False  # what is written to it would not be seen
+        return found if dtype is None else found.astype(dtype)
+
     def __copy__(self) -> Any:
         return self.tape.record(copy, "copy", (self,))
 
@@ -229,7 +240,7 @@ class Tracer(Recorded):
 
     __float__: Any = refusing("float(x) on an array", KEEP)
     __complex__: Any = refusing("complex(x) on an array", KEEP)
-    __array__: Any = refusing("a function that needs a plain array", PLAIN)
+    _refuse_array: Any = refusing("a function that needs a plain array", PLAIN)
     __repr__: Any = refusing("print, repr or str on an array", "print the results of the function")
     __str__: Any = __repr__
     __format__: Any = __repr__

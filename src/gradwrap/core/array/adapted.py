@@ -14,10 +14,11 @@ from contextvars import ContextVar
 from dis import opname
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.called import arguments_at, called_at
+from gradwrap.core.observing.called import arguments_at, called_at, subscripted_at
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", defa
 """The module and the line that last made text of a tracked value."""
 subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
+plain_instances: list[Any] = []
+"""The function that makes such an instance of one with plain values; it returns other arguments."""
 _warned: set[tuple[str, int]] = set()
 
 
@@ -34,6 +37,19 @@ def adapted_caller(depth: int = 2) -> FrameType | None:
     """Return the frame that called the calling method if its code is adapted, or None."""
     frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return frame if MARK in frame.f_globals else None
+
+
+def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
+    """Call a ufunc with instances that hold variables, in place of those that were made outside.
+
+    NumPy asks the subclass itself first, which does not know variables.
+    """
+    if not (plain_instances and is_differentiating() and is_recorded(inputs)):
+        return NotImplemented
+    given = [plain_instances[0](value) for value in inputs]
+    if all(ours is value for ours, value in zip(given, inputs, strict=True)):
+        return NotImplemented
+    return ufunc(*given, **options)
 
 
 def current_code(depth: int) -> CodeType:
@@ -82,6 +98,20 @@ def formats_text(frame: FrameType) -> bool:
 
     current = next(i for i in get_instructions(frame.f_code) if i.offset == frame.f_lasti)
     return current.opname == "BINARY_OP" and current.argrepr in ("%", "%=")
+
+
+def finds_nothing(frame: FrameType, number: Any) -> bool:
+    """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain."""
+    at = frame.f_lasti
+    name = opname[frame.f_code.co_code[at]]
+    if name == "BINARY_SUBSCR":
+        found = subscripted_at(frame, at)
+    elif name.startswith("CALL"):
+        call = called_at(frame, at)
+        found = call.whole if call is not None and call.name == "get" else None
+    else:
+        return False
+    return type_of(found) is DICT and number not in found
 
 
 SETS = (set, frozenset)

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradwrap.core.array.adapted import (
     adapted_caller,
+    finds_nothing,
     formats_text,
     makes_set,
     nested,
@@ -151,14 +152,15 @@ class Conversions:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
-        of that value. In adapted code it may enter a set, which keeps one of equal numbers.
+        of that value. In adapted code it may enter a set, which keeps one of equal numbers, and
+        look for a key that is not there.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
         if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
             return object.__hash__(self)
         frame = adapted_caller()
-        if frame is not None and makes_set(frame):
+        if frame is not None and (makes_set(frame) or finds_nothing(frame, kind(native(self)))):
             return hash(kind(native(self)))
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",

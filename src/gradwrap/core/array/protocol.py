@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.array.adapted import with_instances
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
@@ -116,7 +117,8 @@ def open_doors(cls: Any) -> None:
         if method == "__call__" and not kwargs and not more:
             call = calls[ufunc]
             if call is not None:
-                return call(x1) if x2 is MISSING else call(x1, x2)
+                found = call(x1) if x2 is MISSING else call(x1, x2)
+                return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
         inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return call_ufunc(cls, ufunc, method, inputs, kwargs)
 

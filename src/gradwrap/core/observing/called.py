@@ -52,6 +52,15 @@ def called_at(frame: FrameType, instruction: int) -> Called | None:
     return Called("", found.func.id, function) if isinstance(found.func, ast.Name) else None
 
 
+def subscripted_at(frame: FrameType, instruction: int) -> Any:
+    """Return the object that an instruction of a frame subscripts, or None."""
+    try:
+        found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return _value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
+
+
 def remedy_of_call(called: Called | None) -> str:
     """Return what to write instead of a call, or "" if that is not known."""
     if called is None:

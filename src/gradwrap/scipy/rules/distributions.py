@@ -215,7 +215,7 @@ def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
 
         def call(args: Any, loc: Any, scale: Any) -> Any:
             options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
-            return called(native, _named(dist, name), *args, **options, **more)
+            return called(native, _named(dist, FULL.get(name, name)), *args, **options, **more)
 
         original = point if arrays.startswith("x") else moment
         kind = (_Method if arrays.startswith("x") else _Moment)(

@@ -38,7 +38,12 @@ if TYPE_CHECKING:
 
 WORKSPACE = 1 << 28
 """The most bytes that a program keeps between calls."""
-LOOKS = {"bool": "bool({})", "int": "int({})", "shape": "{}.shape"}
+LOOKS = {
+    "bool": "bool({})",
+    "int": "int({})",
+    "shape": "{}.shape",
+    "elements": "tuple({}.ravel().tolist())",
+}
 INDENT = "    "
 
 
