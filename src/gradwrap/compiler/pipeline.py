@@ -17,6 +17,7 @@ from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
+from gradwrap.compiler.passes.triangles import solve_by_blocks
 from gradwrap.compiler.rolling.rolling import rolled
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("merge in loops", partial(substitute, merge_keys=True)),
     Pass("keep last turns", keep_last_turns, ("merge in loops",)),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
+    Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("remove what is dead in loops", remove_dead, ("merge in loops",)),

@@ -106,7 +106,8 @@ class _Joined:
         view = self.makers.get(product.args[0].index)
         if view is None or not _swaps(view, len(left)):
             return ()
-        first, second = view.args[0].index, product.args[1].index
+        first: int = view.args[0].index
+        second: int = product.args[1].index
         if (values[first].order, values[second].order) != ("C", "C"):
             return ()
         rows, one = self._reshaped(step, first, (-1, left[-2]))
@@ -145,5 +146,5 @@ def _swaps(view: Instr, rank: int) -> bool:
     if view.op.kind is not Kind.TRANSPOSE or type(view.args[0]) is not Ref:
         return False
     sample = np.broadcast_to(0, range(rank))  # the length of each axis is its number
-    turned = view.fn(sample, *view.args[1:], **dict(view.kw))
-    return turned.shape == (*range(rank - 2), rank - 1, rank - 2)
+    turned: tuple[int, ...] = view.fn(sample, *view.args[1:], **dict(view.kw)).shape
+    return turned == (*range(rank - 2), rank - 1, rank - 2)
