@@ -200,6 +200,40 @@ def test_loops_of_loops_over_elements_are_extrapolated() -> None:
     assert "12 turns of 8 operations" in made.explain()
 
 
+def seidel(u: Any) -> Any:
+    y = 1.0 * u
+    for _ in range(2):
+        for i in range(1, len(u) - 1):
+            y[i, 1:-1] += y[i - 1, :-2] + y[i - 1, 2:] + y[i, 2:] + y[i + 1, :-2]
+            for j in range(1, len(u) - 1):
+                y[i, j] += y[i, j - 1]
+                y[i, j] /= 6.0
+    return np.sum(y * y)
+
+
+def sweeps_of_a_rectangle(u: Any) -> Any:
+    y = 1.0 * u
+    for _ in range(2):
+        for i in range(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                y[i, j] = 0.25 * (y[i - 1, j] + y[i + 1, j] + y[i, j - 1] + y[i, j + 1])
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "turns"),
+    [
+        (seidel, (26, 26), "loop: 48 turns of 10 operations and 1 loop"),
+        (sweeps_of_a_rectangle, (24, 30), "loop: 1232 turns of 9 operations"),
+    ],
+)
+def test_sweeps_over_elements_keep_their_reads_and_writes(
+    function: Callable[..., Any], shape: tuple[int, int], turns: str
+) -> None:
+    made = compiled(function, np.random.default_rng(0).random(shape))
+    assert turns in made.explain()
+
+
 def pairs(x: Any) -> Any:
     s = 0.0
     for i in range(len(x)):
@@ -224,7 +258,8 @@ def test_loops_of_loops_that_are_one_loop_are_extrapolated(function: Callable[..
 def test_indices_of_loops_of_loops() -> None:
     rows = np.array([i for i in range(20) for _ in range(i)][1:])
     places = np.array([3 * j for i in range(20, 2, -1) for j in range(i)][:-2])
-    for whole in (rows, places):
+    again = np.array([i for _ in range(7) for i in range(9) for _ in range(4)][:-5])
+    for whole in (rows, places, again):
         np.testing.assert_array_equal(indices(indices_of(whole), len(whole)), whole)
     with pytest.raises(Declined, match="no indices of a loop of loops"):
         indices_of(np.array([0, 1, 2, 0, 1, 2, 0, 1, 1, 2, 0, 1, 2, 0, 1, 2, 0]))

@@ -47,13 +47,13 @@ def find_loops(program: Program, *, nested: bool = False) -> None:
         describe_orders(program, first)
 
 
-FIND_LOOPS = "find loops"
+FIND_LOOPS, MERGE = "find loops", "merge"
 PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
-    Pass("merge", partial(substitute, merge_keys=False), keeps_periods=True),
+    Pass(MERGE, partial(substitute, merge_keys=False), keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
     Pass("remove what is dead", remove_dead, keeps_periods=True),
-    Pass(FIND_LOOPS, find_loops, ("merge", "remove what is dead"), keeps_bits=False),
+    Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
@@ -74,6 +74,7 @@ def prepared(
     sparingly: bool = False,
     arguments: Sequence[Any] | None = None,
     nested: bool = False,
+    forwards: bool = True,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
 
@@ -89,6 +90,8 @@ def prepared(
         The inputs of a call, for the verifier.
     nested
         Whether loops of loops are what matters, if need be of few turns.
+    forwards
+        Whether reads return the values written, before loops are looked for.
 
     Returns
     -------
@@ -104,6 +107,8 @@ def prepared(
             exact = program.exact
             if is_search:
                 find_loops(program, nested=nested)
+            elif one.name == MERGE and not forwards:
+                substitute(program, merge_keys=False, forwards=False)
             else:
                 one.run(program)
             if checks:

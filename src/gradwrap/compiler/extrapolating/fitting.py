@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,8 @@ FEW = 8
 POWERS = (1, -1, 2, -2, 3, -3, 4, -4)
 FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """The factors between a number and an element of a sequence elsewhere in the program."""
+DIFFERENCES = (0, -1, 1, -2, 2, -3, 3)
+"""The numbers by which an integer and a product of lengths may differ."""
 LARGEST = 1 << 24
 """The most indices of nested loops."""
 COLUMNS = 64
@@ -52,8 +56,8 @@ class Fit:
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
         """Return the linear function through integers, or one with a product of lengths.
 
-        Products count the turns of loops of loops that are one loop of the program. There is no
-        sample left to check them, so only the comparisons at unseen lengths do.
+        Products count the turns of loops of loops that are one loop of the program. For some there
+        is no sample left to check them, so only the comparisons at unseen lengths do.
         """
         key = tuple(column)
         found = self._known.get(key)
@@ -81,10 +85,31 @@ class Fit:
         bend, last = Fraction(0), self._points[-1]
         line = sum((s * (x - b) for s, x, b in zip(slopes, last, base, strict=True)), first + bend)
         if line != column[-1]:
+            product = self._product(column)
+            if product is not None:
+                return product
             if len(base) > 2:
                 raise Declined(f"integers are not linear: {column} at {self._points}")
             bend = (column[-1] - line) / bent(last)
         return at
+
+    def _product(self, column: tuple[int, ...]) -> Callable[[Sequence[int]], int] | None:
+        """Return a multiple of a product of two or three lengths, up to a small difference."""
+        numbers = range(len(self._points[0]))
+        lengths = [(n, offset) for n in numbers for offset in range(-NEAR, NEAR + 1)]
+        found = np.array(column)
+        for count in (2, 3):
+            chosen = [*combinations_with_replacement(lengths, count)]
+            samples = np.array(
+                [[prod(point[n] + at for n, at in one) for point in self._points] for one in chosen]
+            )
+            for more in DIFFERENCES:
+                fits = (samples * (found[0] - more) == samples[:, :1] * (found - more)).all(axis=1)
+                for number in np.flatnonzero(fits & (samples[:, 0] > 0)).tolist():
+                    factor = Fraction(column[0] - more, int(samples[number, 0]))
+                    if factor.denominator <= len(FACTORS):
+                        return _Product(chosen[number], factor, more)
+        return None
 
     def floats(self, column: Sequence[float]) -> Callable[[Sequence[int]], float]:
         """Return the function through floats: a constant, linear, or a power of a length."""
@@ -177,6 +202,19 @@ class Fit:
                     continue
                 return _Sequence(inner, head, tail, ends)
         raise Declined(f"a sequence of numbers with no known law: {column[0][:4]}...")
+
+
+class _Product:
+    """A multiple of a product of lengths, and a difference."""
+
+    def __init__(self, lengths: Sequence[tuple[int, int]], factor: Fraction, more: int) -> None:
+        self.lengths, self.factor, self.more = lengths, factor, more
+
+    def __call__(self, point: Sequence[int]) -> int:
+        found = self.factor * prod(point[n] + offset for n, offset in self.lengths)
+        if found.denominator != 1:
+            raise Declined(f"an integer would be {found}")
+        return int(found) + self.more
 
 
 class _Power:

@@ -61,12 +61,15 @@ def paths(
     """
     found: set[Step] = set()
     modules: dict[str, bool] = {}
+    left_out = {id(code) for code in known}  # the hash of code itself takes long
 
     def follows(frame: FrameType) -> bool:
+        if id(frame.f_code) in left_out:
+            return False
         module: str = frame.f_globals.get("__name__") or ""
         if module not in modules:
             modules[module] = is_users(module)
-        return modules[module] and frame.f_code not in known
+        return modules[module]
 
     with (_monitoring if sys.version_info >= (3, 12) else _tracing)(found, follows):
         yield found

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
-MOST = 1 << 15
-"""The most operations of a trace at short lengths."""
+MOST, MOST_NESTED = 1 << 14, 1 << 15
+"""The most operations of a trace at short lengths, and of one of nested loops."""
 ALTOGETHER = 1 << 17
 """The most operations of all traces at short lengths."""
 
@@ -54,6 +54,8 @@ class Lengths(NamedTuple):
     """The greatest length that stays as it is."""
     nested: bool = False
     """Whether loops of loops are looked for, if need be of few turns."""
+    forwards: bool = True
+    """Whether reads return the values written, before loops are looked for."""
     longest: int = 1000
     """The longest program, in operations: a longer one is not rolled well."""
 
@@ -61,14 +63,17 @@ class Lengths(NamedTuple):
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(19, 2, cuts=CUT),),
+    (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)
     ),
     (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=BOTH)),
 )
-"""The second are for nested loops, whose traces would else be too long. By the last, a function
-that does something else in every second, third, fourth or sixth turn repeats itself."""
+"""The second and the third are for nested loops, whose traces would else be too long: first with
+arrays that are read and written as they stand, since the turns at the edges then do what all others
+do. By the last, a function that does something else in every second, third, fourth or sixth turn
+repeats itself."""
 
 
 class Subject(NamedTuple):
@@ -102,6 +107,8 @@ class Budget:
 
     def __init__(self) -> None:
         self.left: int = ALTOGETHER
+        self.most: int = MOST
+        """The most operations of a trace."""
         self.is_short: bool = False
         """Whether a trace took too many."""
 
@@ -113,7 +120,7 @@ class Budget:
         Declined
             It takes too many operations, branches on values, or raises an error.
         """
-        most = min(MOST, self.left)
+        most = min(self.most, self.left)
         try:
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
@@ -189,7 +196,7 @@ class Family:
     def _points(self) -> list[tuple[int, ...]]:
         count = len(self._start)
         offsets = [[0] * count, *([int(i == j) for j in range(count)] for i in range(count))]
-        offsets.append([2, *[1] * (count - 1)])
+        offsets.append([2 + i % 2 for i in range(count)])
         return [self.point(one) for one in offsets]
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
@@ -247,7 +254,8 @@ class Family:
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
-        program, _ = prepared(program, roll=True, arguments=given, nested=self._lengths.nested)
+        nested, forwards = self._lengths.nested, self._lengths.forwards
+        program, _ = prepared(program, roll=True, arguments=given, nested=nested, forwards=forwards)
         if program.length() > self._lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
         return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
@@ -336,6 +344,7 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     for lengths in LENGTHS:
         if lengths is LENGTHS[-1] and budget.is_short:
             break
+        budget.most = MOST_NESTED if lengths[0].nested else MOST
         try:
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:

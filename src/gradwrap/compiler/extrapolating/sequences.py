@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,16 @@ def indices_of(whole: Any) -> tuple[int, ...]:
         There are none.
     """
     wide = whole.astype(np.int64)
+    with suppress(Declined):
+        return (*_once(wide), len(wide))
+    for turns in (np.flatnonzero(wide[1 : len(wide) // 2 + 1] == wide[0]) + 1).tolist():
+        if np.array_equal(wide[turns:], wide[:-turns]):
+            return (*_once(wide[:turns]), turns)
+    raise Declined("integers that are no indices of a loop of loops")
+
+
+def _once(wide: Any) -> tuple[int, ...]:
+    """Return the numbers of a sequence that does not start again."""
     steps = np.diff(wide)
     for step in (0, 1, -1, *(steps[:1].tolist())):
         ends = np.flatnonzero(steps != step) + 1
@@ -58,7 +69,7 @@ def indices_of(whole: Any) -> tuple[int, ...]:
         count, start = counts[0] - more, starts[0] - further
         skipped = count - int(ends[0])
         found = (start, further, step, count, more, skipped)
-        if skipped >= 0 and np.array_equal(indices(found, len(wide)), wide):
+        if skipped >= 0 and np.array_equal(indices((*found, len(wide)), len(wide)), wide):
             return found
     raise Declined("integers that are no indices of a loop of loops")
 
@@ -66,18 +77,18 @@ def indices_of(whole: Any) -> tuple[int, ...]:
 def indices(law: Sequence[int], length: int) -> Any:
     """Return an index of a loop of loops, in the order of their turns.
 
-    The law is `start, further, step, count, more, skipped`, as `indices_of` finds it. The inner
-    loop has `count` turns first, and `more` in each turn of the outer one. In the first turn the
-    index is `start`, in each of the inner loop by `step` more; the outer loop adds `further` to the
-    start. `skipped` turns are left out at the start.
+    The law is `start, further, step, count, more, skipped, again`, as `indices_of` finds it. The
+    inner loop has `count` turns first, and `more` in each turn of the outer one. In the first turn
+    the index is `start`, in each of the inner loop by `step` more; the outer loop adds `further` to
+    the start. `skipped` turns are left out at the start. After `again` turns all begins again.
     """
-    start, further, step, count, more, skipped = law
+    start, further, step, count, more, skipped, again = law
     parts: list[Any] = []
-    left = length + skipped
+    left = min(length, again) + skipped
     while left > 0 and count > 0:
         parts.append(start + step * np.arange(min(count, left)))
         start, left, count = start + further, left - count, count + more
-    return np.concatenate(parts)[skipped:] if parts else np.zeros(0, np.int64)
+    return np.resize(np.concatenate([*parts, np.zeros(0, np.int64)])[skipped:], length)
 
 
 def _backward(law: Callable[[int], Any]) -> Callable[[int], Any]:

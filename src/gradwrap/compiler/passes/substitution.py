@@ -33,14 +33,15 @@ MERGED = 1 << 16
 """The most bytes of a constant that is compared with others."""
 
 
-def substitute(program: Program, *, merge_keys: bool) -> None:
+def substitute(program: Program, *, merge_keys: bool, forwards: bool = True) -> None:
     """Replace values by equal ones: numbers, operands, earlier results, written values.
 
     With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. This
     runs only after the search for loops: merging the reads of one turn with those of the next,
-    or dropping a factor of one turn, destroys the period.
+    or dropping a factor of one turn, destroys the period. Without `forwards`, each read stays the
+    read of the newest version of its array.
     """
-    _Walk(program, merge_keys).run()
+    _Walk(program, merge_keys, forwards=forwards).run()
 
 
 def _equal_constants(program: Program) -> dict[int, Any]:
@@ -60,8 +61,9 @@ def _equal_constants(program: Program) -> dict[int, Any]:
 class _Walk:
     """The forward walk through all blocks that substitutes values."""
 
-    def __init__(self, program: Program, merge_keys: bool) -> None:
+    def __init__(self, program: Program, merge_keys: bool, *, forwards: bool) -> None:
         self.program = program
+        self.forwards = forwards
         self.merge_keys = merge_keys
         self.instead: dict[int, Any] = _equal_constants(program)
         self.folding = Folding(program.values, keeps_ones=not merge_keys)
@@ -131,7 +133,7 @@ class _Walk:
         same: Any = None
         if not op.has_key:
             same = self.folding.same_as(instr, op)
-        elif not self.depth:
+        elif self.forwards and not self.depth:
             instr, same = self.accesses.forwarded(instr)
         if same is not None and instr.out not in handed_on:
             self.instead[instr.out] = same

@@ -256,7 +256,10 @@ class Roller(Rewriting):
                 handed[made + 1 - middle + period] += 1
                 handed[max(after) + 1 - middle + period] -= 1
         crossing = list(accumulate(handed))
-        writes = [self.instrs[at].op.kind is Kind.WRITE for at in range(start - 1, start + count)]
+        writes = [
+            self.instrs[at].op is ITEM or self.instrs[at].op.kind is Kind.WRITE
+            for at in range(start - 1, start + count)
+        ]
         ranks = [
             (crossing[at] + crossing[at + period], writes[at + period] <= writes[at + period + 1])
             for at in range(period)

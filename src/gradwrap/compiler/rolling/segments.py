@@ -186,14 +186,19 @@ class Rewriting:
         self.position: dict[int, int] = {}
         """By value: the position in the old body of the step that defines it."""
         self.uses: dict[int, list[int]] = {}
+        self.constants: dict[Any, Ref] = {}
+        """The constant arrays made, by their contents."""
         self.made: dict[int, Instr] = {}
         """The instructions made for the new body, by output."""
 
     def constant(self, content: Any) -> Ref:
-        """Add a constant array."""
-        made = self.program.new(Value(content.shape, content.dtype, is_ndarray=True))
-        self.program.constants[made.index] = Constant(content, by_reference=False, name="")
-        return made
+        """Add a constant array; equal ones are one, so that loops which read them are equal."""
+        key = (content.shape, content.dtype, content.tobytes())
+        if key not in self.constants:
+            self.constants[key] = self.program.new(Value(*key[:2], is_ndarray=True))
+            constant = Constant(content, by_reference=False, name="")
+            self.program.constants[self.constants[key].index] = constant
+        return self.constants[key]
 
     def plain(self, leaf: Any) -> Any:
         """Return a leaf as a value of the new body, reading it from its stack if it was rolled."""

@@ -123,6 +123,7 @@ class _Cut:
         self.library = Library()
         self.kernels: list[tuple[Kernel, CompiledKernel]] = []
         self.shelves: dict[int, Shelved] = {}
+        self.ranges = _ranges(program)
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values live after its body."""
@@ -306,7 +307,8 @@ class _Cut:
             )
         number = len(self.kernels)
         kernel = written(
-            f"kernel{number}", stretch, self.values, outputs, self.library, self.shelves, shelved
+            *(f"kernel{number}", stretch, self.values, outputs, self.library),
+            *(self.shelves, shelved, self.ranges),
         )
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
@@ -350,6 +352,24 @@ class _Cut:
             *(kernel.text() for kernel, _ in self.kernels),
         ]
         return "\n\n".join(parts) + "\n"
+
+
+def _ranges(program: Program) -> dict[int, tuple[int, int]]:
+    """Return the least and the greatest number of each frozen table of integers, and of its parts.
+
+    The parts are those that loops read turn by turn.
+    """
+    found = {
+        index: (int(array.min()), int(array.max()))
+        for index, (array, by_reference, _) in program.constants.items()
+        if not by_reference and array.dtype.kind == "i" and array.size
+    }
+    steps = (step for body in program.bodies() for step in body)
+    for loop in (step for step in steps if isinstance(step, Loop)):
+        for index, stack in loop.reads.items():
+            if stack.index in found:
+                found[index] = found[stack.index]
+    return found
 
 
 def _with_views(steps: list[Instr | Loop], views: dict[int, Instr | Loop]) -> list[Instr | Loop]:

@@ -62,7 +62,7 @@ from gradwrap.compiler.ir.operations import ADD_REDUCE, ARRAY, EINSUM, ZEROS, Ki
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, given, refs, used
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
@@ -93,8 +93,11 @@ class Kernel(Frame):
         library: Library,
         shelves: dict[int, Shelved] | None = None,
         shelved: Sequence[int] = (),
+        ranges: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
         self.library = library
+        self.ranges: Mapping[int, tuple[int, int]] = ranges or {}
+        """By value: the least and the greatest number of a table of integers."""
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
@@ -256,9 +259,12 @@ class Kernel(Frame):
         self.where[instr.out] = self.variable(value.dtype, found.expression.format(*texts))
 
     def _key(self, part: Ref, extent: int) -> str:
-        """Write the bounds check of an index, and return its text."""
+        """Write the bounds check of an index that may be out of bounds, and return its text."""
         found = self.where[part.index]
         assert isinstance(found, Num)
+        least, greatest = self.ranges.get(part.index, (-1, -1))
+        if least >= 0 and greatest < extent:
+            return found.text
         end = integer(extent)
         place = self.variable(LONG, f"{found.text} < 0 ? {found.text} + {end} : {found.text}")
         self.line(f"if ({place.text} < 0 || {place.text} >= {end}) return 2;")
