@@ -17,18 +17,18 @@ from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
 PRODUCTS = ("dot", "multiply")
 
 
-def enter_sparse(module: Any) -> None:
+def enter_sparse(module: ModuleType) -> None:
     """Let the operators of sparse matrices and arrays take tracked operands."""
     words = [f"__{side}{word}__" for word in BINARY.values() for side in ("", "r")]
     bases = (module.sparray, module.spmatrix)
-    names: dict[str, Any] = vars(module)
-    for kind in names.values():
+    for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
             for name in (*words, *PRODUCTS):
                 if hasattr(kind, name):
