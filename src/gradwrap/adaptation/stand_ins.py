@@ -233,7 +233,7 @@ def _function(value: Any) -> Any:
     if value.__module__ in _FUNCTIONS:
         stand_in_of(sys.modules[value.__module__])
         return _or_itself(value)
-    if value.__module__.startswith("numpy.testing"):
+    if str(value.__module__).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
     return _of_masked(value) or _of_scipy(value)
 
