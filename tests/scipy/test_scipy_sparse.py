@@ -31,6 +31,43 @@ def test_product_with_a_tracked_array(form: str, kind: str) -> None:
     np.testing.assert_array_equal(gw.vjp(lambda x: matrix @ x, X)[0], matrix @ X)
 
 
+OPERATIONS: dict[str, Any] = {
+    "A @ x": lambda A, x: A @ x,
+    "x @ A": lambda A, x: x @ A,
+    "A.dot": lambda A, x: A.T.dot(x),
+    "A * x": lambda A, x: A * x,
+    "A.multiply": lambda A, x: A.multiply(x),
+    "A * t": lambda A, x: A * x[1],
+    "t * A": lambda A, x: x[1] * A,
+    "A / t": lambda A, x: A / x[1],
+    "A + x": lambda A, x: A + np.stack([x, 2 * x, x * x]),
+    "x - A": lambda A, x: np.stack([x, 2 * x, x * x]) - A,
+    "A + tA": lambda A, x: (A + A * x[0]) @ x,
+    "A @ tA": lambda A, x: A @ (A * x[0]),
+}
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("form", ["csr", "dia", "lil", "dok"])
+def test_scipys_own_matrices_take_tracked_operands(form: str, kind: str) -> None:
+    matrix = getattr(native, f"{form}_{kind}")(DENSE)
+    before = matrix.copy()
+
+    for name, operation in OPERATIONS.items():
+
+        def total(x: Any, operation: Any = operation) -> Any:
+            made = operation(matrix, x)
+            return np.sum(np.sin(made.toarray() if hasattr(made, "toarray") else made))
+
+        steps = 1e-6 * np.eye(3)
+        expected = np.array([(total(X + e) - total(X - e)) / 2e-6 for e in steps])
+        np.testing.assert_allclose(gw.grad(total)(X), expected, atol=1e-8, err_msg=name)
+    hessian = gw.hessian(lambda x: np.sum((matrix @ x) ** 3))(X)
+    np.testing.assert_allclose(hessian, 6 * DENSE.T @ np.diag(DENSE @ X) @ DENSE, rtol=1e-12)
+    assert type(matrix) is type(before)
+    np.testing.assert_array_equal(matrix.toarray(), before.toarray())
+
+
 def test_product_with_tracked_elements() -> None:
     starts = np.array([0, 2, 3, 5])
 

@@ -125,30 +125,13 @@ def _methods(native: Any, ours: Any) -> dict[str, Any]:
     new: dict[str, Any] = {}
     for name in getattr(ours, "_constructors", ()):
         new[name] = staticmethod(_constructing(vars(native)[name], getattr(ours, name)))
-    for name in getattr(ours, "_operators", ()):
-        if hasattr(native, name):
-            new[name] = _operating(getattr(native, name), ours)
     if hasattr(ours, "_take_over"):
         made_of: Any = weakref.WeakKeyDictionary()
         for name in () if new else ASKED:
-            if callable(getattr(native, name, None)):
+            if any(name in vars(base) for base in native.__mro__):  # `__call__` is also a class's
                 new[name] = _asking(getattr(native, name), ours, made_of)
         new["__init__"] = _initializing(native, ours, made_of)
     return new
-
-
-def _operating(method: Any, ours: Any) -> Any:
-    """Wrap an operator of a plain matrix: our class computes it if the other operand is tracked."""
-
-    @functools.wraps(method)
-    def operate(self: Any, other: Any, *args: Any) -> Any:
-        if type(self) is ours or not ours._is_tracked((other,), {}):
-            return method(self, other, *args)
-        made = copy.copy(self)
-        made.__class__ = ours
-        return getattr(made, method.__name__)(other, *args)
-
-    return operate
 
 
 def _initializing(native: Any, ours: Any, made_of: Any) -> Any:

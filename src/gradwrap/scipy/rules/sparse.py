@@ -440,6 +440,12 @@ def _ours(made: Any) -> Any:
     return made
 
 
+def _with_the_parts(made: Any, matrix: Any) -> Any:
+    """Share the shape and the arrays of a matrix with an empty one of another class."""
+    vars(made).update(vars(matrix))
+    return made
+
+
 def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
     class Matrix(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -459,19 +465,30 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             made.__class__ = _TrackedArray if is_array else TrackedMatrix
             vars(made).update(vars(found))
 
+        @classmethod
+        def from_scipy(cls, matrix: Any) -> Any:
+            """Return a matrix of this class with the elements of one of SciPy's class."""
+            return _with_the_parts(object.__new__(cls), matrix)
+
+        def _as_native(self) -> Any:
+            return _with_the_parts(object.__new__(native), self)
+
         def _as_tracked(self) -> TrackedMatrix:
             """Return a tracked matrix with the constant elements of this one."""
-            data, places = _elements(native(self))
-            return TrackedMatrix(native(self), data, places)
+            made = self._as_native()
+            data, places = _elements(made)
+            return TrackedMatrix(made, data, places)
 
         def __matmul__(self, other: Any) -> Any:
             if isinstance(other, TrackedMatrix):
                 return NotImplemented
-            return product(native(self), other) if _is_array(other) else super().__matmul__(other)
+            return (
+                product(self._as_native(), other) if _is_array(other) else super().__matmul__(other)
+            )
 
         def __rmatmul__(self, other: Any) -> Any:
             if _is_array(other):
-                return product(native(self).T, other.T).T
+                return product(self._as_native().T, other.T).T
             return super().__rmatmul__(other)
 
         def dot(self, other: Any) -> Any:
@@ -484,7 +501,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             if isinstance(other, AnyWrapper):
                 return getattr(self._as_tracked(), name)(other)
             if isinstance(other, TrackedMatrix):
-                return getattr(other, REVERSED[name])(native(self))
+                return getattr(other, REVERSED[name])(self._as_native())
             return getattr(super(), name)(other)
 
     def binary(name: str) -> Any:
@@ -501,7 +518,6 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             if _is_array(other) or isinstance(other, TrackedMatrix)
             else self._elementwise("__mul__", other)
         )
-    Matrix._operators = (*REVERSED, "__matmul__", "__rmatmul__", "dot")
     Matrix.__name__ = Matrix.__qualname__ = native.__name__
     Matrix.__module__ = native.__module__
     return Matrix

@@ -1,0 +1,57 @@
+"""SciPy's sparse matrices of plain elements beside tracked arrays, entered at their import.
+
+The operators and products of SciPy's classes convert the other operand to a plain array. If that
+is tracked, the class of `gradwrap.scipy.sparse` computes the result.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.array.operators import BINARY
+from gradwrap.core.levels.wrapper import AnyWrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OURS = "gradwrap.scipy.sparse"
+RULES = "gradwrap.scipy.rules.sparse"
+PRODUCTS = ("dot", "multiply")
+
+
+def enter_sparse(module: Any) -> None:
+    """Let the operators of sparse matrices and arrays take tracked operands."""
+    words = [f"__{side}{word}__" for word in BINARY.values() for side in ("", "r")]
+    bases = (module.sparray, module.spmatrix)
+    kinds: list[Any] = list(vars(module).values())
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
+            for name in (*words, *PRODUCTS):
+                if hasattr(kind, name):
+                    setattr(kind, name, _operating(getattr(kind, name)))
+
+
+def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an operator of plain matrices, so that our class computes it for a tracked operand."""
+
+    @functools.wraps(method)
+    def operate(self: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _is_tracked(other):
+            return method(self, other, *args, **kwargs)
+        ours: Any = import_module(OURS)
+        native: Any = type(self)
+        has_class = getattr(ours, native.__name__, native) is not native
+        matrix = self if has_class else self.tocsr()
+        made = getattr(ours, type(matrix).__name__).from_scipy(matrix)
+        return getattr(made, method.__name__)(other, *args, **kwargs)
+
+    return operate
+
+
+def _is_tracked(other: Any) -> bool:
+    """Tell if an operand is a tracked array, or a sparse matrix of tracked elements."""
+    rules: Any = sys.modules.get(RULES)
+    return isinstance(other, AnyWrapper) or (rules and isinstance(other, rules.TrackedMatrix))
