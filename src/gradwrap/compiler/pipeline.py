@@ -16,6 +16,7 @@ from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.rolling.splitting import split_loops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,6 +108,8 @@ def prepared(
             exact = program.exact
             if is_search:
                 find_loops(program, nested=nested)
+                if not forwards:
+                    split_loops(program)
             elif one.name == MERGE and not forwards:
                 substitute(program, merge_keys=False, forwards=False)
             else:
