@@ -59,6 +59,8 @@ class Program(NamedTuple):
     """Those for JAX."""
     values: dict[str, Any]
     parameters: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """Those of its arguments that it writes to, as far as NPBench says."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -84,7 +86,8 @@ def read(checkout: Path, name: str, preset: str) -> Program | None:
     plain, edited = _load(path), _load(path)
     vars(edited)["np"] = gnp
     funs = getattr(plain, function), getattr(edited, function)
-    return Program(name, info["name"], *funs, versions, values, tuple(info["input_args"]))
+    parameters, outputs = tuple(info["input_args"]), tuple(info.get("output_args", ()))
+    return Program(name, info["name"], *funs, versions, values, parameters, outputs)
 
 
 def _versions(folder: Path, module: str, function: str) -> Iterator[Callable[..., Any]]:
@@ -193,7 +196,8 @@ def workloads(program: Program) -> Taken:
     written = [
         name
         for name in program.parameters
-        if isinstance(before[name], ARRAYS) and not np.array_equal(before[name], after[name])
+        if isinstance(before[name], ARRAYS)
+        and (name in program.outputs or not np.array_equal(before[name], after[name]))
     ]
     results = _once([*returned, *(after[name] for name in written)])
     wanted = [i for i, one in enumerate(results) if _is_inexact(np.asarray(one))]

@@ -100,20 +100,25 @@ KEPT = frozenset({"NAN"})
 """Names that the preprocessor may know from elsewhere."""
 
 
-def stands_alone(source: str) -> bool:
-    """Tell if a source includes what the head does not: it needs a program of its own."""
-    return "#include" in source.replace(IN_HEAD, "")
+INCLUDED = re.compile(r"^\s*#\s*include\s+<.*>", re.MULTILINE)
+
+
+def included(source: str) -> list[str]:
+    """Return the lines that include what the head does not."""
+    return [one.strip() for one in INCLUDED.findall(source.replace(IN_HEAD, ""))]
 
 
 def set_apart(name: str, text: str) -> str:
     """Return a source in a namespace, after which the preprocessor has forgotten its names."""
     names = dict.fromkeys(re.findall(r"#\s*define\s+(\w+)", text))
     forgotten = "".join(f"#undef {one}\n" for one in names if one not in KEPT)
-    return f"namespace {name}_ {{\n{text.replace(IN_HEAD, '')}\n}}\n{forgotten}"
+    return f"namespace {name}_ {{\n{INCLUDED.sub('', text)}\n}}\n{forgotten}"
 
 
 def programs(sources: Mapping[str, str]) -> list[list[str]]:
-    """Return sources as programs: one of most of them, each in a namespace, and of each other."""
-    together = {name: text for name, text in sources.items() if not stands_alone(text)}
-    whole = [set_apart(name, text) for name, text in together.items()]
-    return [whole, *([text] for name, text in sources.items() if name not in together)]
+    """Return sources as programs, each in a namespace: those of the head, and those of more."""
+    headers = {name: included(text) for name, text in sources.items()}
+    more = dict.fromkeys(header for one in headers.values() for header in one)
+    whole = [set_apart(name, text) for name, text in sources.items() if not headers[name]]
+    others = [set_apart(name, text) for name, text in sources.items() if headers[name]]
+    return [whole, [*more, *others]] if others else [whole]

@@ -28,7 +28,8 @@ def test_passes_stand_behind_those_that_they_need() -> None:
     assert all(one.keeps_periods for one in PASSES[:search])
     assert not any(one.keeps_periods for one in PASSES[search:])
     assert [one.name for one in PASSES if not one.keeps_bits] == [
-        *(FIND_LOOPS, "multiply by reciprocals", "merge multiples")
+        *(FIND_LOOPS, "join matrices", "solve by blocks"),
+        *("multiply by reciprocals", "merge multiples"),
     ]
 
 

@@ -9,12 +9,15 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.joins import join_runs
+from gradwrap.compiler.passes.last_turns import keep_last_turns
 from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
+from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
+from gradwrap.compiler.passes.triangles import solve_by_blocks
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -56,6 +59,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
+    Pass("keep last turns", keep_last_turns, ("merge in loops",)),
+    Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
+    Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("remove what is dead in loops", remove_dead, ("merge in loops",)),

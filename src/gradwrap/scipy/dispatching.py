@@ -204,7 +204,7 @@ class Constant(Kind):
         ):
             return looped(row.original, row.name, *args, **kwargs)
         options = {name: unwrapped_key(value) for name, value in kwargs.items()}
-        return wrapped_untracked(row.original(*unwrapped_key(args), **options))
+        return wrapped_untracked(called(row.original, row.name, *unwrapped_key(args), **options))
 
 
 class Refused(Kind):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from hosted_cupy.programs import Kernel
 
 __all__ = ["COUNTS", "Counts"]
@@ -26,6 +29,10 @@ class Counts:
         The copies from the host to the device.
     live, peak, total
         Bytes of device memory in use, the most there have been, and all that were allocated.
+    is_noting
+        Whether launches are counted and their kernels neither compiled nor run.
+    were_values_read
+        Whether the host has read arrays although kernels had only been noted.
     """
 
     def __init__(self) -> None:
@@ -36,7 +43,19 @@ class Counts:
         self.live = 0
         self.peak = 0
         self.total = 0
+        self.is_noting = False
+        self.were_values_read = False
+        self._has_unrun = False
         self._last = ""
+
+    @contextlib.contextmanager
+    def noting(self) -> Generator[Counts]:
+        """Count launches without running them; see `were_values_read` for what that falsifies."""
+        self.is_noting, self.were_values_read, self._has_unrun = True, False, False
+        try:
+            yield self
+        finally:
+            self.is_noting = self._has_unrun = False
 
     def reset(self) -> None:
         self.launches.clear()
@@ -50,10 +69,13 @@ class Counts:
         name = kernel.name
         self.launches.append(name if name.startswith("gradwrap") else name.partition("__")[0])
         self.kernels[kernel.own_name] = kernel
+        self._has_unrun |= self.is_noting
         self._last = "launch"
 
     def noted(self, request: str) -> None:
         """Count what CuPy asks of the runtime: a copy to the host is one wait, as is its end."""
+        if request == "download":
+            self.values_read()
         if request == "upload":
             self.uploads.append(request)
         elif request == "download" or (request == "wait" and self._last != "download"):
@@ -61,6 +83,10 @@ class Counts:
         elif request != "wait":
             self.launches.append(request)
         self._last = request
+
+    def values_read(self) -> None:
+        """Note that the host reads an array."""
+        self.were_values_read |= self._has_unrun
 
     def allocated(self, size: int) -> None:
         self.live += size

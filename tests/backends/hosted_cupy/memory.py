@@ -100,6 +100,11 @@ class _Exposed:
 
 def view(array: Any) -> Any:
     """Return a view of an array of CuPy, for NumPy to read and to write."""
+    COUNTS.values_read()
+    return _view(array)
+
+
+def _view(array: Any) -> Any:
     if array.size == 0:
         return np.empty(array.shape, array.dtype)
     return np.asarray(_Exposed(array))
@@ -140,5 +145,5 @@ def returned(value: Any) -> Any:
     value = np.asarray(value)
     is_fortran = value.flags.f_contiguous and not value.flags.c_contiguous
     array = cupy.ndarray(value.shape, value.dtype, order="F" if is_fortran else "C")
-    view(array)[...] = value
+    _view(array)[...] = value
     return array

@@ -28,6 +28,32 @@ BARRIERS = re.compile(r"__sync|__shfl|cooperative_groups")
 LINK = ("-shared", "-nostdlib", "-Wl,-Bsymbolic")  # the library of C is in the process already
 
 
+class Program:
+    """The text of kernels, which is compiled when the first of them is to run."""
+
+    def __init__(self, source: str, names: tuple[str, ...], options_: tuple[str, ...]) -> None:
+        self.source = source
+        self.names = names
+        self._options = options_
+
+    @functools.cached_property
+    def library(self) -> Any:
+        text = DYNAMIC.sub(r"\1 *\2 = static_cast<\1 *>(dynamic_shared());", self.source)
+        wrappers = "".join(
+            f'extern "C" void thread_{i}(void **at) {{ one_thread({name}, at); }}\n'
+            for i, name in enumerate(self.names)
+        )
+        defines = tuple(one for one in self._options if one.startswith("-D"))
+        try:
+            library = built(f"{text}\n{wrappers}", (*options(), *defines))
+        except RuntimeError as error:
+            compiler: Any = importlib.import_module("cupy.cuda.compiler")
+            raise compiler.CompileException(
+                str(error), self.source, "kernels.cu", self._options
+            ) from None
+        return ctypes.PyDLL(str(library))
+
+
 class Kernel(NamedTuple):
     """A kernel of a program, ready to run."""
 
@@ -35,10 +61,16 @@ class Kernel(NamedTuple):
     source: str
     """The text of its program, as NVIDIA's compiler would get it."""
 
-    thread: Any
-    """The function of one thread."""
+    program: Program
+    number: int
+    """The kernel's place in its program."""
 
     has_barriers: bool
+
+    @property
+    def thread(self) -> Any:
+        """The function of one thread."""
+        return getattr(self.program.library, f"thread_{self.number}")
 
     @property
     def own_name(self) -> str:
@@ -46,7 +78,7 @@ class Kernel(NamedTuple):
         return f"{self.name}_{hashlib.sha256(self.source.encode()).hexdigest()[:12]}"
 
 
-PROGRAMS: list[tuple[str, Any, tuple[str, ...]]] = []
+PROGRAMS: list[Program] = []
 KERNELS: list[Kernel] = []
 """The kernels that CuPy has asked for, by the number that stands for their handle."""
 
@@ -81,20 +113,12 @@ def compile_program(
     **__: Any,
 ) -> Any:
     """Do what CuPy's function of these parameters does, which compiles for a GPU."""
-    compiler: Any = importlib.import_module("cupy.cuda.compiler")
     function: Any = importlib.import_module("cupy.cuda.function")
     names = tuple(ENTRY.findall(source)) if name_expressions is None else tuple(name_expressions)
-    defines = tuple(one for one in options_ if one.startswith("-D"))
-    text = DYNAMIC.sub(r"\1 *\2 = static_cast<\1 *>(dynamic_shared());", source)
-    wrappers = "".join(
-        f'extern "C" void thread_{i}(void **at) {{ one_thread({name}, at); }}\n'
-        for i, name in enumerate(names)
-    )
-    try:
-        library = built(f"{text}\n{wrappers}", (*options(), *defines))
-    except RuntimeError as error:
-        raise compiler.CompileException(str(error), source, "kernels.cu", options_) from None
-    PROGRAMS.append((source, ctypes.PyDLL(str(library)), names))
+    program = Program(source, names, options_)
+    if not COUNTS.is_noting:
+        program.library  # noqa: B018  it is compiled here, for its errors
+    PROGRAMS.append(program)
     module = function.Module()
     module.load(str(len(PROGRAMS) - 1).encode())
     module._set_mapping({name: name for name in names})
@@ -103,10 +127,10 @@ def compile_program(
 
 def find(program: int, name: str | bytes) -> int:
     """Return the number of a kernel of a program."""
-    source, library, names = PROGRAMS[program]
+    found = PROGRAMS[program]
     name = name.decode() if isinstance(name, bytes) else name
-    thread: Any = getattr(library, f"thread_{names.index(name)}")
-    KERNELS.append(Kernel(name, source, thread, BARRIERS.search(source) is not None))
+    has_barriers = BARRIERS.search(found.source) is not None
+    KERNELS.append(Kernel(name, found.source, found, found.names.index(name), has_barriers))
     return len(KERNELS) - 1
 
 
@@ -115,6 +139,8 @@ def launch(number: int, shape: Any, arguments: int) -> BaseException | None:
     try:
         kernel = KERNELS[number]
         COUNTS.launched(kernel)
+        if COUNTS.is_noting:
+            return None
         run = functools.partial(_run, kernel, shape, arguments)
         if WATCHING:
             WATCHING[-1](kernel, run, arguments)

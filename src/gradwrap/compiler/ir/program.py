@@ -312,6 +312,18 @@ class Program:
         self.values.append(value)
         return Ref(len(self.values) - 1)
 
+    def part_of(self, loop: Loop, stack: Ref) -> Ref:
+        """Return the body value of a loop that reads this turn's part of a stack."""
+        for index, known in loop.reads.items():
+            if known == stack:
+                return Ref(index)
+        value = self.values[stack.index]
+        shape = value.shape[1:]
+        order = "?" if shape and value.order != "C" else "C"
+        part = self.new(Value(shape, value.dtype, bool(shape), order=order))
+        loop.reads[part.index] = stack
+        return part
+
     def copy(self) -> Program:
         """Return a copy of the program with blocks of its own."""
         return replace(

@@ -315,7 +315,7 @@ class Emission(Stacking):
                 stack = operands[-1 - loop.reads[index].index]
                 same = self.same_in_all(stack)
                 source = same[0] if same else self._inner_turns(self.stacked(stack), rank)
-                known[index, rank] = self.part_of(made, source)
+                known[index, rank] = self.roller.program.part_of(made, source)
             return known[index, rank]
 
         for carry in loop.carries:
@@ -568,10 +568,12 @@ class Emission(Stacking):
                 same = self.same_in_all(operand)
                 if same is not None:
                     leaves.append(same[0])
-                elif type(operand) is Num:
-                    leaves.append(self.part_of(loop, self.numbers(operand, operands, instr)))
                 else:
-                    leaves.append(self.part_of(loop, self.stacked(operand)))
+                    if type(operand) is Num:
+                        stack = self.numbers(operand, operands, instr)
+                    else:
+                        stack = self.stacked(operand)
+                    leaves.append(self.roller.program.part_of(loop, stack))
             args, kw = with_leaves((instr.args, instr.kw), iter(leaves))
             body.append(replace(instr, args=args, kw=kw, out=made[row].index, copied=False))
         loop.body += without_operations(body)
@@ -585,18 +587,6 @@ class Emission(Stacking):
                 segment.finals[row] = new(value)
                 loop.finals[made[row].index] = segment.finals[row].index
         self.roller.body.append(loop)
-
-    def part_of(self, loop: Loop, stack: Ref) -> Ref:
-        """Return the body value that reads this turn's part of a stack."""
-        for index, known in loop.reads.items():
-            if known == stack:
-                return Ref(index)
-        value = self.values[stack.index]
-        shape = value.shape[1:]
-        order = "?" if shape and value.order != "C" else "C"
-        part = self.roller.program.new(Value(shape, value.dtype, bool(shape), order=order))
-        loop.reads[part.index] = stack
-        return part
 
     def _carried(
         self, loop: Loop, members: list[int], made: dict[int, Ref]

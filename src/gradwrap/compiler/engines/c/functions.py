@@ -19,6 +19,8 @@ STRIP = 96
 """The most statements of one strip."""
 TURNS = 32
 """The most statements of one strip where turns repeat."""
+ROWS = 4
+"""The number of rows of a matrix that one loop reads."""
 REPEATED = 8
 """The number of equal statements from which a repetition is looked for."""
 
@@ -238,6 +240,80 @@ def reduction_text(
     if out_step:
         lines.append("    #pragma omp simd")
     return "\n".join([*lines, f"    for (long i = 0; i < n; i++) {step_text}", "}"])
+
+
+def combination_text(kind: str) -> str:
+    """Return the text of a function that adds up multiples of contiguous rows, four at a time."""
+    head = (
+        "static __attribute__((noinline)) void NAME(const long n, const long inner, "
+        "const long step, const long row_step, "
+        f"const {kind} *restrict x, const {kind} *restrict rows, {kind} *restrict y) {{"
+    )
+    lines = [head, f"    memset(y, 0, n * sizeof({kind}));", "    long k = 0;"]
+    for count in (ROWS, 1):
+        part = range(count)
+        terms = " + ".join(f"x{r} * row{r}[j]" for r in part)
+        lines += [
+            f"    for (; k + {count} <= inner; k += {count}) {{",
+            *(f"        const {kind} x{r} = x[(k + {r}) * step];" for r in part),
+            *(f"        const {kind} *row{r} = rows + (k + {r}) * row_step;" for r in part),
+            "        #pragma omp simd",
+            f"        for (long j = 0; j < n; j++) y[j] += {terms};",
+            "    }",
+        ]
+    return "\n".join([*lines, "}"])
+
+
+def dots_text(kind: str) -> str:
+    """Return the text of a function for contiguous rows times a vector, four at a time."""
+    head = (
+        "static __attribute__((noinline)) void NAME(const long count, const long inner, "
+        "const long step, const long row_step, "
+        f"const {kind} *restrict x, const {kind} *restrict rows, {kind} *restrict y) {{"
+    )
+    lines = [head, "    long i = 0;"]
+    for count in (ROWS, 1):
+        part = range(count)
+        names = ", ".join(f"t{r}" for r in part)
+        lines += [
+            f"    for (; i + {count} <= count; i += {count}) {{",
+            f"        {kind} {', '.join(f't{r} = 0' for r in part)};",
+            *(f"        const {kind} *row{r} = rows + (i + {r}) * row_step;" for r in part),
+            f"        #pragma omp simd reduction(+:{names})",
+            "        for (long k = 0; k < inner; k++) {",
+            f"            const {kind} e = x[k * step];",
+            *(f"            t{r} += row{r}[k] * e;" for r in part),
+            "        }",
+            *(f"        y[i + {r}] = t{r};" for r in part),
+            "    }",
+        ]
+    return "\n".join([*lines, "}"])
+
+
+def vector_product(
+    kind: str,
+    ranks: tuple[int, int],
+    sizes: tuple[int, int, int],
+    steps: tuple[int, int, int, int],
+) -> tuple[str, tuple[int, int, int, int], bool] | None:
+    """Return how to multiply a matrix and a vector, such that memory is read in order.
+
+    These are the text of a function, its first arguments, and whether the vector is on the left;
+    None if both operands are matrices or vectors, or no axis is contiguous.
+    """
+    rows, inner, columns = sizes
+    row_step, left_step, right_step, column_step = steps
+    if ranks == (1, 2):
+        if column_step == 1:
+            return combination_text(kind), (columns, inner, left_step, right_step), True
+        if right_step == 1:
+            return dots_text(kind), (columns, inner, left_step, column_step), True
+    if ranks == (2, 1):
+        if left_step == 1:
+            return dots_text(kind), (rows, inner, right_step, row_step), False
+        if row_step == 1:
+            return combination_text(kind), (rows, inner, right_step, left_step), False
+    return None
 
 
 def any_product_text(kind: str, left_step: int | None, right_step: int | None, columns: int) -> str:

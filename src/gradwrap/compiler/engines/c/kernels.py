@@ -45,6 +45,7 @@ from gradwrap.compiler.engines.c.functions import (
     reduction_text,
     slots_of,
     strips_of,
+    vector_product,
     with_calls_apart,
 )
 from gradwrap.compiler.engines.c.loops import Carrying
@@ -77,6 +78,8 @@ IN_CACHE = 1 << 20
 """The most elements of all arrays for separate strips: more should load during the calls."""
 BUSY = 32
 """The number of statements per array from which computing takes longer than memory access."""
+LONG_PRODUCT = 1 << 10
+"""The least multiplications of a product with a vector that is written for any size."""
 CACHED = 600_000
 """The most bytes of a block's arrays together."""
 
@@ -779,6 +782,17 @@ class Kernel(Frame):
         column_step = right.strides[1] if len(right.shape) == 2 else 0
         room = self._room_for(instr, value)
         steps = (row_step, left.strides[-1], right.strides[0], column_step)
+        if self.in_turns or rows * inner * columns >= LONG_PRODUCT:
+            ranks = len(left.shape), len(right.shape)
+            found = vector_product(kind, ranks, (rows, inner, columns), steps)
+            if found is not None:
+                text, given_first, is_left = found
+                vector, matrix = (left, right) if is_left else (right, left)
+                given = "".join(f"{integer(size)}, " for size in given_first)
+                name = self.library.function(text)
+                self.line(f"{name}({given}{vector.start}, {matrix.start}, {room.start});")
+                self.where[instr.out] = self._made(room)
+                return
         if columns > 1 and column_step != 1:
             place = self.workspace.take(inner * columns * value.dtype.itemsize)
             self.workspace.give_back(place, inner * columns * value.dtype.itemsize)

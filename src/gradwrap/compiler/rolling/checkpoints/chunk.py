@@ -34,10 +34,10 @@ class Chunk:
         loop = writer.cut.loop
         for carry, kept in zip(loop.carries, checkpoints, strict=True):
             last_first = writer.rows_of(kept, slice(None, None, -1))
-            self.forward.begin(carry, writer.part_of(outer, last_first))
+            self.forward.begin(carry, writer.program.part_of(outer, last_first))
         for index, stack in loop.reads.items():
             rows = writer.in_chunks(stack, writer.cut.start, is_forward=False)
-            self.forward.read(index, writer.part_of(outer, rows))
+            self.forward.read(index, writer.program.part_of(outer, rows))
 
     def write_forward(self) -> None:
         """Write the forward loop, and then what reads its stacks."""
@@ -88,7 +88,7 @@ class Chunk:
         rows = cut.rows[index]
         first, _ = rows.within(cut.start, cut.end)
         parts = self.writer.in_chunks(leaf, first, is_forward=rows.step < 0)
-        return self.writer.part_of(self.outer, parts)
+        return self.writer.program.part_of(self.outer, parts)
 
     def added(self, step: Instr) -> tuple[Ref, Ref]:
         """Add a sum over the rows of each chunk; return its values before and after a chunk."""

@@ -81,7 +81,7 @@ class Cutting:
             inner.begin(carry, self._carried(outer, carry, first))
         for index, stack in loop.reads.items():
             chunks = self.writer.in_chunks(stack, self.cut.start, is_forward=True)
-            inner.read(index, self.writer.part_of(outer, chunks))
+            inner.read(index, self.program.part_of(outer, chunks))
         self.checkpoints: list[Ref] = []
         for carry in outer.carries:
             kept = self.writer.emit(
@@ -136,7 +136,7 @@ class Cutting:
                 inner.read(index, chunk.rows(stack.index))
             else:
                 chunks = self.writer.in_chunks(stack, place, is_forward=True)
-                inner.read(index, self.writer.part_of(outer, chunks))
+                inner.read(index, self.program.part_of(outer, chunks))
         for index, out in loop.stacks.items():
             chunk.names[out] = inner.stack(index)
         ends = [inner.final(carry.next) for carry in loop.carries]

@@ -61,18 +61,6 @@ class Writer:
         chunks = self.emit(np.reshape, "reshape", (rows, shape), made, views=True)
         return chunks if is_forward else self.rows_of(chunks, slice(None, None, -1))
 
-    def part_of(self, loop: Loop, stack: Ref) -> Ref:
-        """Return the value in a loop that is its part of a stack."""
-        for index, known in loop.reads.items():
-            if known == stack:
-                return Ref(index)
-        value = self.values[stack.index]
-        shape = value.shape[1:]
-        order = "?" if shape else "C"
-        part = self.program.new(Value(shape, value.dtype, bool(shape), order=order)).index
-        loop.reads[part] = stack
-        return Ref(part)
-
 
 class LoopCopy:
     """A copy of a loop, with other turns."""

@@ -1,0 +1,48 @@
+"""Large systems with a Cholesky factor are solved block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.compiler.passes import triangles
+
+
+def _factor(a: Any, b: Any) -> Any:
+    return np.sum(np.linalg.cholesky(a) ** 2 * b)
+
+
+def _solved(a: Any, b: Any) -> Any:
+    lower = np.linalg.cholesky(a)
+    return np.sum(np.linalg.solve(lower, b) ** 3) + np.sum(np.linalg.solve(lower.T, b.T) ** 2)
+
+
+def _upper(a: Any, b: Any) -> Any:
+    return np.sum(np.linalg.solve(np.linalg.cholesky(a, upper=True), b) ** 3)
+
+
+@pytest.mark.parametrize("size", [32, 35])
+@pytest.mark.parametrize("fun", [_factor, _solved, _upper])
+def test_a_triangular_system_is_solved_by_blocks(
+    fun: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADWRAP_CHECK", "1")
+    rng = np.random.default_rng(4)
+    b = rng.normal(size=(size, size))
+    a = b @ b.T / size + 2.0 * np.eye(size)
+    gradient = gw.grad(fun, argnums=(0, 1))
+    plain: Any = gw.compile(gradient)
+    plain(a, b)
+    monkeypatch.setattr(triangles, "BLOCK", 8)
+    monkeypatch.setattr(triangles, "LEAST", 16)
+    compiled: Any = gw.compile(gradient)
+    compiled(a, b)
+    for one, other in zip(gradient(a, b), compiled(a, b), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+    steps = [step.name for step in compiled.programs[0].root.body]
+    before = [step.name for step in plain.programs[0].root.body]
+    blocks = -(-size // 8)
+    assert steps.count("linalg.solve") == blocks * before.count("linalg.solve") > 0
