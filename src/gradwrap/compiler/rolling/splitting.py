@@ -87,7 +87,7 @@ def _table(stack: Ref, program: Program) -> Any:
 
 def _turns(loop: Loop, program: Program) -> int:
     """Return after how many turns a loop begins again; 0 if never, or if that is no gain."""
-    stacks = [program.values[stack.index] for stack in loop.reads.values()]
+    stacks: list[Value] = [program.values[stack.index] for stack in loop.reads.values()]
     found = [_table(stack, program) for stack in loop.reads.values()]
     tables = [table for table in found if table is not None]
     if not tables or any(value.order != "C" for value in stacks):
