@@ -38,9 +38,7 @@ from gradwrap.scipy.calls import (
 )
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.custom_calls import (
-    is_differentiated,
-)
+from gradwrap.transforms.custom_calls import is_differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
