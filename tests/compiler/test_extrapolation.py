@@ -251,6 +251,7 @@ def products(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [pairs, products])
+@pytest.mark.slow
 def test_loops_of_loops_that_are_one_loop_are_extrapolated(function: Callable[..., Any]) -> None:
     compiled(function, x[:50])
 
@@ -292,7 +293,7 @@ def tabled(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [breaking, one_turn, tabled])
-@pytest.mark.parametrize("start", [u, np.zeros(4)])
+@pytest.mark.parametrize("start", [u, pytest.param(np.zeros(4), marks=pytest.mark.slow)])
 def test_what_a_late_turn_does_is_not_missed(function: Callable[..., Any], start: Any) -> None:
     compiled(function, start, extrapolates=False)
 
