@@ -160,11 +160,8 @@ NAMES: dict[str, dict[str, str]] = {
             "linalg sparsetools sputils"
         ),
         "no rule: tried by its array-API path": (
-            "expand_dims find "
-            "get_index_dtype issparse isspmatrix isspmatrix_bsr "
-            "isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia isspmatrix_dok "
-            "isspmatrix_lil kronsum load_npz matrix_transpose permute_dims "
-            "safely_cast_index_arrays save_npz spdiags swapaxes "
+            "expand_dims find get_index_dtype isspmatrix_dok isspmatrix_lil kronsum load_npz "
+            "matrix_transpose permute_dims safely_cast_index_arrays save_npz spdiags swapaxes "
         ),
         "classes of plain data": ("dok_array dok_matrix lil_array lil_matrix sparray spmatrix"),
     },

@@ -451,3 +451,26 @@ def test_truths_and_places_are_guards_of_the_program(tmp_path: Path) -> None:
     compiled = gw.compile(gw.grad(gw.adapting(package.run)))
     for x in (X, 1.1 * X, np.array([2.5, 0.7]), X):  # no CompileWarning: it runs as a program
         assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)
+
+
+def test_values_that_are_the_same_in_each_call_are_plain_in_a_program(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy.sparse
+        import scipy.optimize
+        def run(x):
+            states = np.array([1.0, 0.0, 1.0])
+            assert set(np.unique(states)) <= {0, 1}
+            grid = np.linspace(0.0, 1.0, 3) * float(states[0] + 1.0)
+            matrix = scipy.sparse.csr_matrix((np.ones(2), ([0, 1], [1, 0])), shape=(2, 2))
+            assert scipy.sparse.issparse(matrix) and matrix.max() == 1.0 and (matrix < 0).nnz == 0
+            costs = np.abs(np.subtract.outer(x, np.array([1.4, 0.6])))
+            rows, columns = scipy.optimize.linear_sum_assignment(costs)
+            return np.sum(matrix.toarray() @ x * grid[1:]) + np.sum(costs[rows, columns] ** 2)
+        """,
+    )
+    check(package.run)
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    for x in (X, 1.1 * X, np.array([2.5, 0.7])):  # no CompileWarning: it runs as a program
+        assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)

@@ -75,7 +75,7 @@ class TorchLibrary:
         except NotImplementedError:  # an operation of torch's has no forward mode
             found, pull, outs = torch.func.vjp(of_moved, *primals, has_aux=True)
             zeros: list[Any] = [*map(torch.zeros_like, found)]
-            _, transposed = torch.func.vjp(_of_tuple(pull), *zeros)
+            _, transposed = torch.func.vjp(lambda *cotangents: pull(cotangents), *zeros)
             pushed = transposed(tuple(tangents))
         return list(outs), list(pushed)
 
@@ -193,10 +193,6 @@ class TorchLibrary:
         if value.dtype not in DTYPES:
             refuse_dtype(value, f"{name} returned", "return y.float()")
         return resolved(value).cpu().numpy()
-
-
-def _of_tuple(pull: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
-    return lambda *cotangents: pull(cotangents)
 
 
 def _versions(tensors: Arrays) -> list[int]:

@@ -30,7 +30,8 @@ class BatchedKey:
         parts = _without_masks(xp, parts, level, shape, hidden)
         mapped = [next(batched_parts(part, level), None) for part in parts]
         is_advanced = [
-            one is not None or _is_integer_array(p) for one, p in zip(mapped, parts, strict=True)
+            one is not None or (hasattr(p, "dtype") and not _is_mask(p))
+            for one, p in zip(mapped, parts, strict=True)
         ]
         if any(is_advanced):
             is_advanced = [
@@ -133,10 +134,6 @@ def _axes_of(part: Any) -> int:
 
 def _is_mask(part: Any) -> bool:
     return "bool" in str(getattr(part, "dtype", ""))
-
-
-def _is_integer_array(part: Any) -> bool:
-    return hasattr(part, "dtype") and not _is_mask(part)
 
 
 def _without_masks(

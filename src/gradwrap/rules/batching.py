@@ -251,12 +251,6 @@ def _take(
     return xp.moveaxis(taken, sources, tuple(at + s for s in sources))
 
 
-def _searchsorted(
-    xp: Any, op: Any, x1: Any, x2: Any, statics: dict[str, Any], batched: Sequence[bool], loop: Any
-) -> Any:
-    return loop() if batched[0] else op(x1, x2, *statics.values())
-
-
 def _full_convolution(xp: Any, op: Any, a: Any, v: Any) -> Any:
     """Multiply every window of the longer array, padded with zeros, by the reversed shorter one."""
     if a.shape[1] < v.shape[1]:
@@ -309,6 +303,8 @@ register_batching(
             x, indices, _behind(axis, x.ndim - 1)
         ),
         "full_convolution": _full_convolution,
-        "searchsorted": _searchsorted,
+        "searchsorted": lambda xp, op, x1, x2, statics, batched, loop: (
+            loop() if batched[0] else op(x1, x2, *statics.values())
+        ),
     }
 )

@@ -64,11 +64,6 @@ def _repeat(xp: Any, g: Any, x_meta: Any, repeats: Any, axis: int | None) -> Any
     return Scattered(tuple(key), g)
 
 
-def _differences(x: Any, axis: int) -> Any:
-    """Take the differences of neighbours along an axis."""
-    return x[at_axis(axis, slice(1, None))] - x[at_axis(axis, slice(None, -1))]
-
-
 def _tile(xp: Any, g: Any, x_meta: Any, repetitions: tuple[int, ...]) -> Any:
     ndim = max(len(repetitions), len(x_meta.shape))
     times = (1,) * (ndim - len(repetitions)) + tuple(repetitions)
@@ -300,7 +295,7 @@ def diff(
     pieces = [xp.asarray(piece) for piece in (prepend, x, append) if piece is not None]
     x = xp.concat(pieces, axis=at) if len(pieces) > 1 else x
     for _ in range(n):
-        x = _differences(x, at)
+        x = x[at_axis(at, slice(1, None))] - x[at_axis(at, slice(None, -1))]
     return x
 
 

@@ -38,9 +38,7 @@ from gradwrap.scipy.calls import (
 )
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.custom_calls import (
-    is_differentiated,
-)
+from gradwrap.transforms.custom_calls import is_differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,7 +202,7 @@ class Constant(Kind):
         ):
             return looped(row.original, row.name, *args, **kwargs)
         options = {name: unwrapped_key(value) for name, value in kwargs.items()}
-        return wrapped_untracked(row.original(*unwrapped_key(args), **options))
+        return wrapped_untracked(called(row.original, row.name, *unwrapped_key(args), **options))
 
 
 class Refused(Kind):

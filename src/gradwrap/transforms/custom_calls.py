@@ -13,13 +13,7 @@ from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import in_spaces_of, record_linear
 from gradwrap.core.levels.levels import TAPE_LEVEL, new_level
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    has_effect,
-    is_at,
-    is_derived,
-    make_wrapper,
-)
+from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_at, is_derived, make_wrapper
 from gradwrap.core.library.backend import backend_of, is_array, is_floating
 from gradwrap.core.library.buffers import share
 from gradwrap.core.observing.performing import name_of_first, performs
@@ -178,7 +172,7 @@ class _Recorded:
         self.nodes: tuple[Any, ...] = ()
 
     def again(self) -> Pull:
-        """Return the call's pull on inputs with their nodes, so that it is recorded."""
+        """Return a pull whose inputs have their nodes again, so that the pass is recorded."""
         inputs = [
             value if node is None else make_wrapper(variable_class(backend_of(value)), value, node)
             for value, node in zip(

@@ -11,12 +11,7 @@ from gradwrap.core.values.tree import flatten
 from gradwrap.transforms.argnums import check_transform
 from gradwrap.transforms.derived import derived
 from gradwrap.transforms.forward import jvp
-from gradwrap.transforms.jacobian_blocks import (
-    by_fewer,
-    by_rows,
-    chosen_untracked,
-    forward_columns,
-)
+from gradwrap.transforms.jacobian_blocks import by_fewer, by_rows, chosen_untracked, forward_columns
 from gradwrap.transforms.jacobian_space import arrays_among, as_asked, with_none
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.reverse import grad

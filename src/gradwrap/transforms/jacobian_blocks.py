@@ -17,12 +17,7 @@ from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NonScalarOutputError
 from gradwrap.transforms.argnums import described, name_of, selected
-from gradwrap.transforms.arguments import (
-    differentiable,
-    given_to,
-    passes_through,
-    untracked,
-)
+from gradwrap.transforms.arguments import differentiable, given_to, passes_through, untracked
 from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian_space import (

@@ -120,7 +120,7 @@ class Primitive(UserFunction[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function with native arrays, and record the call."""
-        cls = _variable_class_in([*args, *kwargs.values()])
+        cls = next((type(v) for v in _variables([*args, *kwargs.values()])), None)
         if cls is None:
             return self.fun(*args, **kwargs)
         if self.op.rule_for(cls._backend.name) is not None:
@@ -139,11 +139,6 @@ class Primitive(UserFunction[P, R]):
         given = dict(zip(names, args, strict=False)) | kwargs
         argument = next(name for name, value in given.items() if is_recorded(value))
         raise no_rule(self.op.name, backend, argument, list(given))
-
-
-def _variable_class_in(values: Sequence[Any]) -> Any:
-    """Return the class of the first variable among values and lists of values."""
-    return next((type(v) for v in _variables(values)), None)
 
 
 def _variables(values: Sequence[Any]) -> Iterator[Variable[Any]]:

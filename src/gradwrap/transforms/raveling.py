@@ -13,11 +13,7 @@ from gradwrap.core.values.comparing import described, kind_of, namespace_of
 from gradwrap.core.values.space import cast_to, size_of
 from gradwrap.core.values.tree import flatten, flatten_with_paths, unflatten
 from gradwrap.errors import MixedLibrariesError, NotAnArrayError, PytreeError, TrackedValueError
-from gradwrap.transforms.arguments import (
-    as_original,
-    differentiable,
-    passes_through,
-)
+from gradwrap.transforms.arguments import as_original, differentiable, passes_through
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,13 +17,7 @@ from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
 from gradwrap.core.values.dynamic import TUPLE, class_of, type_of
-from gradwrap.core.values.tree import (
-    TreeDef,
-    flatten,
-    flatten_with_paths,
-    map_leaves,
-    registered,
-)
+from gradwrap.core.values.tree import TreeDef, flatten, flatten_with_paths, map_leaves, registered
 from gradwrap.errors import (
     BackwardError,
     NonDifferentiableInputError,

@@ -48,7 +48,8 @@ class JaxBackend(Backend):
             return buffer.at[key].add(values)
         parts += (slice(None),) * (buffer.ndim - len(parts))
         places: list[Any] = [
-            range(n)[_as_slice(part, n)] for part, n in zip(parts, buffer.shape, strict=True)
+            range(n)[slice(part % n, part % n + 1) if type(part) is int else part]
+            for part, n in zip(parts, buffer.shape, strict=True)
         ]
         if any(not place for place in places):
             return buffer
@@ -61,11 +62,6 @@ class JaxBackend(Backend):
         ]
         zero = jax.numpy.zeros((), buffer.dtype)
         return buffer + jax.lax.pad(values.astype(buffer.dtype), zero, widths)
-
-
-def _as_slice(part: Any, length: int) -> Any:
-    """Return the slice that selects the same as a part of a key."""
-    return slice(part % length, part % length + 1) if type(part) is int else part
 
 
 def _setitem(xp: Any, x: Any, value: Any, key: Any) -> Any:

@@ -23,13 +23,7 @@ from gradwrap.core.table.registry import (
     register_functions_later,
 )
 from gradwrap.core.table.rule import zero
-from gradwrap.rules.elementwise import (
-    pow_base,
-    pow_exponent,
-    share_of_sum,
-    tie_share,
-    tie_tangent,
-)
+from gradwrap.rules.elementwise import pow_base, pow_exponent, share_of_sum, tie_share, tie_tangent
 
 NUMPY_UFUNCS = [
     elementwise(

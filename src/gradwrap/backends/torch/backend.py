@@ -106,12 +106,8 @@ class TorchBackend(Backend):
             buffer[key] += values
             return buffer
         parts = key if isinstance(key, TUPLE) else (key,)
-        if all(_is_indices(part) for part in parts):
+        if all(isinstance(part, torch.Tensor) and part.dtype != torch.bool for part in parts):
             return buffer.index_put_(parts, values, accumulate=True)
         places = torch.arange(buffer.numel(), device=buffer.device).reshape(buffer.shape)[key]
         flat = buffer.reshape(-1).index_add_(0, places.reshape(-1), values.reshape(-1))
         return flat.reshape(buffer.shape)
-
-
-def _is_indices(part: Any) -> bool:
-    return isinstance(part, torch.Tensor) and part.dtype != torch.bool

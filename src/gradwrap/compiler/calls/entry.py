@@ -178,7 +178,7 @@ class Entry:
         return self.is_eager or (branches and self.target.engine == "jax")
 
     def forget_warnings(self) -> None:
-        """Issue no warnings: the function is compiled in another way."""
+        """Drop the warnings of this program: another one replaces it."""
         self._waiting.clear()
         self.target.told.clear()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def covered(steps: set[Step]) -> set[CodeType]:
-    """Return the code of which each further step would be among these: it took all its branches.
+    """Return the code objects that have taken all their branches in these steps.
 
     Code that handles exceptions is left out.
     """

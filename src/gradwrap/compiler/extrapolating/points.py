@@ -200,7 +200,7 @@ class Family:
         return [self.point(one) for one in offsets]
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
-        """Return the lengths so many steps above the shortest."""
+        """Return the lengths that are a given number of steps above the shortest ones."""
         return tuple(b + self._lengths.step * o for b, o in zip(self._start, offset, strict=True))
 
     @property

@@ -63,7 +63,7 @@ class Sizes:
         return next((n for n, near in pairs if abs(abs(bound) - near) <= NEAR), 0)
 
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
-        """Set the shortest lengths, in the order of the actual ones; allow no new parameters."""
+        """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""
         self.is_open = False
         for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
             least = base + -(-between // step) * step * place

@@ -81,7 +81,7 @@ def _is_join(step: Instr | Loop, program: Program) -> bool:
 
 
 class _Joins:
-    """The rewriting of one body."""
+    """Rewrites the joins in one body."""
 
     def __init__(self, program: Program, defined: dict[int, Instr]) -> None:
         self._program = program

@@ -80,10 +80,16 @@ def _constant(function: Any) -> Any:
 
     def make(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         tape = _tape()
-        made = tape.library.asarray(function(*args, **kwargs))
-        return tape.library.tracer(made, tape.constant(made).index, tape)
+        return _of_new(tape, tape.library.asarray(function(*args, **kwargs)))
 
     return make
+
+
+def _of_new(tape: Tape, array: Any) -> Any:
+    """Return the tracer of an array that was made in the trace, as a constant."""
+    index = tape.constant(array).index
+    tape.made.add(index)
+    return tape.library.tracer(array, index, tape)
 
 
 def as_tracer(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any = None) -> Any:
@@ -103,8 +109,7 @@ def as_tracer(value: Any, /, *, dtype: Any = None, copy: Any = None, device: Any
     if holds_tracer(value):
         kind = np.result_type(*_leaf_dtypes(value)) if dtype is None else np.dtype(dtype)
         return tape.record(array, "array", (value, kind))
-    made = tape.library.asarray(value, dtype)
-    return tape.library.tracer(made, tape.constant(made).index, tape)
+    return _of_new(tape, tape.library.asarray(value, dtype))
 
 
 def holds_tracer(value: Any) -> bool:

@@ -117,6 +117,7 @@ def _tracing(tape: Tape) -> Generator[None]:
         if array.size and not in_line(array).view(np.uint8).any():
             return tape.record(zeros, "zeros", (array.shape, array.dtype))
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
+        tape.made.add(constant.index)
         return constant.__copy__()
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:

@@ -147,6 +147,9 @@ class Tape:
         self.is_too_long: bool = False
         """Whether it was refused for its length."""
         self.quiet: set[str] = set()
+        self.made: set[int] = set()
+        """The values that depend on no argument and on no array of the surroundings."""
+        self._asked: int = 0
         self.errors: Any = None
         """NumPy's handling of floating point errors at the start, if the function may change it."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
@@ -211,6 +214,14 @@ class Tape:
         tracer = self.library.tracer(self.constants[index], index, self)
         self.around.append((tracer, index))
         return tracer
+
+    def is_made(self, index: int) -> bool:
+        """Tell if a value is the same in each call, computed from new arrays and literals."""
+        for step in self.instrs[self._asked :]:
+            if not step.is_opaque and self.made.issuperset(step.reads):
+                self.made.add(step.out)
+        self._asked = len(self.instrs)
+        return index in self.made
 
     def originals(self) -> dict[int, Any]:
         """Return the arrays of the surroundings that have not changed since their first use."""

@@ -116,6 +116,20 @@ def refusing(what: str, fix: str) -> Any:
 
 MOST_LOOKED_AT = 1 << 10
 """The most integers of an array that are compared in each call, after plain code has seen them."""
+
+
+def _of_same_in_each_call(name: str, what: str, fix: str) -> Any:
+    """Make a method that answers for values that are the same in each call, and else refuses."""
+    refuse = refusing(what, fix)
+
+    def answer(self: Any, *args: Any, **options: Any) -> Any:
+        if self.tape.is_made(self.index):
+            return getattr(self.value, name)(*args, **options)
+        return refuse(self)
+
+    return answer
+
+
 KEEP = "leave the value in an array; np.where chooses for each element"
 
 
@@ -224,11 +238,15 @@ class Tracer(Recorded):
         return bool((self == value).any())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return a few integers or truths as a plain array; a guard compares them in each call."""
-        if self.dtype.kind not in "biu" or self.size > MOST_LOOKED_AT:
-            self._refuse_array()
+        """Return the elements as a plain array, if they are the same in each call.
+
+        A guard compares a few integers or truths.
+        """
         found: Any = np.array(self.value)
-        self.tape.look("elements", self, tuple(found.ravel().tolist()))
+        if not self.tape.is_made(self.index):
+            if self.dtype.kind not in "biu" or self.size > MOST_LOOKED_AT:
+                self._refuse_array()
+            self.tape.look("elements", self, tuple(found.ravel().tolist()))
         found.flags.writeable = False  # what is written to it would not be seen
         return found if dtype is None else found.astype(dtype)
 
@@ -238,15 +256,15 @@ class Tracer(Recorded):
     def __deepcopy__(self, memo: Any) -> Any:
         return self.tape.record(copy, "copy", (self,))
 
-    __float__: Any = refusing("float(x) on an array", KEEP)
-    __complex__: Any = refusing("complex(x) on an array", KEEP)
+    __float__: Any = _of_same_in_each_call("__float__", "float(x) on an array", KEEP)
+    __complex__: Any = _of_same_in_each_call("__complex__", "complex(x) on an array", KEEP)
     _refuse_array: Any = refusing("a function that needs a plain array", PLAIN)
     __repr__: Any = refusing("print, repr or str on an array", "print the results of the function")
     __str__: Any = __repr__
     __format__: Any = __repr__
     __reduce_ex__: Any = refusing("pickle on an array", KEEP)
-    item: Any = refusing("x.item()", KEEP)
-    tolist: Any = refusing("x.tolist()", KEEP)
+    item: Any = _of_same_in_each_call("item", "x.item()", KEEP)
+    tolist: Any = _of_same_in_each_call("tolist", "x.tolist()", KEEP)
     tobytes: Any = refusing("x.tobytes()", KEEP)
 
     def copy(self, order: str = "C") -> Any:

@@ -34,12 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
-from gradwrap.core.levels.wrapper import (
-    AnyWrapper,
-    is_simple_key,
-    make_wrapper,
-    stripped,
-)
+from gradwrap.core.levels.wrapper import AnyWrapper, is_simple_key, make_wrapper, stripped
 from gradwrap.core.library.labelled import plain_key
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed

@@ -96,7 +96,7 @@ class observing:  # noqa: N801  a context manager
 
 
 def without_last(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
-    """Return a tuple without the last place of a value; unchanged if the value is not there."""
+    """Remove the last occurrence of a value from a tuple, if there is one."""
     places = [at for at, one in enumerate(values) if one is value]
     return (*values[: places[-1]], *values[places[-1] + 1 :]) if places else values
 

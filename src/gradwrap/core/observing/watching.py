@@ -13,12 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gradwrap.core.graph.node import EDGE, JOINT
-from gradwrap.core.levels.levels import (
-    current_watch,
-    next_sequence_number,
-    unwatched,
-    watch_with,
-)
+from gradwrap.core.levels.levels import current_watch, next_sequence_number, unwatched, watch_with
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown

@@ -46,16 +46,6 @@ def _beta_weight(xp: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
     return xp.exp(power - xp.special.betaln(a, b))
 
 
-def _by_first(xp: Any, a: Any, b: Any, x: Any) -> Any:
-    """Return the derivative of betainc(a, b, x) in a."""
-    return beta_slopes(xp, a, b, x, 1.0 - x, second=False)
-
-
-def _by_second(xp: Any, a: Any, b: Any, x: Any) -> Any:
-    """Return the derivative of betainc(a, b, x) in b."""
-    return beta_slopes(xp, a, b, x, 1.0 - x, second=True)
-
-
 # the F distribution: betainc(dfn/2, dfd/2, x/(x + y)) with x = dfn f and y = dfd
 
 
@@ -155,8 +145,8 @@ RULES = [
     special(
         "betainc",
         "a b x",
-        lambda xp, g, a, b, x: g * _by_first(xp, a, b, x),
-        lambda xp, g, a, b, x: g * _by_second(xp, a, b, x),
+        lambda xp, g, a, b, x: g * beta_slopes(xp, a, b, x, 1.0 - x, second=False),
+        lambda xp, g, a, b, x: g * beta_slopes(xp, a, b, x, 1.0 - x, second=True),
         lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
         domain=INNER,
         samples=THREE,

@@ -46,7 +46,7 @@ def _whole(a: Any, lower: int) -> Any:
 
 
 def _beside(part: Any, a: Any, lower: int) -> Any:
-    """Return a triangle, with the elements of a matrix in the other one."""
+    """Fill the other triangle of a triangular matrix with the elements of `a`."""
     return part + (np.triu(a, 1) if lower else np.tril(a, -1))
 
 

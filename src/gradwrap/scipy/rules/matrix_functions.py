@@ -12,14 +12,7 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, formula
-from gradwrap.scipy.rules.matrices import (
-    adjoint,
-    hermitian,
-    joined,
-    native_of,
-    parted,
-    toeplitz,
-)
+from gradwrap.scipy.rules.matrices import adjoint, hermitian, joined, native_of, parted, toeplitz
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.implicit import custom_root
 
@@ -85,10 +78,6 @@ def _sylvester(a: Any, b: Any, q: Any) -> Any:
 
 def _sylvester_back(g: Any, a: Any, b: Any) -> Any:
     return _sylvester(adjoint(a), adjoint(b), g)
-
-
-def _lyapunov(a: Any, q: Any) -> Any:
-    return _sylvester(a, adjoint(a), q)
 
 
 def _discrete(a: Any, q: Any) -> Any:
@@ -246,7 +235,9 @@ MATRIX_FUNCTIONS = [
         ),
         arrays="a:2 b:2 q:2",
     ),
-    formula("linalg.solve_continuous_lyapunov", _lyapunov, "a:2 q:2"),
+    formula(
+        "linalg.solve_continuous_lyapunov", lambda a, q: _sylvester(a, adjoint(a), q), "a:2 q:2"
+    ),
     Row(
         "linalg.solve_discrete_lyapunov",
         Adjoint(

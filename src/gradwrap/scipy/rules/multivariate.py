@@ -331,10 +331,6 @@ def _normal_sample(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
     return _squeezed(_drawn(rng, "multivariate_normal", mean, _matrix(cov, dim), size=size))
 
 
-def _dirichlet_sample(rng: Any, alpha: Any, size: Any) -> Any:
-    return _drawn(rng, "dirichlet", alpha, size=size)
-
-
 def _student_sample(rng: Any, loc: Any, shape: Any, df: Any, size: Any) -> Any:
     _, matrix, dim = _places(0.0, loc, shape)
     is_normal = np.isinf(_plain(df))
@@ -345,7 +341,7 @@ def _student_sample(rng: Any, loc: Any, shape: Any, df: Any, size: Any) -> Any:
 
 SAMPLES: dict[str, Callable[..., Any]] = {
     "stats.multivariate_normal": _normal_sample,
-    "stats.dirichlet": _dirichlet_sample,
+    "stats.dirichlet": lambda rng, alpha, size: _drawn(rng, "dirichlet", alpha, size=size),
     "stats.multivariate_t": _student_sample,
 }
 

@@ -80,7 +80,7 @@ def _fixed(result: Any, fun: Any, name: Any, args: Any) -> Any:
 
 def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     """Return masks of the elements at their lower and upper bounds, and the bounds."""
-    if bounds is None or _is_empty(bounds):
+    if bounds is None or (isinstance(bounds, (tuple, list)) and not bounds):
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
     if isinstance(bounds, BOUNDS):
@@ -93,10 +93,6 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     near = 1e-7 * (1 + np.abs(x))
     is_low, is_high = (np.abs(x - np.asarray(plain(one))) <= near for one in (low, high))
     return is_low, is_high & ~is_low, (low, high)
-
-
-def _is_empty(bounds: Any) -> bool:
-    return isinstance(bounds, (tuple, list)) and not bounds
 
 
 def _stationary(slope: Any, x: Any, bounds: Any, name: str = "") -> Any:
@@ -443,7 +439,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
         )
     matrix = (
         as_array([rows[k] for k in chosen])
-        if not any(_is_wrapped(rows[k]) for k in chosen)
+        if not any(hasattr(rows[k], "detach") for k in chosen)
         else np.stack([rows[k] for k in chosen])
     )
     vertex = solved(matrix, as_array([right[k] for k in chosen]))
@@ -453,10 +449,6 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     if A_eq is not None and result.con.size:
         parts["con",] = b_eq - A_eq @ vertex
     return parts
-
-
-def _is_wrapped(value: Any) -> bool:
-    return hasattr(value, "detach")
 
 
 def _isotonic(y: Any, weights: Any, out: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
@@ -455,7 +455,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         @staticmethod
         def _is_tracked(args: Any, kwargs: Any) -> bool:
-            return holds_variable([args, kwargs]) or _holds_matrix(args)
+            return is_recorded([args, kwargs]) or _holds_matrix(args)
 
         @staticmethod
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
@@ -729,6 +729,12 @@ class _OfMatrices(Composed):
         return dispatch
 
 
+def _asked(name: str) -> Callable[[Any], Any]:
+    """Return a question about a matrix, answered for SciPy's matrix of the same values."""
+    return lambda x: getattr(scipy.sparse, name)(getattr(x, "made", x))
+
+
+QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
     for form in FORMS
@@ -750,6 +756,7 @@ MOVING = [
     )
 ]
 OTHERS = [
+    *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
     Row("sparse.kron", _OfMatrices(_kron)),
     *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
     Row("sparse.linalg.eigsh", _OfMatrices(_eigsh), symmetric="A", note="by the dense matrix"),

@@ -78,10 +78,6 @@ def _correlation(u: Any, v: Any, w: Any = None, centered: Any = True) -> Any:
     return 1.0 - uv / np.sqrt(uu * vv)
 
 
-def _cosine(u: Any, v: Any, w: Any = None) -> Any:
-    return _correlation(u, v, w, centered=False)
-
-
 def _braycurtis(u: Any, v: Any, w: Any = None) -> Any:
     difference, total = (np.sum(_weighted(np.abs(x), w), axis=-1) for x in (u - v, u + v))
     return difference / total
@@ -114,7 +110,7 @@ METRICS: dict[str, Any] = {
     "seuclidean": _seuclidean,
     "mahalanobis": _mahalanobis,
     "correlation": _correlation,
-    "cosine": _cosine,
+    "cosine": lambda u, v, w=None: _correlation(u, v, w, centered=False),
     "braycurtis": _braycurtis,
     "canberra": _canberra,
     "jensenshannon": _jensenshannon,
@@ -187,10 +183,6 @@ def _slerp(start: Any, end: Any, t: Any) -> Any:
     t = np.reshape(t, (-1,)) if np.ndim(t) == 0 else t
     one, other = np.sin((1 - t) * angle)[:, None], np.sin(t * angle)[:, None]
     return (one * start + other * end) / np.sin(angle)
-
-
-def _minkowski_power(x: Any, y: Any, p: Any) -> Any:
-    return np.sum(np.abs(x - y) ** p, axis=-1)
 
 
 # Trees --------------------------------------------------------------------------------------------
@@ -301,7 +293,9 @@ POINTS = [
         neutral="threshold",
     ),
     formula("spatial.minkowski_distance", lambda x, y, p: _minkowski(x, y, p), "x y p"),
-    formula("spatial.minkowski_distance_p", _minkowski_power, "x y p"),
+    formula(
+        "spatial.minkowski_distance_p", lambda x, y, p: np.sum(np.abs(x - y) ** p, axis=-1), "x y p"
+    ),
     formula(
         "spatial.geometric_slerp",
         _slerp,

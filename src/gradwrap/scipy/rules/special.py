@@ -6,12 +6,12 @@ The equation numbers refer to DLMF, https://dlmf.nist.gov.
 from __future__ import annotations
 
 import inspect
-import math
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.scipy.dispatching import Refused
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.table import Row, register
@@ -51,45 +51,12 @@ def _orders(N: Any, k: Any) -> Any:
     return np.where(inside, special.poch(n - k + 1.0, k), 0.0)
 
 
-def _multigammaln(a: Any, d: int) -> Any:
-    """Return the logarithm of the multivariate gamma function, 35.3.4."""
-    total: Any = 0.25 * d * (d - 1) * math.log(math.pi)
-    for j in range(d):
-        total = total + special.gammaln(a - 0.5 * j)
-    return total
-
-
-# Sums of exponentials -----------------------------------------------------------------------------
-
-
-def _top(x: Any, axis: Any) -> Any:
-    """Return the largest real part, tracked as in `rules/special/softmax.py`; 0 if infinite."""
-    top = np.max(np.real(x), axis=axis, keepdims=True)
-    return np.where(np.isfinite(top), top, 0.0)
+TABLE: Any = wrap_namespace(np).special
+"""The special functions of the table."""
 
 
 def _logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
-    top = _top(a if b is None else np.where(b == 0, -np.inf, a), axis)
-    below = a - top
-    if b is not None and below.dtype.kind == "f":  # where b is 0, exp(a) may overflow
-        below = np.minimum(below, np.log(np.finfo(below.dtype).max) - 1)
-    terms = np.exp(below)
-    total = np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
-    sign = np.sign(total if total.dtype.kind == "c" else stop_gradient(total))
-    found = np.log(np.abs(total) if return_sign else total) + top
-    if not keepdims:
-        found, sign = np.squeeze(found, axis=axis), np.squeeze(sign, axis=axis)
-    return (found, sign) if return_sign else found
-
-
-def _softmax(x: Any, axis: Any) -> Any:
-    terms = np.exp(x - _top(x, axis))
-    return terms / np.sum(terms, axis=axis, keepdims=True)
-
-
-def _log_softmax(x: Any, axis: Any) -> Any:
-    lower = x - _top(x, axis)
-    return lower - np.log(np.sum(np.exp(lower), axis=axis, keepdims=True))
+    return TABLE.logsumexp(a, axis, b, keepdims, return_sign)
 
 
 # Others -------------------------------------------------------------------------------------------
@@ -143,10 +110,10 @@ register(
         Row("special.factorialk", Refused(AT_INTEGERS)),
         formula("special.comb", _choices, "N k"),
         formula("special.perm", _orders, "N k"),
-        formula("special.multigammaln", _multigammaln, "a"),
+        formula("special.multigammaln", lambda a, d: TABLE.multigammaln(a, d), "a"),
         formula("special.logsumexp", _logsumexp, "a b"),
-        formula("special.softmax", _softmax, "x"),
-        formula("special.log_softmax", _log_softmax, "x"),
+        formula("special.softmax", lambda x, axis: TABLE.softmax(x, axis), "x"),
+        formula("special.log_softmax", lambda x, axis: TABLE.log_softmax(x, axis), "x"),
         formula("special.diric", _dirichlet_kernel, "x"),
         *(
             formula(f"special.spherical_{name}", _spherical(name), "z")

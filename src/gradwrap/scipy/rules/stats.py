@@ -15,12 +15,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.dispatching import Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.rules import kernel_density, multivariate
-from gradwrap.scipy.rules.distributions import (
-    CONTINUOUS,
-    DISCRETE,
-    Distribution,
-    DistributionClass,
-)
+from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution, DistributionClass
 from gradwrap.scipy.table import Row, register
 
 special: Any = import_module("scipy.special")

@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.array.writing.loans import root_of, write_to_lent
 from gradwrap.core.array.writing.outdated import outdate_views, positions
 from gradwrap.core.array.writing.ownership import owns_buffer
-from gradwrap.core.array.writing.views import (
-    BROADCAST,
-    IMAG,
-    INDEX,
-    PERMUTATION,
-    REAL,
-    view_of,
-)
+from gradwrap.core.array.writing.views import BROADCAST, IMAG, INDEX, PERMUTATION, REAL, view_of
 from gradwrap.core.array.writing.write_call import Write, is_current_part, is_own_part, update_call
 from gradwrap.core.array.writing.write_through import write_through
 from gradwrap.core.calls.record import record_in_place
