@@ -767,3 +767,16 @@ def test_arrays_change_places_between_turns(fun: Any) -> None:
         close(function(*args), compiled(*args))
         close(function(*args[::-1]), compiled(*args[::-1]))
         assert "turns" in compiled.explain()
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (7, 5), (2, 4, 6), (1, 3), (0, 3)])
+def test_triangles_of_any_diagonal(shape: tuple[int, ...]) -> None:
+    x = RNG.normal(size=shape)
+    for k in (-9, -2, 0, 1, 8):
+
+        def both(x: Any, k: int = k) -> Any:
+            return np.tril(2.0 * x, k) + 3.0 * np.triu(x, k), np.triu(x + 1.0, k=k) * 2.0
+
+        compiled: Any = gw.compile(both, engine="c")
+        compiled(x)
+        close(both(x), compiled(x), 0)
