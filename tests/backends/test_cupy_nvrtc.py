@@ -32,7 +32,7 @@ from test_backends import Call
 from test_cupy_rules import CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from hosted_cupy.counts import Counts
@@ -58,6 +58,8 @@ def compile_(counts: Counts) -> Compiler:
 
 def run_rows(dtype: str) -> None:
     """Run each row once, with its gradient; what CuPy refuses at once launches nothing."""
+    from hosted_cupy.counts import COUNTS
+
     seen: set[str] = set()
     for case in CASES:
         if case.rule.name in seen:
@@ -77,18 +79,7 @@ def run_rows(dtype: str) -> None:
                 call.function(*call.arrays)
 
         with contextlib.suppress(*REFUSALS):
-            note(run)
-
-
-def note(run: Callable[[], Any]) -> None:
-    """Note the kernels that a program launches, and run them only if it reads its arrays."""
-    from hosted_cupy.counts import COUNTS
-
-    with COUNTS.noting(), contextlib.suppress(Exception):
-        run()
-        if not COUNTS.were_values_read:
-            return
-    run()
+            COUNTS.noted_in(run)
 
 
 @functools.cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
 
 
@@ -31,6 +33,7 @@ def members(node: ast.ClassDef) -> set[str]:
     return {name for name in found if not name.startswith("_")}
 
 
+@pytest.mark.slow
 def test_a_backend_overrides_what_backends_have() -> None:
     known = classes()
     kinds = {"Backend"}

@@ -121,6 +121,7 @@ def workspace(function: Callable[..., Any], turns: int, memory: float) -> int:
     return int(re.findall(r"workspace: (\d+) bytes", made.explain())[-1])
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_square_root_of_the_turns() -> None:
     sizes = [workspace(np.sum, turns, 4000) for turns in (100, 400, 1600)]
     assert sizes[2] < 5 * sizes[0]

@@ -91,7 +91,7 @@ def test_long_buffers_are_aligned() -> None:
         array[...] = 1
 
 
-@pytest.mark.parametrize("seed", [778100, *range(40, 60)])
+@pytest.mark.parametrize("seed", [pytest.param(778100, marks=pytest.mark.slow), *range(40, 60)])
 def test_random_programs_in_pieces_of_two_elements(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

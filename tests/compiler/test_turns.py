@@ -191,7 +191,7 @@ def agree(wanted: Any, found: Any) -> None:
     [
         ("numpy", np.float64),
         pytest.param("c", np.float64, marks=needs_compiler),
-        pytest.param("c", np.float32, marks=needs_compiler),
+        pytest.param("c", np.float32, marks=(needs_compiler, pytest.mark.slow)),
     ],
 )
 def test_gradients_are_those_of_eager(
@@ -213,7 +213,9 @@ def test_gradients_are_those_of_eager(
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("program", "n"), PROGRAMS[2:8], ids=lambda one: getattr(one, "__name__", one)
+    ("program", "n"),
+    [*PROGRAMS[2:4], *(pytest.param(*one, marks=pytest.mark.slow) for one in PROGRAMS[4:8])],
+    ids=lambda one: getattr(one, "__name__", one),
 )
 def test_every_stretch_can_be_written_in_turns(
     monkeypatch: pytest.MonkeyPatch, program: Callable[[Any], Any], n: int

@@ -474,3 +474,27 @@ def test_values_that_are_the_same_in_each_call_are_plain_in_a_program(tmp_path: 
     compiled = gw.compile(gw.grad(gw.adapting(package.run)))
     for x in (X, 1.1 * X, np.array([2.5, 0.7])):  # no CompileWarning: it runs as a program
         assert np.allclose(compiled(x), gw.grad(gw.adapting(package.run))(x), rtol=1e-12)
+
+
+def test_checks_of_numpy_compare_plain_values(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from numpy.testing import assert_allclose
+        def run(x):
+            grid = np.linspace(0.0, 1.0, 2)
+            np.testing.assert_equal(grid, np.array([0.0, 1.0]), err_msg="grids")
+            return np.sum(grid * x.clip(1.0) ** 2) + x[0] * x[1]
+        def checked(x):
+            assert_allclose([x[0], x[1]], x, rtol=1e-12)
+            return run(x)
+        def failing(x):
+            np.testing.assert_equal(x, 2.0 * x)
+        """,
+    )
+    check(package.run)
+    check(package.checked)
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    assert np.allclose(compiled(X), gw.grad(package.run)(X))  # no CompileWarning
+    with pytest.raises(AssertionError, match="not equal"):
+        gw.grad(gw.adapting(package.failing))(X)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SAMPLE = 3_000
 
 
+@pytest.mark.slow
 def test_batches_of_every_layout_are_as_a_loop() -> None:
     chosen = random.Random(20261122).sample(list(programs()), SAMPLE)
     failed = [

@@ -139,6 +139,7 @@ def upwards(layers: tuple[set[str], ...], folder: str = "") -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_imports_run_downwards() -> None:
     """A file imports from its own layer and those below, in functions, for types and by text."""
     found = upwards(LAYERS).union(*(upwards(rooms, name) for name, rooms in ROOMS.items()))

@@ -262,6 +262,7 @@ def test_the_sweep_of_kernels_runs_in_a_process_for_a_time(monkeypatch: pytest.M
     assert "the sweep could not be run: " in str(sweep_kernels(1.0))
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_is_a_fault_and_the_others_go_on() -> None:
     program = PROGRAMS[0]
 

@@ -37,6 +37,7 @@ print("done", sys.flags.optimize)
 """
 
 
+@pytest.mark.slow
 def test_no_assert_has_an_effect() -> None:
     """An assert calls nothing but functions that tell something of a value."""
     found = [
@@ -52,6 +53,7 @@ def test_no_assert_has_an_effect() -> None:
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO"])
+@pytest.mark.slow
 def test_a_program_runs_without_asserts(flag: str) -> None:
     path = str(SOURCE.parent)
     program = f"import sys; sys.path.insert(0, {path!r})\n{PROGRAM}"

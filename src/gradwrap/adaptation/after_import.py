@@ -22,6 +22,7 @@ ENTRIES: dict[str, str] = {
     "einops": "gradwrap.adaptation.einops:enter_einops",
     "pandas": "gradwrap.adaptation.pandas:enter_pandas",
     "scipy.fft": "gradwrap.adaptation.scipy_fft:enter_fft",
+    "scipy.interpolate": "gradwrap.adaptation.scipy_interpolate:enter_interpolants",
     "scipy.sparse": "gradwrap.adaptation.scipy_sparse:enter_sparse",
     "sklearn.metrics._classification": METRICS,
     "sklearn.metrics._regression": METRICS,

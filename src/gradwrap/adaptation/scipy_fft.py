@@ -17,14 +17,15 @@ class FourierBackend:
     @staticmethod
     def __ua_function__(method: Any, args: Any, kwargs: Any) -> Any:
         """Answer a call that has a variable among its arguments."""
-        if not any(map(_is_variable, (*args, *kwargs.values()))):
+        if not any(map(is_variable, (*args, *kwargs.values()))):
             return NotImplemented
         return getattr(import_module("gradwrap.scipy.fft"), method.__name__)(*args, **kwargs)
 
 
-def _is_variable(value: Any) -> bool:
+def is_variable(value: Any) -> bool:
+    """Tell if a value is a variable, or a sequence that holds one."""
     if isinstance(value, SEQUENCE):
-        return any(map(_is_variable, value))
+        return any(map(is_variable, value))
     return isinstance(value, AnyWrapper)
 
 

@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.operators import BINARY
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
 PRODUCTS = ("dot", "multiply")
 
 
-def enter_sparse(module: Any) -> None:
+def enter_sparse(module: ModuleType) -> None:
     """Let the operators of sparse matrices and arrays take tracked operands."""
     words = [f"__{side}{word}__" for word in BINARY.values() for side in ("", "r")]
     bases = (module.sparray, module.spmatrix)
-    kinds: list[Any] = list(vars(module).values())
-    for kind in kinds:
+    for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
             for name in (*words, *PRODUCTS):
                 if hasattr(kind, name):
@@ -42,10 +43,10 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
         if not _is_tracked(other):
             return method(self, other, *args, **kwargs)
         ours: Any = import_module(OURS)
-        native: Any = type(self)
+        native = type_of(self)
         has_class = getattr(ours, native.__name__, native) is not native
         matrix = self if has_class else self.tocsr()
-        made = getattr(ours, type(matrix).__name__).from_scipy(matrix)
+        made = getattr(ours, type_of(matrix).__name__).from_scipy(matrix)
         return getattr(made, method.__name__)(other, *args, **kwargs)
 
     return operate

@@ -31,9 +31,16 @@ from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    native,
+    unwrapped_key,
+)
 from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.numerical import numerical
 
@@ -89,7 +96,7 @@ def _like(module: ModuleType, *submodules: str, deep: bool = False) -> ModuleTyp
         for value in list(vars(module).values()):
             stand_in_of(value)
     contents = {name: getattr(module, name) for name in {*vars(module), *submodules}}
-    for name in ("__builtins__", "ma"):  # `numpy.ma` gets its stand-in where it is first used
+    for name in ("__builtins__", "ma", "testing"):  # modules get theirs where they are first used
         contents.pop(name, None)
 
     def __getattr__(name: str) -> Any:  # noqa: N807  what is loaded later
@@ -226,7 +233,28 @@ def _function(value: Any) -> Any:
     if value.__module__ in _FUNCTIONS:
         stand_in_of(sys.modules[value.__module__])
         return _or_itself(value)
+    if str(value.__module__).startswith("numpy.testing"):
+        return _enter(value, _of_values(value))
     return _of_masked(value) or _of_scipy(value)
+
+
+def _checks(module: ModuleType) -> Iterable[tuple[Any, Any]]:
+    found = [(name, value) for name, value in vars(module).items() if name.startswith("assert_")]
+    return [(value, _of_values(value)) for _, value in found if type_of(value) is FunctionType]
+
+
+def _of_values(function: Any) -> Any:
+    """Return the stand-in of a check by `numpy.testing`, which compares the plain values."""
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        return function(*map_leaves(_value_of, args), **map_leaves(_value_of, options))
+
+    return stand_in
+
+
+def _value_of(leaf: Any) -> Any:
+    return _np.asarray(native(leaf)) if isinstance(leaf, AnyWrapper) else leaf
 
 
 def _by_kind(generic: Any) -> Any:
@@ -302,6 +330,7 @@ def _generator(rng: Any) -> Any:
 
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "numexpr": numexpr.functions,
+    "numpy.testing": _checks,
     "statistics": statistics_functions,
 }
 """What yields the functions of a module that have stand-ins, where the module is used."""

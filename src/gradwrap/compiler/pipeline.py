@@ -19,6 +19,7 @@ from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import solve_by_blocks
 from gradwrap.compiler.rolling.rolling import rolled
+from gradwrap.compiler.rolling.splitting import split_loops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,6 +114,8 @@ def prepared(
             exact = program.exact
             if is_search:
                 find_loops(program, nested=nested)
+                if not forwards:
+                    split_loops(program)
             elif one.name == MERGE and not forwards:
                 substitute(program, merge_keys=False, forwards=False)
             else:

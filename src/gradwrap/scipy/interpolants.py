@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable, wrappers_in
 from gradwrap.scipy.classes import meta_of
@@ -23,14 +24,46 @@ if TYPE_CHECKING:
 GAUSS = np.polynomial.legendre.leggauss(6)
 
 
+PARTS: dict[str, str] = {
+    "PPoly": "c x extrapolate axis",
+    "BPoly": "c x extrapolate axis",
+    "BSpline": "t c k extrapolate axis",
+    "RegularGridInterpolator": "grid values method bounds_error fill_value",
+}
+"""The classes of which an object's attributes are the arguments of its constructor, with these."""
+AXES_IN_FRONT = {"PPoly": 2, "BPoly": 2, "BSpline": 1}
+"""The number of axes of the coefficients that a constructor moves from `axis` to the front."""
+
+
+def rebuilt(made: Any) -> Any:
+    """Return an object of our class with the data of one that SciPy made."""
+    base = next(kind.__name__ for kind in type(made).__mro__ if kind.__name__ in PARTS)
+    parts = {name: getattr(made, name) for name in PARTS[base].split()}
+    for _ in range(AXES_IN_FRONT.get(base, 0)):
+        parts["c"] = np.moveaxis(parts["c"], 0, parts["axis"] + AXES_IN_FRONT[base] - 1)
+    return dispatcher(f"interpolate.{base}")(*parts.values())
+
+
+def coordinates(xi: Any) -> Any:
+    """Return points in rows, as SciPy reads them: a tuple has an array of each coordinate."""
+    if isinstance(xi, TUPLE) and len(xi) == 1:
+        xi = xi[0]
+    if isinstance(xi, TUPLE):
+        return np.stack(np.broadcast_arrays(*map(as_array, xi)), axis=-1)
+    return as_array(xi)
+
+
 def interpolant_class(  # noqa: C901  the parts of one class
-    path: str, formula: Callable[..., Any], first: str = "x"
+    path: str,
+    formula: Callable[..., Any],
+    first: str = "x",
+    as_points: Callable[[Any], Any] = as_array,
 ) -> Callable[[Any], Any]:
     """Make the subclass of an interpolant's class that evaluates `formula`.
 
     `formula(made, given, x, **options)` returns the value at points, where `made` is SciPy's own
     object of the data, and `given` has the arguments of the constructor by name. `first` is the
-    name of the parameter for the points.
+    name of the parameter for the points, and `as_points` makes an array of its argument.
     """
 
     def make(native: Any) -> Any:  # noqa: C901  likewise
@@ -83,11 +116,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 own: Any = vars(self)
                 if "_made" in own or not holds_variable(given):
                     return own.get("_made", self)
-                is_bernstein = native.__name__ == "BPoly"
-                base = "BSpline" if hasattr(self, "t") else "BPoly" if is_bernstein else "PPoly"
-                names = ("t", "c", "k") if base == "BSpline" else ("c", "x")
-                parts = [getattr(self, name) for name in (*names, "extrapolate", "axis")]
-                return dispatcher(f"interpolate.{base}")(*parts)
+                return rebuilt(self)
 
             _given: Any = ()
 
@@ -100,8 +129,8 @@ def interpolant_class(  # noqa: C901  the parts of one class
                     )
                 nu = nu or 0
                 x = options.pop(first)
+                x = as_points(x)
                 x = x if holds_variable([x]) else np.asarray(x, dtype=float)
-                x = as_array(x)
                 return differentiated(
                     lambda at: formula(self._made, self._given, at, **options), x, nu
                 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from hosted_cupy.programs import Kernel
 
 __all__ = ["COUNTS", "Counts"]
+
+Result = TypeVar("Result")
 
 
 class Counts:
@@ -56,6 +58,14 @@ class Counts:
             yield self
         finally:
             self.is_noting = self._has_unrun = False
+
+    def noted_in(self, run: Callable[[], Result]) -> Result:
+        """Count what a program asks for without its kernels, or with them if it reads arrays."""
+        with self.noting(), contextlib.suppress(Exception):
+            found = run()
+            if not self.were_values_read:
+                return found
+        return run()
 
     def reset(self) -> None:
         self.launches.clear()

@@ -113,6 +113,11 @@ def _view_as(x: Any, kind: Any, *, is_adapted: bool) -> Any:
     return native(x).view(kind)
 
 
+def _clip(x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    """Clip as the method of arrays does, with one bound or two."""
+    return np.clip(x, min, max, out=out, **options)
+
+
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return np.compress(condition, x, axis, out)
 
@@ -166,6 +171,7 @@ def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> 
 
 OWN: dict[str, Method] = {
     "astype": _astype,
+    "clip": _clip,
     "compress": _compress,
     "conj": _conj,
     "conjugate": _conj,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.program import Loop, Missed, Program, Ref, changed, given
+from gradwrap.compiler.ir.program import Loop, Missed, Program, Ref, given, mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,12 +63,15 @@ def perform(
     body: Sequence[Instr | Loop], known: dict[int, Any], observe: Observer | None = None
 ) -> None:
     """Perform steps, and record their results."""
+
+    def read(leaf: Any) -> Any:
+        return known[leaf.index] if type(leaf) is Ref else leaf
+
     for step in body:
         if isinstance(step, Loop):
             _repeat(step, known, observe)
         else:
-            real = changed(step, lambda leaf: _read(leaf, known))
-            known[step.out] = step.fn(*real.args, **dict(real.kw))
+            known[step.out] = step.fn(*mapped(step.args, read), **dict(mapped(step.kw, read)))
         if observe is not None:
             for out in given(step):
                 observe(step, out, known[out])

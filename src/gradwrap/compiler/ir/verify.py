@@ -140,12 +140,14 @@ class _Structure:
             else:
                 self._check_step(step, known)
             for out in given(step):
-                self._give(out, _shown(step))
+                self._give(out, step)
                 known.add(out)
 
-    def _give(self, index: int, what: str) -> None:
-        _require(0 <= index < len(self.values), f"{what} gives t{index}, which has no description")
-        _require(index not in self.given, f"{what} gives t{index}, which is given before")
+    def _give(self, index: int, what: str | Instr | Loop) -> None:
+        if not 0 <= index < len(self.values):
+            raise _Fault(f"{_shown(what)} gives t{index}, which has no description")
+        if index in self.given:
+            raise _Fault(f"{_shown(what)} gives t{index}, which is given before")
         self.given.add(index)
 
     def _check_end(self, block: Block, known: set[int]) -> None:
@@ -159,28 +161,31 @@ class _Structure:
         _require(block.branches, "a guard has no branches")
         self._check_known(block.guard.value, known, "a guard")
 
-    def _check_known(self, nest: Any, known: set[int], what: str) -> None:
+    def _check_known(self, nest: Any, known: set[int], what: str | Instr | Loop) -> None:
         for index in refs(nest):
-            _require(index in known, f"{what} reads t{index} before it is given")
+            if index not in known:
+                raise _Fault(f"{_shown(what)} reads t{index} before it is given")
 
     def _check_step(self, step: Instr, known: set[int]) -> None:
-        what = _shown(step)
-        self._check_known((step.args, step.kw), known, what)
+        self._check_known((step.args, step.kw), known, step)
         leaves: list[Any] = []
         mapped((step.args, step.kw), leaves.append)
-        has_array = any(isinstance(leaf, NDARRAY) for leaf in leaves)
-        _require(not has_array, f"{what} has an array as a literal")
+        if any(isinstance(leaf, NDARRAY) for leaf in leaves):
+            raise _Fault(f"{_shown(step)} has an array as a literal")
         words = [word for word, _ in step.kw]
-        _require(words == sorted(set(words)), f"{what} has keywords out of order")
+        if words != sorted(set(words)):
+            raise _Fault(f"{_shown(step)} has keywords out of order")
         fn: Any = step.fn
         if isinstance(fn, UFUNC):
-            _require(fn.__name__ == step.name, f"{what} calls {fn.__name__}")
-            _require(len(step.args) == fn.nin, f"{what} has {len(step.args)} operands")
+            if fn.__name__ != step.name:
+                raise _Fault(f"{_shown(step)} calls {fn.__name__}")
+            if len(step.args) != fn.nin:
+                raise _Fault(f"{_shown(step)} has {len(step.args)} operands")
         if step.op is ITEM:
             whole, place = step.args
             number: int = whole.index
-            _require(self.values[number].is_tuple, f"{what} takes a part of no tuple")
-            _require(type(place) is int, f"{what} takes part {place!r}")
+            _require(self.values[number].is_tuple, f"{_shown(step)} takes a part of no tuple")
+            _require(type(place) is int, f"{_shown(step)} takes part {place!r}")
 
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
         what, values = _shown(loop), self.values
@@ -219,7 +224,9 @@ def _same(one: Value, other: Value) -> bool:
     return (one.shape, one.dtype) == (other.shape, other.dtype)
 
 
-def _shown(step: Instr | Loop) -> str:
+def _shown(step: str | Instr | Loop) -> str:
+    if isinstance(step, str):
+        return step
     line = f" (line {step.line})" if step.line else ""
     if isinstance(step, Loop):
         return f"a loop of {step.turns} turns{line}"
@@ -236,7 +243,8 @@ def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
 
     def observe(step: Instr | Loop, index: int, found: Any) -> None:
         fault = "" if index in varying else misdescribed(program.values[index], found)
-        _require(not fault, f"{_shown(step)} gives t{index}: {fault}")
+        if fault:
+            raise _Fault(f"{_shown(step)} gives t{index}: {fault}")
 
     for index, constant in program.constants.items():
         fault = misdescribed(program.values[index], constant.array)

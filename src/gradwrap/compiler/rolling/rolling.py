@@ -280,6 +280,8 @@ class Roller(Rewriting):
             last[gram] = at
         # short periods have grams of several turns
         common = [period for period, _ in counted.most_common(PERIODS)]
+        if self.nested:  # loops with few turns are less common than the turns of those around them
+            common.sort()
         return [period for period in common if period * self.fewest <= len(listed)]
 
     def _code(self, instr: Instr) -> int:

@@ -15,7 +15,7 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Composed, Refused, dispatching, scipys
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.interpolants import differentiated, interpolant_class
+from gradwrap.scipy.interpolants import coordinates, differentiated, interpolant_class
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.rules.splines import at_points
@@ -568,8 +568,7 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any =
     """
     axes = [as_array(one) * 1.0 for one in points]
     values = as_array(values)
-    xi = as_array(xi)
-    shape = xi.shape[:-1]
+    shape = xi.shape[:-1] if xi.shape[-1:] == (len(axes),) else xi.shape
     flat = np.reshape(xi, (-1, len(axes)))
     trailing = values.shape[len(axes) :]
     weights: list[tuple[Any, list[Any]]] = []
@@ -637,12 +636,11 @@ def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -
 def _interpn(
     points: Any, values: Any, xi: Any, method: Any, fill_value: Any, bounds_error: Any
 ) -> Any:
-    xi = np.stack([as_array(one) for one in xi], axis=-1) if isinstance(xi, tuple) else xi
     if method == "splinef2d":
         raise NoRuleError(
             "scipy.interpolate.interpn with method='splinef2d' has no derivative. Fix: 'cubic'."
         )
-    return _on_grid(points, values, xi, method)
+    return _on_grid(points, values, coordinates(xi), method)
 
 
 def _barycentric(points: Any, values: Any, xi: Any) -> Any:
@@ -665,10 +663,8 @@ def _barycentric(points: Any, values: Any, xi: Any) -> Any:
 
 
 def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> Any:
-    points, values = as_array(points), as_array(values)
-    if isinstance(xi, tuple):
-        xi = np.stack(np.broadcast_arrays(*[as_array(one) for one in xi]), axis=-1)
-    xi = as_array(xi) * 1.0
+    points, values = coordinates(points), as_array(values)
+    xi = xi * 1.0
     if points.ndim == 1:
         points = points[:, None]
     if xi.ndim == 0 or xi.shape[-1] != points.shape[1]:
@@ -690,10 +686,8 @@ def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> 
 
 
 def _griddata(points: Any, values: Any, xi: Any, method: Any, rescale: Any) -> Any:
-    if isinstance(points, tuple):
-        points = np.stack([as_array(one) for one in points], axis=-1)
+    points, xi = coordinates(points), coordinates(xi)
     if method == "cubic" and np.ndim(points) == 2:
-        xi = np.stack(np.broadcast_arrays(*xi), axis=-1) if isinstance(xi, tuple) else xi
         given = {"points": points, "values": values, "rescale": rescale}
         return _clough_tocher(None, given, xi)
     return _scattered(method, points, values, xi, rescale)
@@ -918,10 +912,12 @@ def _steps(kind: Any, x: Any, at: Any) -> Any:
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def _class(name: str, formula: Any, first: str = "x", note: str = "") -> Row:
+def _class(
+    name: str, formula: Any, first: str = "x", note: str = "", as_points: Any = as_array
+) -> Row:
     return Row(
         f"interpolate.{name}",
-        Class(interpolant_class(f"interpolate.{name}", formula, first)),
+        Class(interpolant_class(f"interpolate.{name}", formula, first, as_points)),
         note=note,
     )
 
@@ -938,14 +934,14 @@ ROWS = [
     _class("BSpline", _bspline),
     _class("NdBSpline", _nd_bspline, "xi"),
     _class("AAA", _aaa, "z", "with the support points held fixed"),
-    _class("CloughTocher2DInterpolator", _clough_tocher, "args", "in the values"),
+    _class("CloughTocher2DInterpolator", _clough_tocher, "args", "in the values", coordinates),
     _class("interp1d", _interp1d),
     *(
         _class(name, _from_knots(name), note="with the knots held fixed; s = 0")
         for name in ("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline")
     ),
     _class("RectBivariateSpline", _rect, note="s = 0"),
-    _class("RegularGridInterpolator", _grid_interpolator, "xi"),
+    _class("RegularGridInterpolator", _grid_interpolator, "xi", "", coordinates),
     _class("RBFInterpolator", _rbf, "x", note="the derivative of a kernel at zero is zero"),
     _class("KroghInterpolator", _polynomial_class),
     _class("BarycentricInterpolator", _polynomial_class),
@@ -960,8 +956,14 @@ ROWS = [
     formula("interpolate.splantider", _splantider, "tck", groups="tck"),
     formula("interpolate.spalde", _spalde, "x tck", groups="tck"),
     formula("interpolate.sproot", _sproot, "tck", groups="tck", neutral="mest"),
-    formula("interpolate.interpn", _interpn, "points values xi", groups="points"),
-    formula("interpolate.griddata", _griddata, "points values xi", neutral="fill_value"),
+    formula("interpolate.interpn", _interpn, "points values xi", groups="points xi"),
+    formula(
+        "interpolate.griddata",
+        _griddata,
+        "points values xi",
+        groups="points xi",
+        neutral="fill_value",
+    ),
     *(
         formula(f"interpolate.{name}", function, "xi yi x", neutral=neutral)
         for name, function, neutral in (
@@ -972,8 +974,18 @@ ROWS = [
     ),
 ]
 CLASSES = [
-    _class("LinearNDInterpolator", _scattered_class("linear", "points", "values"), "args"),
-    _class("NearestNDInterpolator", _scattered_class("nearest", "x", "y"), "args"),
+    _class(
+        "LinearNDInterpolator",
+        _scattered_class("linear", "points", "values"),
+        "args",
+        as_points=coordinates,
+    ),
+    _class(
+        "NearestNDInterpolator",
+        _scattered_class("nearest", "x", "y"),
+        "args",
+        as_points=coordinates,
+    ),
 ]
 REFUSED = [
     Row(f"interpolate.{name}", Refused(f"it has no rule. Fix: scipy.interpolate.{instead}."))

@@ -731,7 +731,7 @@ class _OfMatrices(Composed):
 
 def _asked(name: str) -> Callable[[Any], Any]:
     """Return a question about a matrix, answered for SciPy's matrix of the same values."""
-    return lambda x: getattr(scipy.sparse, name)(getattr(x, "made", x))
+    return lambda x: scipys(f"sparse.{name}")(_plain_matrix(x))
 
 
 QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.array.wrapping import wrap_namespace
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.scipy.dispatching import Refused
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.table import Row, register
@@ -51,12 +52,17 @@ def _orders(N: Any, k: Any) -> Any:
     return np.where(inside, special.poch(n - k + 1.0, k), 0.0)
 
 
-TABLE: Any = wrap_namespace(np).special
-"""The special functions of the table."""
+def _table(*arrays: Any) -> Any:
+    """Return the special functions of the table, in the namespace of the first variable."""
+    variable = next((x for x in arrays if isinstance(x, AnyWrapper)), None)
+    return (NUMPY if variable is None else variable.__array_namespace__()).special
+
+
+NUMPY: Any = wrap_namespace(np)
 
 
 def _logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
-    return TABLE.logsumexp(a, axis, b, keepdims, return_sign)
+    return _table(a, b).logsumexp(a, axis, b, keepdims, return_sign)
 
 
 # Others -------------------------------------------------------------------------------------------
@@ -110,10 +116,10 @@ register(
         Row("special.factorialk", Refused(AT_INTEGERS)),
         formula("special.comb", _choices, "N k"),
         formula("special.perm", _orders, "N k"),
-        formula("special.multigammaln", lambda a, d: TABLE.multigammaln(a, d), "a"),
+        formula("special.multigammaln", lambda a, d: _table(a).multigammaln(a, d), "a"),
         formula("special.logsumexp", _logsumexp, "a b"),
-        formula("special.softmax", lambda x, axis: TABLE.softmax(x, axis), "x"),
-        formula("special.log_softmax", lambda x, axis: TABLE.log_softmax(x, axis), "x"),
+        formula("special.softmax", lambda x, axis: _table(x).softmax(x, axis), "x"),
+        formula("special.log_softmax", lambda x, axis: _table(x).log_softmax(x, axis), "x"),
         formula("special.diric", _dirichlet_kernel, "x"),
         *(
             formula(f"special.spherical_{name}", _spherical(name), "z")
