@@ -238,3 +238,9 @@ def test_products_with_large_toeplitz_matrices_are_those_with_small_ones(
     monkeypatch.setattr("gradwrap.scipy.rules.linear_systems.FEW", 0)
     for one, other in zip(gradient(c, r, x), wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+
+
+def test_plain_tuples_of_numbers_stand_for_arrays() -> None:
+    simpson = dispatcher("integrate.simpson")
+    found = gw.grad(lambda y: simpson((y[0], y[1], 3.0), x=(0.0, 1.0, 2.0)))(np.ones(2))
+    np.testing.assert_allclose(found, [1 / 3, 4 / 3], rtol=1e-15)

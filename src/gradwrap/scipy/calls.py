@@ -21,7 +21,7 @@ from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, is_recorded, native
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import zeros_like
-from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, rebuilt, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
 from gradwrap.errors import BatchedValueError, NoRuleError
 from gradwrap.scipy.results import float_parts, is_whole, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -137,11 +137,14 @@ class SciPyCall:
         return arguments
 
     def known(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """Return all arguments for a formula, with numbers and lists converted to arrays."""
+        """Return all arguments for a formula, with numbers and sequences converted to arrays."""
         arguments = self.arguments(leaves)
         for name in self.row.arrays:
             value: Any = arguments.get(name)
-            if isinstance(value, LIST):
+            if isinstance(value, TUPLE):
+                if name in self.row.groups or not all(type(x) in PLAIN for x in value):
+                    continue
+            elif isinstance(value, LIST):
                 if name in self.row.groups and any(map(np.ndim, value)):
                     continue  # arrays of possibly different lengths
             elif type(value) not in (int, float, complex):
