@@ -5,6 +5,7 @@ Needs the extra `docs`.
 
 from __future__ import annotations
 
+import importlib
 import runpy
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def make() -> None:
-    """Draw the graph of a sum, and the fit of the tutorial."""
+    """Draw the graph of a sum, the fit of the tutorial, and the growth of times of long loops."""
     import matplotlib as mpl
 
     mpl.rcParams["svg.hashsalt"] = "gradwrap"  # so that the same picture is the same file
@@ -31,6 +32,38 @@ def make() -> None:
     e = a * b + np.log(d) * c.detach()
     names = {"a": a, "b": b, "c": c, "d": d, "e": e}
     gw.draw(e, names=names).save(PICTURES / "drawing.svg")
+    growth()
+
+
+def growth() -> None:
+    """Draw the table of long loops in the page about compiled functions."""
+    plt: Any = importlib.import_module("matplotlib.pyplot")
+    text = (Path(__file__).parent / "compile.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- begin: benchmarks.programs.long -->")[2].partition("<!-- end")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table.splitlines()
+        if line.startswith("|")
+    ][2:]
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharex=True, layout="constrained")
+    for number, name in enumerate(dict.fromkeys(row[0] for row in rows)):
+        mine = [
+            [float(cell.replace(",", "")) for cell in row[1:]] for row in rows if row[0] == name
+        ]
+        turns, first, later, _, first_in_jax, later_in_jax, _ = zip(*mine, strict=True)
+        for place, ours, others in ((0, first, first_in_jax), (1, later, later_in_jax)):
+            axes[place].loglog(turns, ours, "o-", color=f"C{number}", label=name)
+            axes[place].loglog(turns, others, "x:", color=f"C{number}")
+    for place, title in enumerate(("first call, s", "later calls, ms")):
+        axes[place].set(title=title, xlabel="turns of the loop")
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        title="gradwrap, C engine (dotted: JAX, lax.scan)",
+        loc="outside lower center",
+        ncols=2,
+    )
+    figure.savefig(PICTURES / "growth.svg", metadata={"Date": None})
+    plt.close(figure)
 
 
 if __name__ == "__main__":

@@ -721,3 +721,62 @@ def test_an_outer_product_is_computed_where_it_is_read() -> None:
     close(gradient(a, x), compiled(a, x), 512)
     source: str = compiled.source.partition("# The kernels")[0]
     assert source.count("kernel") == 1, source  # both outer products, and their sum
+
+
+# Arrays that change places between turns ----------------------------------------------------------
+
+
+def _exchanged(a: Any, b: Any, c: Any) -> Any:
+    a, b, c = a.copy(), b.copy(), c.copy()
+    for _ in range(21):
+        a[1:] += 0.3 * b[:-1]
+        b[0] = a[1] * 0.5
+        a, b = b, a
+    return a - 2.0 * b + c
+
+
+def _rotated(a: Any, b: Any, c: Any) -> Any:
+    a, b, c = a.copy(), b.copy(), c.copy()
+    for _ in range(22):
+        a[1:] -= 0.3 * b[:-1]
+        b[2] = c[1] * 0.5
+        c[::2] *= 0.9
+        a, b, c = b, c, a
+    return a - 2.0 * b + 3.0 * c
+
+
+def _handed_on(a: Any, b: Any, c: Any) -> Any:
+    a, b, c = a.copy(), b.copy(), c.copy()
+    for _ in range(20):
+        c = np.sin(a) + c
+        a[1:] -= 0.3 * b[:-1]
+        a, b = c * 0.5, a
+    return a - 2.0 * b + 3.0 * c
+
+
+@pytest.mark.parametrize("fun", [_exchanged, _rotated, _handed_on])
+def test_arrays_change_places_between_turns(fun: Any) -> None:
+    args = RNG.normal(size=(3, 9))
+
+    def loss(a: Any, b: Any, c: Any) -> Any:
+        return np.sum(fun(a, b, c) ** 2)
+
+    for function in (fun, gw.grad(loss, argnums=(0, 1, 2))):
+        compiled: Any = gw.compile(function, engine="c")
+        compiled(*args)
+        close(function(*args), compiled(*args))
+        close(function(*args[::-1]), compiled(*args[::-1]))
+        assert "turns" in compiled.explain()
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (7, 5), (2, 4, 6), (1, 3), (0, 3)])
+def test_triangles_of_any_diagonal(shape: tuple[int, ...]) -> None:
+    x = RNG.normal(size=shape)
+    for k in (-9, -2, 0, 1, 8):
+
+        def both(x: Any, k: int = k) -> Any:
+            return np.tril(2.0 * x, k) + 3.0 * np.triu(x, k), np.triu(x + 1.0, k=k) * 2.0
+
+        compiled: Any = gw.compile(both, engine="c")
+        compiled(x)
+        close(both(x), compiled(x), 0)

@@ -35,7 +35,9 @@ def test_random_programs_are_right_or_refused(start: int) -> None:
     assert found.verdicts["right"] > CHUNK / 2
 
 
-@pytest.mark.parametrize("start", range(0, STEP, 5))
+@pytest.mark.parametrize(
+    "start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(5, STEP, 5))]
+)
 def test_calls_of_numpy_are_right_or_refused(start: int) -> None:
     failed = [
         f"{verdict.call.source}: {verdict.detail}"

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 GENERATED = ("test_rules.py", "test_forward_rules.py", "test_vmap_rules.py")
 
@@ -14,6 +16,7 @@ GENERATED = ("test_rules.py", "test_forward_rules.py", "test_vmap_rules.py")
 NEW = ("soft_sign", "log_mean_exp", "reverse_last")
 
 
+@pytest.mark.slow
 def test_generated_tests_pass_for_new_rows() -> None:
     files = [str(ROOT / "tests" / "table" / name) for name in GENERATED]
     found = subprocess.run(

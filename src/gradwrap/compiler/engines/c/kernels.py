@@ -342,10 +342,16 @@ class Kernel(Frame):
         self.where[instr.out] = room
         rows, columns = map(integer, room.shape[-2:])
         diagonal = integer((*instr.args[1:], *dict(instr.kw).values(), 0)[0])
-        self.line(f"for (long j = 0; j < {integer(math.prod(room.shape))}; j++) {{")
-        self.line(f"    const long b = j % {columns} - j / {columns} % {rows};")
-        condition = f"b {instr.op.condition} {diagonal}"
-        self.line(f"    if (!({condition})) ({room.start})[j] = 0;")
+        keeps_left = instr.op.condition == "<="
+        kind = TYPES[room.dtype]
+        self.line(f"for (long i = 0; i < {integer(math.prod(room.shape[:-1]))}; i++) {{")
+        self.line(f"    {kind} *row = {room.start} + i * {columns};")
+        self.line(f"    long end = i % {rows} + {diagonal}{' + 1' if keeps_left else ''};")
+        self.line(f"    end = end < 0 ? 0 : end > {columns} ? {columns} : end;")
+        if keeps_left:
+            self.line(f"    memset(row + end, 0, ({columns} - end) * sizeof({kind}));")
+        else:
+            self.line(f"    memset(row, 0, end * sizeof({kind}));")
         self.line("}")
 
     def _is_added_to(self, step: Instr | Loop) -> bool:

@@ -99,6 +99,12 @@ class Carrying:
         """Write the end of a turn: results go to stacks and to the next turn."""
         kernel = self.kernel
         swaps: list[str] = []
+        moves = self._moves()
+        if moves:
+            kinds = {index: TYPES[kernel.values[index].dtype] for index in moves}
+            olds = [f"{kinds[i]} *next{i} = {room};" for i, (_, room) in moves.items()]
+            news = [f"{name} = next{i};" for i, (name, _) in moves.items()]
+            swaps.append(f"{{ {' '.join([*olds, *news])} }}")
         for index in sorted(self.loop.handed_on):
             found, carried = kernel.where[index], self.carried.get(index)
             if isinstance(found, Num):
@@ -109,6 +115,8 @@ class Carrying:
                     swaps.append(f"{carried.text} = {found.text};")
                 if index in self.last:
                     swaps.append(f"{self.last[index].text} = {found.text};")
+                continue
+            if index in moves:
                 continue
             target = targets[index]
             if isinstance(carried, Arr) and found.pointer == carried.pointer and found.is_packed:
@@ -127,6 +135,40 @@ class Carrying:
                     )
         for line in swaps:
             kernel.line(line)
+
+    def _moves(self) -> dict[int, tuple[str, str]]:
+        """Return arrays that were updated in place, each in another one's room.
+
+        By value, there are the pointer that the next turn reads, and that to the room. The pointers
+        are exchanged, and nothing is copied. The rooms only change hands among these arrays.
+        """
+        rooms = {
+            index: arr
+            for index, arr in self.carried.items()
+            if isinstance(arr, Arr) and index not in self.stacks
+        }
+        owners = {arr.pointer: index for index, arr in rooms.items()}
+        moves: dict[int, str] = {}
+        for index, room in rooms.items():
+            found = self.kernel.where[index]
+            assert isinstance(found, Arr)
+            if found.start == found.pointer and found.is_packed and found.pointer in owners:
+                other = rooms[owners[found.pointer]]
+                if (other.dtype, other.shape) == (room.dtype, room.shape):
+                    moves[index] = found.pointer
+        if len({*moves.values()}) < len(moves):
+            return {}
+        while True:
+            stay = [index for index, pointer in moves.items() if owners[pointer] not in moves]
+            if not stay:
+                break
+            for index in stay:
+                del moves[index]
+        return {
+            index: (rooms[index].pointer, pointer)
+            for index, pointer in moves.items()
+            if pointer != rooms[index].pointer
+        }
 
     def after(self) -> None:
         """Record the places of the loop's outputs."""
