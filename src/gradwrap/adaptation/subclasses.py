@@ -371,12 +371,17 @@ def held(array: Any, kind: type[Any], source: Any = None) -> Any:
     """Return an instance of a subclass with a variable as its value; its code must be adapted."""
     kind = getattr(kind, "stands_for", kind)
     made = _instance(kind, array[...] if issubclass(kind, NDARRAY) else array, source)
-    module = sys.modules.get(kind.__module__)
-    if MARK not in attributes_of(module) and kind.__module__ not in namespaces:
+    if not _is_adapted(kind):
         error = _refused(kind, f"{kind.__module__} is not adapted")
-        error.__dict__["namespace"] = attributes_of(module)
+        error.__dict__["namespace"] = attributes_of(sys.modules.get(kind.__module__))
         raise error
     return made
+
+
+def _is_adapted(kind: type[Any]) -> bool:
+    """Tell if the code of a class is adapted."""
+    name = kind.__module__
+    return MARK in attributes_of(sys.modules.get(name)) or name in namespaces
 
 
 def _refused(kind: type[Any], reason: str) -> AdaptationError:
@@ -428,10 +433,12 @@ def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
 def instance_of_plain(value: Any) -> Any:
     """Return an instance with the same values and a variable; anything else is returned unchanged.
 
-    That is done for subclasses with operations of their own.
+    That is done for adapted subclasses with operations of their own; others answer themselves.
     """
     kind: Any = type_of(value)
     if not issubclass(kind, NDARRAY) or kind.__array_ufunc__ is NDARRAY.__array_ufunc__:
+        return value
+    if not _is_adapted(kind):
         return value
     return held(wrap(np.array(value, subok=False)), kind, value)
 
