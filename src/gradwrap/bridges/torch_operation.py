@@ -75,7 +75,11 @@ class TorchLibrary:
         except NotImplementedError:  # an operation of torch's has no forward mode
             found, pull, outs = torch.func.vjp(of_moved, *primals, has_aux=True)
             zeros: list[Any] = [*map(torch.zeros_like, found)]
-            _, transposed = torch.func.vjp(lambda *cotangents: pull(cotangents), *zeros)
+
+            def pulled(*cotangents: Any) -> Any:
+                return pull(cotangents)
+
+            _, transposed = torch.func.vjp(pulled, *zeros)
             pushed = transposed(tuple(tangents))
         return list(outs), list(pushed)
 

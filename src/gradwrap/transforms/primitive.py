@@ -120,7 +120,7 @@ class Primitive(UserFunction[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function with native arrays, and record the call."""
-        cls = next((type(v) for v in _variables([*args, *kwargs.values()])), None)
+        cls: Any = next((type(v) for v in _variables([*args, *kwargs.values()])), None)
         if cls is None:
             return self.fun(*args, **kwargs)
         if self.op.rule_for(cls._backend.name) is not None:

@@ -80,7 +80,7 @@ def _fixed(result: Any, fun: Any, name: Any, args: Any) -> Any:
 
 def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     """Return masks of the elements at their lower and upper bounds, and the bounds."""
-    if bounds is None or (isinstance(bounds, (tuple, list)) and not bounds):
+    if bounds is None or (not isinstance(bounds, BOUNDS) and len(bounds) == 0):
         blank = np.zeros(np.shape(x), bool)
         return blank, blank, None
     if isinstance(bounds, BOUNDS):
