@@ -22,9 +22,19 @@ def _other_axes(x: Any, w: Any) -> Any:
     return np.sum(np.sum(np.swapaxes(x, -1, -2) @ (x * x), axis=1) @ w)
 
 
+def _sum_of_products(x: Any, w: Any) -> Any:
+    return np.sum(np.tanh(np.sum(np.transpose(x, (0, 1, 3, 2)) @ (x * x), axis=(0, 1))) @ w)
+
+
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 @pytest.mark.parametrize(
-    ("fun", "products"), [(_rows, ["(1260, 24)"]), (_vectors, ["(1260, 24)"]), (_other_axes, [])]
+    ("fun", "products"),
+    [
+        (_rows, ["(1260, 24)"]),
+        (_vectors, ["(1260, 24)"]),
+        (_other_axes, []),
+        (_sum_of_products, ["(1260, 24)"]),
+    ],
 )
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_one_matrix_multiplies_a_stack_at_once(
@@ -39,5 +49,6 @@ def test_one_matrix_multiplies_a_stack_at_once(
     compiled(x, w)
     for one, other in zip(gradient(x, w), compiled(x, w), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+    assert "eager" not in compiled.explain()
     if order == "C":
         assert all(shape in compiled.source for shape in products)

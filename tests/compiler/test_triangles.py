@@ -42,7 +42,23 @@ def test_a_triangular_system_is_solved_by_blocks(
     compiled(a, b)
     for one, other in zip(gradient(a, b), compiled(a, b), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+    assert "eager" not in compiled.explain()
     steps = [step.name for step in compiled.programs[0].root.body]
     before = [step.name for step in plain.programs[0].root.body]
     blocks = -(-size // 8)
     assert steps.count("linalg.solve") == blocks * before.count("linalg.solve") > 0
+
+
+def test_a_transpose_that_swaps_no_axes_leaves_the_triangle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def solved(a: Any, b: Any) -> Any:
+        return np.linalg.solve(np.transpose(np.linalg.cholesky(a), (0, 1)), b)
+
+    monkeypatch.setattr(triangles, "BLOCK", 8)
+    monkeypatch.setattr(triangles, "LEAST", 16)
+    b = np.random.default_rng(4).normal(size=(20, 20))
+    a = b @ b.T / 20 + 2.0 * np.eye(20)
+    compiled: Any = gw.compile(solved)
+    compiled(a, b)
+    np.testing.assert_allclose(compiled(2 * a, b), solved(2 * a, b), rtol=1e-11, atol=1e-12)

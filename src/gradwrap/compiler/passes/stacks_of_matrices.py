@@ -104,7 +104,7 @@ class _Joined:
         ):
             return ()
         view = self.makers.get(product.args[0].index)
-        if view is None or not _swaps(view, len(left)):
+        if view is None or not swaps_last_two(view, len(left)):
             return ()
         first: int = view.args[0].index
         second: int = product.args[1].index
@@ -118,7 +118,7 @@ class _Joined:
         return (
             one,
             two,
-            replace(view, args=(rows, *view.args[1:]), out=columns.index),
+            Instr(np.transpose, "transpose", (rows,), (), columns.index, True, view.line),
             replace(product, args=(columns, others), out=step.out),
         )
 
@@ -141,8 +141,8 @@ class _Joined:
         )
 
 
-def _swaps(view: Instr, rank: int) -> bool:
-    """Tell if a view swaps the last two axes."""
+def swaps_last_two(view: Instr, rank: int) -> bool:
+    """Tell if a step is a view of an array of this rank that swaps its last two axes."""
     if view.op.kind is not Kind.TRANSPOSE or type(view.args[0]) is not Ref:
         return False
     sample = np.broadcast_to(0, range(rank))  # the length of each axis is its number

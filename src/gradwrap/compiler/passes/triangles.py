@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, getitem
+from gradwrap.compiler.passes.stacks_of_matrices import swaps_last_two
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ def _triangle(step: Instr, makers: Mapping[int, Instr], program: Program) -> boo
     ):
         return None
     maker, turned = makers.get(indices[0]), False
-    while maker is not None and maker.op.kind is Kind.TRANSPOSE and type(maker.args[0]) is Ref:
+    while maker is not None and swaps_last_two(maker, 2):
         source: int = maker.args[0].index
         maker, turned = makers.get(source), not turned
     if maker is None or maker.name != FACTOR:
