@@ -77,7 +77,7 @@ def _cofactors_derivative(xp: Any, g: Any, x: Any) -> Any:
 
 
 def _cofactors_derivative_by_minors(xp: Any, g: Any, x: Any) -> Any:
-    """Compute the same by the derivatives of the n^2 minors, which can be differentiated again.
+    """Return the derivative of the cofactors by the n^2 minors; it can be differentiated again.
 
     An SVD has no derivative where singular values are equal or zero; a determinant has one, of any
     order. O(n^5), for the third order and above.

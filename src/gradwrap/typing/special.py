@@ -309,7 +309,7 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
     def jv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
         """The Bessel function of the first kind of order `v`."""
     def jve(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
-        """`jv(v, z)`, which is scaled for complex `z`."""
+        """`jv(v, z) * exp(-abs(imag(z)))`."""
     def k0(self, x: In_contra, /) -> Out_co:
         """The modified Bessel function of the second kind of order 0."""
     def k0e(self, x: In_contra, /) -> Out_co: """`k0(x) * exp(x)`."""

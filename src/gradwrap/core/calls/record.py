@@ -1,7 +1,7 @@
 """Reverse mode: operations are recorded as nodes of the graph.
 
-`Tape` writes the usual call (`gradwrap.core.calls.call`); `record` does the same for the general
-one.
+`Tape` writes the code of a usual call (`gradwrap.core.calls.call`) that also makes the node;
+`record` makes the node of any other call.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def _matrix(value: Any, dim: int) -> Any:
     return 0.5 * (value + np.swapaxes(value, -1, -2))
 
 
-def _places(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
-    """Return the deviations in rows, the matrix, and the dimension."""
+def _deviations(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
+    """Return the deviations from the mean in rows, the matrix, and the dimension."""
     cov = getattr(cov, "covariance", cov)
     sizes = [np.shape(value)[-1] for value in (mean, cov) if value is not None and np.ndim(value)]
     dim = max(sizes, default=1)
@@ -65,7 +65,7 @@ def _distances(deviations: Any, matrix: Any) -> tuple[Any, Any]:
 
 
 def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
-    deviations, matrix, dim = _places(x, mean, cov)
+    deviations, matrix, dim = _deviations(x, mean, cov)
     if allow_singular:
         return _normal_in_subspace(deviations, matrix)
     squares, log_det = _distances(deviations, matrix)
@@ -86,14 +86,14 @@ def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
 
 
 def _normal_entropy(mean: Any, cov: Any) -> Any:
-    _, matrix, dim = _places(0.0, mean, cov)
+    _, matrix, dim = _deviations(0.0, mean, cov)
     return 0.5 * (dim * (LOG_2PI + 1.0) + np.linalg.slogdet(matrix)[1])
 
 
 def _student(x: Any, loc: Any, shape: Any, df: Any) -> Any:
     if np.isinf(_plain(df)):
         return _normal(x, loc, shape)
-    deviations, matrix, dim = _places(x, loc, shape)
+    deviations, matrix, dim = _deviations(x, loc, shape)
     squares, log_det = _distances(deviations, matrix)
     half = 0.5 * (df + dim)
     front = special.gammaln(half) - special.gammaln(0.5 * df)
@@ -324,7 +324,7 @@ def _squeezed(sample: Any) -> Any:
 
 
 def _normal_sample(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
-    dim = _places(0.0, mean, cov)[2]
+    dim = _deviations(0.0, mean, cov)[2]
     mean = np.zeros(dim) if mean is None else np.reshape(mean, -1)
     if hasattr(cov, "colorize"):  # a Covariance, whose samples SciPy makes
         return mean + stats.multivariate_normal.rvs(np.zeros(dim), cov, size, rng)
@@ -332,7 +332,7 @@ def _normal_sample(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
 
 
 def _student_sample(rng: Any, loc: Any, shape: Any, df: Any, size: Any) -> Any:
-    _, matrix, dim = _places(0.0, loc, shape)
+    _, matrix, dim = _deviations(0.0, loc, shape)
     is_normal = np.isinf(_plain(df))
     spread = np.ones(size) if is_normal else _drawn(rng, "chisquare", df, size=size) / df
     z = _drawn(rng, "multivariate_normal", np.zeros(dim), matrix, size=size)
