@@ -443,7 +443,7 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
     def yv(self, v: In_contra | float, x: In_contra | float, /) -> Out_co:
         """The Bessel function of the second kind of order `v`."""
     def yve(self, v: In_contra | float, z: In_contra | float, /) -> Out_co:
-        """`yv(v, z)`, which is scaled for complex `z`."""
+        """`yv(v, z) * exp(-abs(imag(z)))`."""
     def zeta(self, x: In_contra | float, q: In_contra | float, /) -> Out_co:
         """Hurwitz's zeta function; Riemann's where `q` is 1."""
     def zetac(self, x: In_contra, /) -> Out_co: """Riemann's zeta function, minus 1."""
