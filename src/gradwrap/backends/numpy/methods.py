@@ -113,9 +113,10 @@ def _view_as(x: Any, kind: Any, *, is_adapted: bool) -> Any:
     return native(x).view(kind)
 
 
-def _clip(x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+def _clip(x: Any, min: Any = NoValue, max: Any = NoValue, out: Any = None, **options: Any) -> Any:
     """Clip as the method of arrays does, with one bound or two."""
-    return np.clip(x, min, max, out=out, **options)
+    least, greatest = (None if bound is NoValue else bound for bound in (min, max))
+    return np.clip(x, least, greatest, out=out, **options)
 
 
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

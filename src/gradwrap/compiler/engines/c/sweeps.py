@@ -138,7 +138,7 @@ class Sweep(Kernel):
         rows, columns = matrix.shape
         name = self.library.function(text)
         self.line(f"{name}({rows}, {columns}, {matrix.start}, {', '.join(places)});")
-        self.notes = [f"{len(found)} products read a matrix once"]
+        self.notes.append(f"{len(found)} products read a matrix once")
 
 
 def sweep_text(kind: str, by_rows: Sequence[bool]) -> str:
