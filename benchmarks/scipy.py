@@ -24,13 +24,14 @@ import gradwrap as gw  # noqa: E402  after the path
 from gradwrap.scipy.doors import dispatcher  # noqa: E402  after the path
 from gradwrap.scipy.table import Row, all_rows  # noqa: E402  after the path
 
+from .counting import called_code  # noqa: E402  likewise
+
 SAMPLES: Any = import_module("samples").SAMPLES  # of the tests
 OPTIONS: Any = import_module("scipy_options")  # likewise
 RANDOM: Any = import_module("scipy_samples").Random  # likewise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 CALLS = 5
 SECONDS = 0.02
@@ -82,20 +83,8 @@ def measured(row: Row) -> Line | None:
 
 def frames_of(run: Callable[[], Any]) -> int:
     """Return the number of calls of gradwrap's Python functions."""
-    found = 0
-
-    def count(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal found
-        name = frame.f_code.co_filename
-        found += event == "call" and name.startswith((PACKAGE, "<gradwrap"))
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
-    return found
+    own = (PACKAGE, "<gradwrap")
+    return sum(code.co_filename.startswith(own) for code in called_code(run))
 
 
 def microseconds(run: Callable[[], Any]) -> float:

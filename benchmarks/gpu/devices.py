@@ -6,17 +6,16 @@ stream too; JAX has streams of its own, so the host waits for its last result be
 """
 
 import gc
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import FrameType
 from typing import Any, Literal
 
 import numpy as np
 
+from ..counting import called_code
 from ..peers import Run
 from ..timing import sample
 from ..workloads import Array, Namespace
@@ -73,20 +72,8 @@ def gpu() -> Device:
     def waits(run: Run) -> int:
         detector: Any = import_module("cupy._core.syncdetect")
         declare = detector._declare_synchronize  # noqa: SLF001  called before each wait
-        count = 0
-
-        def note(frame: FrameType, event: str, _: object) -> None:
-            nonlocal count
-            count += event == "call" and frame.f_code is declare.__code__
-
         run()  # compiles
-        before = sys.getprofile()
-        sys.setprofile(note)
-        try:
-            run()
-        finally:
-            sys.setprofile(before)
-        return count
+        return called_code(run).count(declare.__code__)
 
     peak = pool_peak()
     return Device("cuda", cupy, cupy.asarray, cupy.asnumpy, seconds, peak, _machine(cupy), waits)

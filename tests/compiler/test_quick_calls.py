@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks.counting import called_code
 
 import gradwrap as gw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 pytestmark = pytest.mark.unverified  # calls that are compared with eager do not take the quick way
 
 
 def frames(call: Callable[[], Any]) -> Counter[str]:
     """The functions in Python that a call runs, by name."""
-    found: Counter[str] = Counter()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            found[frame.f_code.co_name] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(before)
-    return found
+    return Counter(code.co_name for code in called_code(call))
 
 
 def weighted(p: Any, power: int = 2) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.counting import called_code
 
 import gradwrap as gw
 import gradwrap.scipy.linalg as sl
@@ -32,21 +32,10 @@ B = np.array([0.7, -0.4])
 
 
 def frames(function: Any, *args: Any) -> int:
-    count = 0
-
-    def count_calls(frame: Any, event: str, _: Any) -> None:
-        nonlocal count
-        is_ours = frame.f_code.co_filename.startswith((HERE, "<"))
-        count += event == "call" and is_ours and "importlib" not in frame.f_code.co_filename
-
     for _ in range(3):
         function(*args)
-    sys.setprofile(count_calls)
-    try:
-        function(*args)
-    finally:
-        sys.setprofile(None)
-    return count
+    names = [code.co_filename for code in called_code(lambda: function(*args))]
+    return sum(name.startswith((HERE, "<")) and "importlib" not in name for name in names)
 
 
 def test_frames_of_a_gradient_of_one_argument() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation.scipy_interpolate import CLASSES
+from gradwrap.scipy.interpolants import PARTS as REBUILT
 
 ours: Any = import_module("gradwrap.scipy.interpolate")
 native: Any = import_module("scipy.interpolate")
@@ -81,3 +83,8 @@ def test_scipys_own_interpolants_take_tracked_points(name: str) -> None:
     expected = np.array([(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(4)])
     np.testing.assert_allclose(gw.grad(f)(x), expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(gw.vjp(made, x)[0], made(x))
+
+
+def test_the_classes_whose_calls_are_wrapped_are_those_that_can_be_rebuilt() -> None:
+    """The names stand in two places, since importing SciPy is not to load `gradwrap.scipy`."""
+    assert tuple(PARTS) == CLASSES

@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks.counting import called_code
 
 import gradwrap as gw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
 MODULES = {
@@ -253,18 +252,7 @@ def frames_of(call: Callable[[], Any]) -> list[Path]:
     """The file of each call of gradwrap's functions; what is bound once is bound before."""
     for _ in range(3):
         call()
-    found: list[Path] = []
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            found.append(Path(frame.f_code.co_filename))
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(before)
+    found = [Path(code.co_filename) for code in called_code(call)]
     return [path for path in found if SOURCE in path.parents]
 
 

@@ -55,4 +55,6 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
 def _is_tracked(other: Any) -> bool:
     """Tell if an operand is a tracked array, or a sparse matrix of tracked elements."""
     rules: Any = sys.modules.get(RULES)
-    return isinstance(other, AnyWrapper) or (rules and isinstance(other, rules.TrackedMatrix))
+    if isinstance(other, AnyWrapper):
+        return True
+    return rules is not None and isinstance(other, rules.TrackedMatrix)
