@@ -62,12 +62,15 @@ class Target:
         engine: str,
         make: Callable[[Program], Executable],
         memory: float,
+        threads: int = 1,
     ) -> None:
         self.function: Callable[..., Any] = function
         self.engine: str = engine
         self.make: Callable[[Program], Executable] = make
         self.memory: float = memory
         """The most bytes of the stacks of loops."""
+        self.threads: int = threads
+        """The most threads of a call."""
         self.told: set[str] = set()
         """The warnings about the engine so far."""
         self.current: threading.local = threading.local()
@@ -264,6 +267,7 @@ class Entry:
         found = self.kept_as and self._found(self.kept_as)
         if not found:
             return False, None
+        found.program.threads = self.target.threads
         wanted = call.run(self.target.function)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
@@ -403,6 +407,7 @@ class Entry:
         if is_checking():
             verify(found.program, "extrapolation", call.inputs)
         with_checkpoints(found.program, self.target.memory)
+        found.program.threads = self.target.threads
         if is_checking():
             verify(found.program, "checkpoints")
         notes = [found.shown]
@@ -517,6 +522,7 @@ class Entry:
             with_checkpoints(made, self.target.memory)
             if is_checking():
                 verify(made, "checkpoints", inputs)
+        made.threads = self.target.threads
         return made, is_rolled
 
 
