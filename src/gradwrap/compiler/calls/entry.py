@@ -14,6 +14,7 @@ import numpy as np
 from gradwrap.compiler.calls.compare import Raised, made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
+from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
 from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
@@ -49,6 +50,7 @@ PROOFS = {
     "": "compared with the function at two other lengths, and at full size",
 }
 """The notes on the comparisons of extrapolated programs."""
+AMPLIFIES = "rounding is amplified: results move as far where arguments change in their last places"
 NUMEROUS = 5
 """The programs that differ in Python numbers alone from which on there is a warning."""
 
@@ -62,12 +64,15 @@ class Target:
         engine: str,
         make: Callable[[Program], Executable],
         memory: float,
+        threads: int = 1,
     ) -> None:
         self.function: Callable[..., Any] = function
         self.engine: str = engine
         self.make: Callable[[Program], Executable] = make
         self.memory: float = memory
         """The most bytes of the stacks of loops."""
+        self.threads: int = threads
+        """The most threads of a call."""
         self.told: set[str] = set()
         """The warnings about the engine so far."""
         self.current: threading.local = threading.local()
@@ -125,6 +130,8 @@ class Entry:
         """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
+        self._amplifies: bool = False
+        """Whether results move far where the arguments change in their last places."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
@@ -264,6 +271,7 @@ class Entry:
         found = self.kept_as and self._found(self.kept_as)
         if not found:
             return False, None
+        found.program.threads = self.target.threads
         wanted = call.run(self.target.function)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
@@ -384,7 +392,7 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, executable, self.notes = self._built(call.inputs, one.results)
+        self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
@@ -403,6 +411,7 @@ class Entry:
         if is_checking():
             verify(found.program, "extrapolation", call.inputs)
         with_checkpoints(found.program, self.target.memory)
+        found.program.threads = self.target.threads
         if is_checking():
             verify(found.program, "checkpoints")
         notes = [found.shown]
@@ -468,20 +477,18 @@ class Entry:
 
     # Building -------------------------------------------------------------------------------------
 
-    def _built(
-        self, given: Sequence[Any], wanted: Sequence[Any]
-    ) -> tuple[Program, Executable, list[str]]:
+    def _built(self, call: Call, wanted: Sequence[Any]) -> tuple[Program, Executable, list[str]]:
         """Build the program of all traces, rolled if the results agree, and its executable."""
         target = self.target
         notes: list[str] = []
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
         sparingly = target.engine in FIND_REPETITION and chosen != own
-        program, is_rolled = self._simplified(given, roll=True, sparingly=sparingly)
-        executable, problem = made(chosen, program, given, wanted, self.precisions)
+        program, is_rolled = self._simplified(call.inputs, roll=True, sparingly=sparingly)
+        executable, problem = self._made(chosen, program, call, wanted)
         if executable is None and not is_rolled:
-            program, _ = self._simplified(given, roll=True)
-            executable, problem = made(chosen, program, given, wanted, self.precisions)
+            program, _ = self._simplified(call.inputs, roll=True)
+            executable, problem = self._made(chosen, program, call, wanted)
         if executable is None and chosen != own:
             if problem not in target.told:
                 target.told.add(problem)
@@ -492,9 +499,11 @@ class Entry:
                 )
             notes.append(f"engine {target.engine!r}: {problem}")
             self.engine = self.library.name
-            executable, problem = made(own, program, given, wanted, self.precisions)
+            executable, problem = self._made(own, program, call, wanted)
         if executable is not None:
             self._waiting += executable.told
+            if self._amplifies:
+                notes.append(AMPLIFIES)
             return program, executable, notes
         if isinstance(problem, Raised):
             name = getattr(target.function, "__name__", target.function)
@@ -502,9 +511,27 @@ class Entry:
                 f"the {self.library.name} engine's program of {name} raised {problem}. Calls of "
                 "the library's own functions, one for each operation, are used."
             )
-        program, _ = self._simplified(given, roll=False)
+        program, _ = self._simplified(call.inputs, roll=False)
         notes.append(f"loops were not rolled: that gave {problem}")
         return program, own(program, plainly=True), notes
+
+    def _made(
+        self,
+        engine: Callable[[Program], Executable],
+        program: Program,
+        call: Call,
+        wanted: Sequence[Any],
+    ) -> tuple[Executable | None, str]:
+        """Compile a program, and compare it with the function as precisely as that is."""
+
+        def movements() -> list[float]:
+            return precisions_by_movement(self.target.function, call, wanted)
+
+        known = [*self.precisions]
+        asked = movements if self.library.name == "numpy" else None
+        executable, problem = made(engine, program, call.inputs, wanted, self.precisions, asked)
+        self._amplifies |= executable is not None and self.precisions != known
+        return executable, problem
 
     def _simplified(
         self, given: Sequence[Any], *, roll: bool, sparingly: bool = False
@@ -517,6 +544,7 @@ class Entry:
             with_checkpoints(made, self.target.memory)
             if is_checking():
                 verify(made, "checkpoints", inputs)
+        made.threads = self.target.threads
         return made, is_rolled
 
 

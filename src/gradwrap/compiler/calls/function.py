@@ -25,6 +25,7 @@ from gradwrap.compiler.engines.jax import computes_in_double
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
+from gradwrap.compiler.engines.threads import checked, usable
 from gradwrap.compiler.ir.program import OPAQUE, Instr, Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
 from gradwrap.compiler.rolling.checkpoints import DEFAULT
@@ -56,12 +57,14 @@ class Compiled(Generic[P, R]):
         *,
         cache: bool = False,
         memory: float | None = None,
+        threads: int | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._memory = memory
         most = DEFAULT if memory is None else memory
-        self._target = Target(function, engine, engine_named(engine), most)
+        self._threads = checked(threads)
+        self._target = Target(function, engine, engine_named(engine), most, threads or usable())
         self._static = frozenset(static)
         self._keeps = cache
         """Whether programs are kept for later processes."""
@@ -107,8 +110,8 @@ class Compiled(Generic[P, R]):
 
     def __reduce__(self) -> Any:
         """Copy and pickle the function without its programs; a decorated one by name."""
-        own = (self._function, self._target.engine, self._static, self._keeps, self._memory)
-        return own_name(self) or (_remade, own)
+        own = (self._function, self._target.engine, self._static, self._keeps)
+        return own_name(self) or (_remade, (*own, self._memory, self._threads))
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self._function, '__name__', self._function)!s}>"
@@ -423,8 +426,9 @@ def _remade(
     static: frozenset[int | str],
     cache: bool,
     memory: float | None,
+    threads: int | None,
 ) -> Compiled[..., Any]:
-    return Compiled(function, engine, static, cache=cache, memory=memory)
+    return Compiled(function, engine, static, cache=cache, memory=memory, threads=threads)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -445,6 +449,7 @@ def compile(
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
     memory: float | None = None,
+    threads: int | None = None,
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
@@ -453,6 +458,7 @@ def compile(
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
     memory: float | None = None,
+    threads: int | None = None,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
     f: Any = None,
@@ -461,6 +467,7 @@ def compile(
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
     memory: float | None = None,
+    threads: int | None = None,
 ) -> Any:
     """Compile a function of arrays to a program of NumPy or CuPy calls.
 
@@ -482,6 +489,10 @@ def compile(
     memory
         The bytes that loops may use for what their backward loops read; 2**28 if not given. A
         longer loop keeps the values of about `√turns` turns, and computes the others again.
+    threads
+        The most threads for one call of a program with NumPy arrays: one on each core that the
+        process may use, if not given. Operations on large arrays are split over them, small ones
+        run on one. The number of threads does not change the results of the c engine.
 
     Returns
     -------
@@ -493,9 +504,9 @@ def compile(
     Raises
     ------
     ValueError
-        There is no engine of this name.
+        There is no engine of this name, or `threads` is less than one.
     TypeError
-        `f` is not a function.
+        `f` is not a function, or `threads` is no integer.
 
     Examples
     --------
@@ -508,8 +519,10 @@ def compile(
     ...
     """
     if f is None:
-        return functools.partial(compile, engine=engine, static=static, cache=cache, memory=memory)
+        checked(threads)
+        options: dict[str, Any] = {"engine": engine, "static": static, "cache": cache}
+        return functools.partial(compile, **options, memory=memory, threads=threads)
     if not callable(f):
         raise TypeError(f"gradwrap.compile takes a function; it got {f!r}. Fix: gw.compile(f)(x)")
     places = (static,) if isinstance(static, (int, str)) else tuple(static)
-    return Compiled(f, engine, places, cache=cache, memory=memory)
+    return Compiled(f, engine, places, cache=cache, memory=memory, threads=threads)

@@ -306,6 +306,8 @@ class Program:
     which the function's own result shares memory."""
     exact: bool = True
     """False once a pass has changed how a value is rounded."""
+    threads: int = 1
+    """The most threads that an engine may use for it."""
 
     def new(self, value: Value) -> Ref:
         """Number a new value."""

@@ -8,13 +8,13 @@ these are in the processor's cache.
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwrap.compiler.engines.c.ability import TRANSPOSED
 from gradwrap.compiler.engines.c.addresses import Arr, order_of
 from gradwrap.compiler.engines.c.kernels import Kernel
 from gradwrap.compiler.engines.c.operations import DOUBLE, FLOAT, TYPES
+from gradwrap.compiler.engines.threads import usable
 from gradwrap.compiler.ir.operations import MATMUL
 from gradwrap.compiler.ir.program import Instr, Ref, given
 
@@ -83,7 +83,7 @@ def swept(
     sweeps: dict[int, int] = {}
     """By matrix: the place of its latest sweep."""
     by_rows: set[int] = set()
-    few = _cores() <= FEW_CORES
+    few = usable() <= FEW_CORES
     for step in steps:
         found = product_of(step, values, views) if few else None
         place = len(made)
@@ -101,10 +101,6 @@ def swept(
         made[place].append(step)
         known.update((index, place) for index in given(step))
     return made
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Sweep(Kernel):

@@ -1,0 +1,42 @@
+"""The number of threads that a compiled program may use."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gradwrap.core.values.dynamic import type_of
+
+
+def usable() -> int:
+    """Return the number of cores that the process may use."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked(threads: int | None) -> int | None:
+    """Return the argument `threads` of `gw.compile`.
+
+    Raises
+    ------
+    TypeError
+        It is neither an integer nor None.
+    ValueError
+        It is less than one.
+    """
+    if threads is None:
+        return None
+    if type_of(threads) is not int:
+        raise TypeError(
+            f"threads is {threads!r}, which is no integer. Fix: give the number of threads, "
+            "or None for one on each core that the process may use"
+        )
+    if threads < 1:
+        raise ValueError(
+            f"threads is {threads}; a program runs on at least one thread. Fix: give 1 or more, "
+            "or None for one on each core that the process may use"
+        )
+    return threads
