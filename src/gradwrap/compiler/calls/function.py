@@ -487,7 +487,7 @@ def compile(
     cache
         Keep programs on disk, and use those of earlier processes after one comparison with `f`.
     memory
-        The bytes that loops may use for what their backward loops read; 2**28 if not given. A
+        The bytes that loops may use for what their backward loops read; 2**26 if not given. A
         longer loop keeps the values of about `√turns` turns, and computes the others again.
     threads
         The most threads for one call of a program with NumPy arrays: one on each core that the
