@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation import importing
+from gradwrap.adaptation.kept import kept_by
 from gradwrap.adaptation.places import ABSENT, Change, Given, Namespace, changes, changes_of_stores
 from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
 from gradwrap.core.values.dynamic import (
@@ -47,6 +48,7 @@ class _Adapted:
         self.plan = plan
         self.users = 1
         self.stores = False
+        self.kept = kept_by(namespace, lasting=module_of(namespace) is not None)
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
@@ -157,6 +159,8 @@ def _plan(namespace: Namespace) -> list[Change]:
 
 
 def _restore(adapted: _Adapted) -> None:
+    for one in adapted.kept:
+        one.restore()
     adapted.restore()
     del _adapted[id(adapted.namespace)]
     if not _adapted:
