@@ -12,7 +12,7 @@ from gradwrap.core.values.dynamic import DICT, type_of
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gradwrap.adaptation.places import Namespace
 
@@ -45,14 +45,14 @@ _written_in: dict[int, tuple[Namespace, int, Written]] = {}
 """What the functions of a namespace write, and how many names it had then."""
 
 
-def kept_by(namespace: Namespace, *, lasting: bool) -> list[Kept]:
-    """Note what the functions of a namespace keep; a module's namespace is lasting."""
+def kept_by(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Kept]:
+    """Note what the functions of a namespace keep; `owner` returns the module of a namespace."""
     if isinstance(namespace, Given):
         return []
-    return [Kept(holder, names) for holder, names in _written(namespace, lasting=lasting)]
+    return [Kept(holder, names) for holder, names in _written(namespace, owner)]
 
 
-def _written(namespace: Namespace, *, lasting: bool) -> Written:
+def _written(namespace: Namespace, owner: Callable[[Namespace], Any]) -> Written:
     """Find what functions write: the dictionaries that they store into, and global names."""
     known = _written_in.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
@@ -70,7 +70,7 @@ def _written(namespace: Namespace, *, lasting: bool) -> Written:
             held |= {id(value): value for value in values if type_of(value) is DICT}
     found: Written = [(one, None) for one in held.values()]
     found += [(namespace, frozenset(names))] if names else []
-    if lasting:
+    if owner(namespace) is not None:
         _written_in[id(namespace)] = namespace, len(namespace), found
     return found
 

@@ -167,9 +167,9 @@ class Part:
         lines = [
             "    for (long q = from; q < to; q++) {",
             f"        const long s = {number};",
-            f"        const long low = {units} * s / {count}{cut};",
+            f"        const long low = CUT({units}, s, {count}){cut};",
         ]
-        high = f"{units} * (s + 1) / {count}{cut}"
+        high = f"CUT({units}, s + 1, {count}){cut}"
         if split.is_inner:
             end = self.number(self.inner)
             high = f"{high} < {end} ? {high} : {end}"
@@ -194,7 +194,7 @@ class Part:
             return [f"slot c[] = {{{slots}}};", f"SPLIT({name}, c, {count});"]
         return [
             f"slot c[] = {{{slots}}};",
-            f"SPLIT({name}, c, ({count} + 1) / 2);",
+            f"SPLIT({name}, c, CUT({count} + 1, 1, 2));",
             f"c[{self.slots[ODD]}].l = 1;",
-            f"SPLIT({name}, c, {count} / 2);",
+            f"SPLIT({name}, c, CUT({count}, 1, 2));",
         ]
