@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from gradwrap.adaptation.places import Namespace
 
 
+Written = tuple[dict[Any, Any], frozenset[str] | None]
+"""A dictionary, or a namespace and some of its names."""
+
+
 class Kept:
     """What functions of a module keep between calls: names, or items of a dictionary."""
 
-    def __init__(self, holder: dict[Any, Any], names: frozenset[str] | None) -> None:
-        self.holder, self.names = holder, names
+    def __init__(self, place: Written) -> None:
+        self.holder, self.names = place
         self.before = self.current()
 
     def current(self) -> dict[Any, Any]:
@@ -40,20 +44,23 @@ class Kept:
             self.holder.update(self.before)
 
 
-Written = list[tuple[dict[Any, Any], frozenset[str] | None]]
-_written_in: dict[int, tuple[Namespace, int, Written]] = {}
+_written_in: dict[int, tuple[Namespace, int, list[Written]]] = {}
 """What the functions of a namespace write, and how many names it had then."""
 
 
-def kept_by(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Kept]:
-    """Note what the functions of a namespace keep; `owner` returns the module of a namespace."""
+def forget(kept: list[Kept]) -> None:
+    """Put back what functions keep, if a tracked value is in it."""
+    while kept:
+        kept.pop().restore()
+
+
+def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Written]:
+    """Find what functions write: the dictionaries that they store into, and global names.
+
+    `owner` returns the module of a namespace.
+    """
     if isinstance(namespace, Given):
         return []
-    return [Kept(holder, names) for holder, names in _written(namespace, owner)]
-
-
-def _written(namespace: Namespace, owner: Callable[[Namespace], Any]) -> Written:
-    """Find what functions write: the dictionaries that they store into, and global names."""
     known = _written_in.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
@@ -68,7 +75,7 @@ def _written(namespace: Namespace, owner: Callable[[Namespace], Any]) -> Written
         if "STORE_SUBSCR" in instructions:
             values: Any = map(namespace.get, code.co_names)
             held |= {id(value): value for value in values if type_of(value) is DICT}
-    found: Written = [(one, None) for one in held.values()]
+    found: list[Written] = [(one, None) for one in held.values()]
     found += [(namespace, frozenset(names))] if names else []
     if owner(namespace) is not None:
         _written_in[id(namespace)] = namespace, len(namespace), found
