@@ -48,7 +48,7 @@ from gradwrap.compiler.engines.c.functions import (
     vector_product,
     with_calls_apart,
 )
-from gradwrap.compiler.engines.c.loops import Carrying
+from gradwrap.compiler.engines.c.loops import Carrying, grid_of
 from gradwrap.compiler.engines.c.operations import (
     LONG,
     TYPES,
@@ -108,10 +108,13 @@ class Kernel(Frame):
         shelves: dict[int, Shelved] | None = None,
         shelved: Sequence[int] = (),
         ranges: Mapping[int, tuple[int, int]] | None = None,
+        tables: Mapping[int, Any] | None = None,
     ) -> None:
         self.library = library
         self.ranges: Mapping[int, tuple[int, int]] = ranges or {}
         """By value: the least and the greatest number of a table of integers."""
+        self.tables: Mapping[int, Any] = tables or {}
+        """The frozen tables of integers."""
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
@@ -944,6 +947,17 @@ class Kernel(Frame):
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")
-        with self.loop(counter, loop.turns):
-            state.turn(counter)
+        known = ((index, self.tables.get(stack.index)) for index, stack in loop.reads.items())
+        grid = grid_of({n: table for n, table in known if table is not None and table.ndim == 1})
+        extents = [loop.turns] if grid is None else grid.extents
+        counters = [counter] if len(extents) == 1 else [self.name_of("i") for _ in extents]
+        indices = {} if grid is None else {n: grid.text(n, counters) for n in grid.laws}
+        with ExitStack() as loops:
+            for name, extent in zip(counters, extents, strict=True):
+                loops.enter_context(self.loop(name, extent))
+            if len(extents) > 1:
+                strides = zip(counters, packed(tuple(extents)), strict=True)
+                place = " + ".join(f"{name} * {integer(stride)}" for name, stride in strides)
+                self.line(f"const long {counter} = {place};")
+            state.turn(counter, indices)
         state.after()
