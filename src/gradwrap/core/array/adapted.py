@@ -57,6 +57,23 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     return ufunc(*given, **options)
 
 
+def are_of_objects(values: tuple[Any, ...]) -> bool:
+    """Tell if an array of Python objects is among some values."""
+    return any(getattr(getattr(value, "dtype", None), "kind", "") == "O" for value in values)
+
+
+def boxed(value: Any) -> Any:
+    """Return a variable as an array of Python objects, for NumPy's loop over elements."""
+    if not is_recorded(value):
+        return value
+    import numpy as np
+
+    made = np.empty(value.shape, dtype=object)
+    for place in np.ndindex(value.shape):
+        made[place] = value[place]
+    return made
+
+
 def current_code(depth: int) -> CodeType:
     """Return the code object of the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
