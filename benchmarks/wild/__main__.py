@@ -1,9 +1,10 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth` and `sixth`, which need the extras `wild`, `wild-fresh`, `wild-unseen`,
-`wild-later`, `wild-fifth` and `wild-sixth`. `--write` enters the table in docs/existing-code.md;
-`--cost` measures what it costs that a package is adapted, and what gradients cost.
+`later`, `fifth`, `sixth` and `seventh`, which need the extras `wild`, `wild-fresh`, `wild-unseen`,
+`wild-later`, `wild-fifth`, `wild-sixth` and `wild-seventh`. `--write` enters the table in
+docs/existing-code.md; `--cost` measures what it costs that a package is adapted, and what gradients
+cost.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
+from .seventh import SEVENTH
 from .sixth import SIXTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .unseen import UNSEEN
@@ -30,6 +32,7 @@ SAMPLES = {
     "later": LATER,
     "fifth": FIFTH,
     "sixth": SIXTH,
+    "seventh": SEVENTH,
 }
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 

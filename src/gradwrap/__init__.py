@@ -7,7 +7,6 @@ array([0.        , 0.63970...])
 
 import typing as _typing
 
-from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap._setup import set_up as _set_up
@@ -32,6 +31,7 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import autograd as autograd
     from gradwrap import compat as compat
     from gradwrap import compiler as compiler
     from gradwrap import extend as extend
@@ -84,6 +84,7 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
+        "autograd": "gradwrap.autograd",
         "compat": "gradwrap.compat",
         "compiler": "gradwrap.compiler",
         "extend": "gradwrap.extend",

@@ -692,7 +692,7 @@ def _twice(a: Any, x: Any, y: Any) -> Any:
 def test_products_of_one_matrix_read_it_once(
     fun: Any, order: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(c_sweeps, "_cores", lambda: 1)
+    monkeypatch.setattr(c_sweeps, "usable", lambda: 1)
     rng = np.random.default_rng(3)
     a = np.asarray(rng.normal(size=(257, 301)) / 16, dtype, order=order)
     x, y = rng.normal(size=301).astype(dtype), rng.normal(size=257).astype(dtype)
@@ -702,7 +702,7 @@ def test_products_of_one_matrix_read_it_once(
     close(gradient(a, x, y), compiled(a, x, y), 2048)
     told = "products read a matrix once"
     assert (told in compiled.explain()) == (order == "C")
-    monkeypatch.setattr(c_sweeps, "_cores", lambda: 4)
+    monkeypatch.setattr(c_sweeps, "usable", lambda: 4)
     by_blas: Any = gw.compile(gradient, engine="c")
     by_blas(a, x, y)
     close(gradient(a, x, y), by_blas(a, x, y), 2048)

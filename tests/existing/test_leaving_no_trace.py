@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import importlib
 import sys
 import tracemalloc
 from types import ModuleType
@@ -11,9 +12,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from benchmarks.counting import called_code
 
 import gradwrap as gw
 import gradwrap.scipy
+from lambdas import fn
 from packages import written
 
 if TYPE_CHECKING:
@@ -186,3 +189,43 @@ def test_profiles_of_memory_may_end_in_any_order() -> None:
     assert tracemalloc.is_tracing()
     second.__exit__()
     assert tracemalloc.is_tracing() is was
+
+
+def test_modules_that_did_not_run_add_no_calls(tmp_path: Path) -> None:
+    def calls_in(modules: int) -> int:
+        folder = tmp_path / f"many_{modules}"
+        folder.mkdir()
+        for number in range(modules):
+            (folder / f"part_{number}.py").write_text(f"import numpy as np\n\n{SQUARES}\n")
+        (folder / "__init__.py").write_text(
+            "".join(f"from . import part_{number}\n" for number in range(modules))
+        )
+        sys.path.insert(0, str(tmp_path))
+        try:
+            package = importlib.import_module(folder.name)
+        finally:
+            sys.path.remove(str(tmp_path))
+        gradient = gw.grad(gw.adapting(fn(lambda x: package.part_0.squares(x))))
+        for _ in range(2):
+            assert np.allclose(gradient(X), 2 * X)
+        return len(called_code(lambda: gradient(X)))
+
+    few, many = calls_in(2), calls_in(22)
+    assert many - few <= 2 * 20  # the record of each module, and the count of its users
+
+
+def test_a_patch_between_calls_is_met_and_stays(package: Any) -> None:
+    def twice(x: Any) -> Any:
+        return 2 * np.asarray(x)
+
+    gradient = gw.grad(gw.adapting(fn(lambda x: package.squares(x))))
+    for _ in range(3):
+        assert np.allclose(gradient(X), 2 * X)
+    before = dict(vars(package))
+    with mock.patch.object(package, "squares", lambda x: np.sum(twice(x))):
+        assert np.allclose(gradient(X), [2.0, 2.0])
+        assert np.allclose(gradient(X), [2.0, 2.0])
+        with gw.adapted(package):
+            assert np.allclose(gradient(X), [2.0, 2.0])
+    assert np.allclose(gradient(X), 2 * X)
+    assert vars(package) == before

@@ -498,3 +498,23 @@ def test_checks_of_numpy_compare_plain_values(tmp_path: Path) -> None:
     assert np.allclose(compiled(X), gw.grad(package.run)(X))  # no CompileWarning
     with pytest.raises(AssertionError, match="not equal"):
         gw.grad(gw.adapting(package.failing))(X)
+
+
+def numbers(x: Any) -> Any:
+    y = np.asarray(x[0])  # an array without axes, of its own memory
+    y += x[1]
+    y *= y
+    z = np.array([y, float(x[1]), math.atan2(x[0], 2.0), math.hypot(x[0], x[1], 0.3)])
+    z[1] *= x[0]
+    return np.sum(np.asanyarray(z) ** 2) + math.log(x[0], 3.0) + np.asarray(x)[1]
+
+
+def test_numbers_are_converted_without_a_copy_in_the_graph() -> None:
+    check(numbers)
+    exact = gw.hessian(gw.adapting(numbers))(X)
+    steps = 1e-6 * np.eye(2)
+    slope = gw.grad(gw.adapting(numbers))
+    assert np.allclose(exact, [(slope(X + e) - slope(X - e)) / 2e-6 for e in steps], rtol=1e-5)
+    assert np.allclose(gw.vmap(gw.grad(gw.adapting(numbers)))(np.stack([X, X + 1]))[0], slope(X))
+    with pytest.raises(ValueError, match="math domain error"):
+        gw.grad(gw.adapting(numbers))(np.array([-0.5, 1.5]))

@@ -10,7 +10,9 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.modules import (
+    Group,
     can_adapt,
+    grouped,
     hold,
     module_of,
     release,
@@ -128,6 +130,7 @@ class _Runs:
         self.call: Callable[..., Any] = stand_in_of(fun) or fun
         self.own: list[Namespace] = [*_generated(fun), Given(fun)]
         self.found: list[Namespace] = []
+        self.group: Group | None = None
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
         self.watch = True
@@ -135,7 +138,8 @@ class _Runs:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
-        held = hold([*self.own, *self.found])
+        group = self.group
+        held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
         try:
@@ -150,8 +154,11 @@ class _Runs:
             raise
         finally:
             compiled_as.reset(outside)
-            release(held)
-            self.found = [one for one in held if module_of(one) is not None]
+            (group.release if group else release)(held)
+            if not group or len(held) > len(self.own) + len(self.found):
+                self.found = [one for one in held if module_of(one) is not None]
+                is_kept = len(self.own) == 1 and not self.watch  # generated code may change
+                self.group = grouped([*self.own, *self.found]) if is_kept else None
         if is_derived(flatten([args, kwargs])[0]):
             check_caught(before, flatten(out)[0])
         self._check(out, args, kwargs)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap import random
-from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, unheld
+from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -154,6 +154,10 @@ def _number_in(value: Any, method: str) -> Any:
 
 
 def _float(_: Any, value: Any = 0.0, /) -> Any:
+    if type_of(value) in PLAIN:
+        return float(value)
+    if number_in(value) is not None and has_effect(value):
+        return value
     value = _number_in(value, "__float__")
     return _single(value, float).real if _stays(value) else float(value)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.plain_values import HOLDERS, are_plain, standing_in, unheld
+from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
@@ -56,7 +56,8 @@ def _sum_of(values: Any) -> Any:
 
 
 def _hypot(*coordinates: Any) -> Any:
-    return np.sqrt(_sum_of(np.multiply(x, x) for x in coordinates))
+    first, *others = coordinates
+    return functools.reduce(np.hypot, others, first) if others else abs(first)
 
 
 def _dist(p: Any, q: Any) -> Any:
@@ -113,6 +114,8 @@ SEVERAL = frozenset(
     }
 )
 """Functions of several numbers; the others have one parameter."""
+NUMBERS = frozenset({int, float, np.float64})
+are_numbers = NUMBERS.issuperset
 OF_ITERABLES = ("dist", "fsum", "prod", "sumprod")
 
 
@@ -162,13 +165,25 @@ def _of_numbers(original: Any, tracked: Callable[..., Any], path: str) -> Callab
     def one(x: Any, /) -> Any:
         if type(x) is float or not isinstance(x, HOLDERS):
             return original(x)
-        return of_variables(x)
+        number = number_in(x) if is_real else None
+        if number is None:
+            return of_variables(x)
+        original(number)  # it refuses bad arguments itself
+        return tracked(x)
 
     def several(*args: Any, **options: Any) -> Any:
+        if are_numbers(map(type, args)) and not options:
+            return original(*args)
+        if is_real and not options:
+            numbers = [x if type(x) in NUMBERS else number_in(x) for x in args]
+            if None not in numbers:
+                original(*numbers)
+                return tracked(*args)
         if are_plain(args, options):
             return original(*args, **options)
         return of_variables(*args, **options)
 
+    is_real = path.startswith("math.")
     takes_one = path.partition(".")[2] not in SEVERAL
     return standing_in(original, path)(one if takes_one else several)
 

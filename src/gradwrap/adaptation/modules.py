@@ -6,15 +6,27 @@ never on the user that installed it.
 
 from __future__ import annotations
 
+import collections
+import functools
 import gc
 import importlib
+import itertools
+import operator
 import sys
 import threading
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradwrap.adaptation import importing
-from gradwrap.adaptation.places import ABSENT, Change, Given, Namespace, changes, changes_of_stores
+from gradwrap.adaptation.places import (
+    ABSENT,
+    Change,
+    Given,
+    Namespace,
+    Place,
+    changes,
+    changes_of_stores,
+)
 from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
 from gradwrap.core.values.dynamic import (
     DICT,
@@ -28,7 +40,7 @@ from gradwrap.core.values.dynamic import (
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 WRITTEN_IN_NUMPY = "numpy.polynomial"
@@ -174,6 +186,111 @@ def release(namespaces: Iterable[Namespace]) -> None:
                 _restore(adapted)
 
 
+class Group:
+    """Namespaces that are adapted together, for each call of one function.
+
+    While nobody else has adapted anything, their names are compared and exchanged by few calls.
+    """
+
+    def __init__(self, namespaces: list[Namespace]) -> None:
+        plans = list(map(_plan, namespaces))
+        found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
+        for change in itertools.chain.from_iterable(plans):
+            if change.place.read() is change.old:
+                found.setdefault((id(change.place.holder), change.place.name), change)
+        made = set(map(id, found.values()))
+        self._plans = [[c for c in plan if id(c) in made] for plan in plans]
+        self._namespaces = namespaces
+        self._sizes = list(map(len, namespaces))
+        self._adapted: dict[int, _Adapted] = {}
+        ways = {key: _Ways.to(change.place) for key, change in found.items()}
+        self._names = [c.place.name for c in found.values()]
+        self._values = [c.old for c in found.values()], [c.new for c in found.values()]
+        self._get = [way.get for way in ways.values()]
+        self._set = [way.store for way in ways.values()]
+        added = [key for key, change in found.items() if change.old is ABSENT]
+        others = [key for key, change in found.items() if change.old is not ABSENT]
+        self._remove = [ways[key].remove for key in added], [name for _, name in added]
+        self._reset = (
+            [ways[key].store for key in others],
+            [name for _, name in others],
+            [found[key].old for key in others],
+        )
+
+    def hold(self) -> list[Namespace]:
+        """Do what `hold` does."""
+        with _lock:
+            if _adapted or not self._has(0):
+                return hold(self._namespaces)
+            if list(map(len, self._namespaces)) != self._sizes:
+                return hold(self._namespaces)
+            pairs = zip(self._namespaces, self._plans, strict=True)
+            self._adapted = {id(one): _Adapted(one, plan) for one, plan in pairs}
+            importing.install()
+            _adapted.update(self._adapted)
+            try:
+                _run(map(_call, self._set, self._names, self._values[1]))
+            except BaseException:
+                release(self._namespaces)
+                raise
+        return [*self._namespaces]
+
+    def release(self, held: list[Namespace]) -> None:
+        """Do what `release` does; `held` has more namespaces if some were found meanwhile."""
+        with _lock:
+            if (
+                _adapted != self._adapted
+                or len(held) > len(self._adapted)
+                or importing.receivers
+                or any(one.users > 1 or one.stores for one in _adapted.values())
+                or not self._has(1)
+            ):
+                release(held)
+                return
+            _run(map(_call, *self._reset))
+            _run(map(_call, *self._remove))
+            _adapted.clear()
+            importing.restore()
+
+    def _has(self, which: Literal[0, 1]) -> bool:
+        """Tell if all places have the old or the new objects."""
+        values = map(_call, self._get, self._names, itertools.repeat(ABSENT))
+        return all(map(operator.is_, values, self._values[which]))
+
+
+class _Ways(NamedTuple):
+    """How the values of a place's holder are read, stored and removed, given a name."""
+
+    get: Callable[..., Any]
+    store: Callable[..., Any]
+    remove: Callable[..., Any]
+
+    @classmethod
+    def to(cls, place: Place) -> _Ways:
+        """Return the ways to a place; `get` takes a default too."""
+        holder: Any = place.holder
+        if place.is_item:
+            get = holder.get if isinstance(holder, DICT) else functools.partial(_part, holder)
+            return cls(get, holder.__setitem__, holder.__delitem__)
+        get = vars(holder).get if isinstance(holder, type) else functools.partial(getattr, holder)
+        return cls(get, functools.partial(setattr, holder), functools.partial(delattr, holder))
+
+
+def _part(values: list[Any], index: int, default: Any) -> Any:
+    return values[index] if index < len(values) else default
+
+
+def grouped(namespaces: list[Namespace]) -> Group | None:
+    """Return namespaces as a group, or None while something is adapted."""
+    with _lock:
+        return None if _adapted else Group(namespaces)
+
+
+_call: Any = operator.call  # its type in stubs takes no further arguments
+_run = collections.deque[Any](maxlen=0).extend
+"""Run an iterator to its end."""
+
+
 def write_stores(namespace: Namespace) -> bool:
     """Rewrite the stores to arrays in an adapted namespace; tell if there are any."""
     with _lock:
@@ -184,7 +301,7 @@ def write_stores(namespace: Namespace) -> bool:
         found = [c for c in _store_plan(adapted) if c.place.read() is c.old]
         for change in found:
             change.place.write(change.new)
-            adapted.plan.append(change)
+            adapted.plan = [*adapted.plan, change]  # the list may be the namespace's findings
     return bool(found)
 
 

@@ -19,10 +19,11 @@ from gradwrap.adaptation.plain_values import (
 )
 from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
-from gradwrap.backends.drop_in import HIDING
+from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 ours: Any = drop_in
+RECORDED: type[Any] = Variable
 DISPATCHED: type[Any] = type_of(np.sum)
 POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
 CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
@@ -98,13 +100,30 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
             except (TypeError, ValueError):  # a variable refuses to be converted
                 if are_plain(args, options):
                     raise
+        elif returns_arrays and not options and len(args) == 1:
+            found = _array_in(args[0])
+            if found is not None:
+                return found
         if are_plain(args, options):
             return tracked(*args, **options)
         if isinstance(args[0] if args else None, Structured):
             return tracked(*args, **options)
         return _like_given(original, tracked(*unheld(args), **unheld(options)), args, options)
 
+    returns_arrays = original in (np.asarray, np.asanyarray)
     return stand_in
+
+
+def _array_in(given: Any) -> Any:
+    """Return a variable that holds one plain array or number as an array; None in other cases."""
+    if not isinstance(given, RECORDED):
+        return None
+    data: Any = data_of(given)
+    if type_of(data) is np.ndarray:
+        return given
+    if type_of(data) is not np.float64:
+        return None
+    return as_array(given, np.asarray(data))
 
 
 def _like_given(original: Any, made: Any, args: Any, options: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, innermost
+from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, innermost, is_batch
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
 
@@ -99,8 +99,21 @@ def of_objects(value: Any) -> bool:
     return is_objects and any(isinstance(part, HOLDERS) for part in value.flat)
 
 
+def number_in(value: Any) -> Any:
+    """Return the plain number in a tracked one; None in other cases.
+
+    This is asked first where adapted code computes with numbers: a variable of no batch, no trace
+    and no second transform is most often what it meets.
+    """
+    data = data_of(value) if isinstance(value, AnyWrapper) else None
+    return data if type_of(data) is np.float64 else None
+
+
 def kind_of(variable: Any) -> type[Any]:
     """Return the type of the array or scalar that a variable stands for."""
+    data = data_of(variable)
+    if type_of(data) in PLAIN and not is_batch(variable):
+        return type_of(data)
     data = innermost(variable)
     data = backend_of(data).concrete(data)
     if next(batched_parts(variable), None) is not None and not variable.shape:

@@ -113,6 +113,13 @@ def _held(value: Any) -> Any:
     return make_wrapper(variable_class(backend), value)
 
 
+def as_array(scalar: Any, array: Any) -> Any:
+    """Return the variable of a scalar as one of a new array without axes, of the same node."""
+    made = make_wrapper(type_of(scalar), array, scalar._node)
+    made._is_array = True
+    return made
+
+
 def _converted(
     xp: Any,
     library: ModuleType,
@@ -132,6 +139,9 @@ def _converted(
         inner = innermost(value)
         if not np.isfinite(inner).all():  # in a trace, a branch
             native(inner)
+    if isinstance(obj, SEQUENCE) and len(args) + len(options) == 1:  # it is new
+        value._is_array = True
+        return value
     data = one_array(value)
     data = backend_of(data).concrete(data)
     like = native(data, *args[1:], **{k: v for k, v in options.items() if k != name})
@@ -139,7 +149,7 @@ def _converted(
         return value
     if library.may_share_memory(like, data):
         return xp.reshape(value, like.shape)
-    made = xp.copy(xp.astype(value, like.dtype, copy=False))
+    made = xp.copy(value if value.dtype == like.dtype else xp.astype(value, like.dtype))
     made = xp.reshape(made, like.shape, copy=True) if made.shape != like.shape else made
     lay_out(made, like)
     made._is_array = True

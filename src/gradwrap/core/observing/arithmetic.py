@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
@@ -50,8 +49,7 @@ class _Place:
 PLACE = _Place()
 
 
-@dataclass(frozen=True)
-class _Variables:
+class _Variables(NamedTuple):
     """The local variables of a function that tell which derivative it computes."""
 
     node: str

@@ -28,6 +28,9 @@ from gradwrap.compiler.engines.c.library import (
     loaded,
 )
 from gradwrap.compiler.engines.c.operations import prelude
+from gradwrap.compiler.engines.c.parts import described
+from gradwrap.compiler.engines.c.pool import HEAD as TEAM_HEAD
+from gradwrap.compiler.engines.c.pool import MOST_THREADS, TEAM, Team, pool
 from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.engines.register import Executable, Unsupported
@@ -69,6 +72,10 @@ class CompiledKernel:
         self.__name__ = name
         self.run: Any = None
         self.size: int = kernel.workspace.size
+        self.own_room: int = kernel.own_room
+        self.threads: int = 1
+        self.split: int = 0
+        """The address of the pool's function, if there are several threads."""
         self.inputs: int = len(kernel.inputs)
         self.made: list[tuple[tuple[int, ...], Any]] = [
             (value.shape, value.dtype) for value in outputs
@@ -77,8 +84,9 @@ class CompiledKernel:
         self.is_one: bool = len(outputs) == 1
         self.workspaces: list[tuple[int, Any]] = []
 
-    def bind(self, library: ctypes.CDLL) -> None:
-        """Look up the function in a library."""
+    def bind(self, library: ctypes.CDLL, threads: int, split: int) -> None:
+        """Look up the function in a library; set its threads, and the pool's function."""
+        self.threads, self.split = threads, split
         self.run = library[self.__name__]  # unlike an attribute, the library does not keep it
         self.run.argtypes = [ctypes.c_void_p] + [ctypes.py_object] * (self.inputs + len(self.made))
         self.run.restype = ctypes.c_int
@@ -102,9 +110,13 @@ class CompiledKernel:
         return outs[0] if self.is_one else tuple(outs)
 
     def _workspace(self) -> tuple[int, Any]:
-        memory = np.empty(self.size + 64, np.uint8)
-        address: int = memory.ctypes.data
-        return -(-address // 64) * 64, memory
+        own = self.own_room * self.threads
+        memory = np.empty(TEAM_HEAD + self.size + 64 + own + 64, np.uint8)
+        start: int = -(-memory.ctypes.data // 64) * 64 + TEAM_HEAD
+        room = start + -(-self.size // 64) * 64
+        team = Team(self.threads, self.split, room)
+        ctypes.memmove(start - ctypes.sizeof(team), ctypes.addressof(team), ctypes.sizeof(team))
+        return start, memory
 
 
 def _in_order(argument: Any) -> Any:
@@ -123,7 +135,8 @@ class _Cut:
         self.library = Library()
         self.kernels: list[tuple[Kernel, CompiledKernel]] = []
         self.shelves: dict[int, Shelved] = {}
-        self.ranges = _ranges(program)
+        self.tables = _tables(program)
+        self.ranges = _ranges(program, self.tables)
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values live after its body."""
@@ -308,7 +321,7 @@ class _Cut:
         number = len(self.kernels)
         kernel = written(
             *(f"kernel{number}", stretch, self.values, outputs, self.library),
-            *(self.shelves, shelved, self.ranges),
+            *(self.shelves, shelved, self.ranges, self.tables),
         )
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
@@ -344,6 +357,7 @@ class _Cut:
         """Return the C source of all kernels."""
         parts = [
             prelude(self.ability.vector_functions),
+            TEAM,
             f"#define DATA(x) (*(void **)((x) + {HEAD}))",
             f"#define NUMBER(x) ((void *)((x) + {HEAD}))",
             f"#define USABLE(x) ((*(int *)((x) + {FLAGS}) & {USABLE}) == {USABLE})",
@@ -354,16 +368,21 @@ class _Cut:
         return "\n\n".join(parts) + "\n"
 
 
-def _ranges(program: Program) -> dict[int, tuple[int, int]]:
+def _tables(program: Program) -> dict[int, Any]:
+    """Return the frozen tables of integers."""
+    return {
+        index: array
+        for index, (array, by_reference, _) in program.constants.items()
+        if not by_reference and array.dtype.kind == "i" and array.size
+    }
+
+
+def _ranges(program: Program, tables: dict[int, Any]) -> dict[int, tuple[int, int]]:
     """Return the least and the greatest number of each frozen table of integers, and of its parts.
 
     The parts are those that loops read turn by turn.
     """
-    found = {
-        index: (int(array.min()), int(array.max()))
-        for index, (array, by_reference, _) in program.constants.items()
-        if not by_reference and array.dtype.kind == "i" and array.size
-    }
+    found = {index: (int(one.min()), int(one.max())) for index, one in tables.items()}
     steps = (step for body in program.bodies() for step in body)
     for loop in (step for step in steps if isinstance(step, Loop)):
         for index, stack in loop.reads.items():
@@ -418,10 +437,10 @@ def with_kernels(program: Program, told: list[str]) -> tuple[Program, str, list[
         return left, "", ["kernels: none; nothing in it is quicker in C"]
     source = cut.source()
     library = loaded(source, told)
-    notes: list[str] = []
+    threads, split, notes = _threads(cut, program.threads)
     for kernel, compiled in cut.kernels:
         try:
-            compiled.bind(library)
+            compiled.bind(library, threads, split)
         except AttributeError as error:
             raise Unsupported(
                 f"the C compiler left out a function: {error}. Fix: name another compiler in $CC"
@@ -431,7 +450,22 @@ def with_kernels(program: Program, told: list[str]) -> tuple[Program, str, list[
             f"{len(kernel.outputs)} outputs, workspace of {kernel.workspace.size} bytes"
         )
         notes += [f"in {kernel.name}: {note}" for note in kernel.notes]
+        if program.threads > 1:
+            notes += [f"in {kernel.name}: {note}" for note in described(kernel.splits)]
     return left, source, notes
+
+
+def _threads(cut: _Cut, wanted: int) -> tuple[int, int, list[str]]:
+    """Return the number of threads, the address of the pool's function, and a note on them."""
+    if wanted == 1:
+        return 1, 0, ["threads: 1"]
+    if not any(kernel.splits[""] for kernel, _ in cut.kernels):
+        return 1, 0, ["threads: 1, since no nest of its kernels is split"]
+    found = pool()
+    if found.reason:
+        return 1, 0, [f"threads: 1, since {found.reason}"]
+    count = min(wanted, MOST_THREADS)
+    return count, found.split, [f"threads: {count}"]
 
 
 def c_engine(program: Program) -> Executable:

@@ -71,6 +71,15 @@ static void sum_in(double *total, double part) {
     total[0] = sum;
     if (lost - lost == 0) total[1] += lost;
 }
+static void join_sums(double *parts, long count) {
+    double total[2] = {0, 0};
+    for (long i = 0; i < count; i++) {
+        sum_in(total, parts[2 * i]);
+        total[1] += parts[2 * i + 1];
+    }
+    parts[0] = total[0];
+    parts[1] = total[1];
+}
 """
 """A compensated sum, for the sums of blocks."""
 

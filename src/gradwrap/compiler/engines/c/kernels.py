@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.c.ability import TRANSPOSED
@@ -48,7 +48,7 @@ from gradwrap.compiler.engines.c.functions import (
     vector_product,
     with_calls_apart,
 )
-from gradwrap.compiler.engines.c.loops import Carrying
+from gradwrap.compiler.engines.c.loops import Carrying, grid_of
 from gradwrap.compiler.engines.c.operations import (
     LONG,
     TYPES,
@@ -57,6 +57,8 @@ from gradwrap.compiler.engines.c.operations import (
     elementwise,
     literal,
 )
+from gradwrap.compiler.engines.c.parts import GRAIN, ODD, Part, nanoseconds, split_of
+from gradwrap.compiler.engines.c.pool import MOST_SEGMENTS
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
 from gradwrap.compiler.ir.operations import ADD_REDUCE, ARRAY, EINSUM, ZEROS, Kind
@@ -80,6 +82,8 @@ BUSY = 32
 """The number of statements per array from which computing takes longer than memory access."""
 LONG_PRODUCT = 1 << 10
 """The least multiplications of a product with a vector that is written for any size."""
+TOTALS = 16 * MOST_SEGMENTS
+"""The bytes of a sum's totals, one for each segment."""
 CACHED = 600_000
 """The most bytes of a block's arrays together."""
 
@@ -97,16 +101,25 @@ class Kernel(Frame):
         shelves: dict[int, Shelved] | None = None,
         shelved: Sequence[int] = (),
         ranges: Mapping[int, tuple[int, int]] | None = None,
+        tables: Mapping[int, Any] | None = None,
     ) -> None:
         self.library = library
         self.ranges: Mapping[int, tuple[int, int]] = ranges or {}
         """By value: the least and the greatest number of a table of integers."""
+        self.tables: Mapping[int, Any] = tables or {}
+        """The frozen tables of integers."""
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
         self.uncleared: set[int] = set()
         """Arrays of zeros that are cleared just before the first addition to them."""
+        self.part: Part | None = None
+        """The part of a nest that is being written."""
+        self.own_room: int = 0
+        """The bytes that each thread needs for itself."""
+        self.splits: Counter[str] = Counter()
+        """The nests, by the reason why they are not split; those that are split under ""."""
         self.notes: list[str] = []
         """Notes for `.explain()` on the loops found in the text."""
         super().__init__(name, steps, values, outputs, shelves or {}, shelved)
@@ -524,48 +537,66 @@ class Kernel(Frame):
         block = max(8, min(CACHED // (8 * size), LARGEST_BLOCK) // 8 * 8)
         whole = len(strips) == 1 and not sums and not cleared
         block = inner if whole else min(block, inner)
-        totals: dict[int, str] = {}
-        for statement in sums:
-            totals[statement.out] = self.name_of("s")
-            self.line(f"double {totals[statement.out]}[2] = {{0, 0}};")
-        room = ""
-        if rows:
-            room = self.name_of("r")
-            place = self.workspace.take(rows * block * 8)
-            self.workspace.give_back(place, rows * block * 8)
-            self.line(f"char *{room} = w + {integer(place)};")
+        time = nanoseconds(shape, statements, arrays)
+        grain = block if block < inner else GRAIN
+        from_memory = [(arr, reads[index]) for index, arr in outside.items()]
+        split = split_of(extents, time, grain, from_memory, [*zip(exports, writes, strict=True)])
+        self.splits[split if isinstance(split, str) else ""] += 1
+        part = None if isinstance(split, str) else Part(split, inner, in_turns=self.in_turns)
+        totals = {statement.out: self.name_of("s") for statement in sums}
+        for number, total in enumerate(totals.values()):
+            if part is None:
+                self.line(f"double {total}[2] = {{0, 0}};")
+            else:
+                place = integer(self._scratch(TOTALS * len(totals)) + TOTALS * number)
+                self.line(f"double *{total} = (double *)(w + {place});")
+        lines, depth = self.lines, self.depth
+        if part is not None:
+            self.lines, self.depth, self.part = [], 2, part
+        room = "r" if part else self.name_of("r") if rows else ""
+        if rows and part is None:
+            self.line(f"char *{room} = w + {integer(self._scratch(rows * block * 8))};")
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
-        blocked = block < inner
+        is_cut = part is not None and part.split.is_inner
+        blocked = block < inner or is_cut
 
-        def place_of(arr: Arr, steps: tuple[int, ...]) -> str:
-            parts = [arr.start]
-            parts += [f"{c} * {integer(s)}" for c, s in zip(counters, steps, strict=False) if s]
+        def place_of(arr: Arr, steps: tuple[int, ...], const: str = "") -> str:
+            parts = [self._around(f"{const}{TYPES[arr.dtype]} *", arr.start)]
+            parts += [f"{c} * {self._count(s)}" for c, s in zip(counters, steps, strict=False) if s]
             if blocked and steps[-1]:
-                parts.append(f"b * {integer(steps[-1])}" if steps[-1] != 1 else "b")
+                parts.append(f"b * {self._count(steps[-1])}" if steps[-1] != 1 else "b")
             return " + ".join(parts)
 
         pointers = {
-            index: (place_of(arr, reads[index]), reads[index][-1]) for index, arr in outside.items()
+            index: (place_of(arr, reads[index], "const "), reads[index][-1])
+            for index, arr in outside.items()
         }
         for index, slot in slots.items():
-            row = integer(slot * block * 8)
+            row = self._count(slot * block * 8)
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
-        with self.block():
+        with self.block() if part is None else nullcontext():
             with ExitStack() as loops:
-                for counter, extent in zip(counters, extents, strict=False):
-                    loops.enter_context(self.loop(counter, extent))
+                for axis, (counter, extent) in enumerate(zip(counters, extents, strict=False)):
+                    is_mine = part is not None and part.split.axis == axis
+                    low, high = ("low", "high") if is_mine else ("0", self._count(extent))
+                    head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
+                    loops.enter_context(self.block(head))
                 if cleared and not blocked:
                     self._clear(cleared[0].root)
                     cleared = []
                 if cleared:
-                    self.line("long z = 0;")
-                if blocked:
-                    end, step = integer(inner), integer(block)
-                    loops.enter_context(self.block(f"for (long b = 0; b < {end}; b += {step})"))
+                    self._begin_clearing(part, cleared)
+                end, step = "high" if is_cut else self._count(inner), self._count(block)
+                if block < inner:
+                    start = "low" if is_cut else "0"
+                    head = f"for (long b = {start}; b < {end}; b += {step})"
+                    loops.enter_context(self.block(head))
                     self.line(f"const long n = {end} - b < {step} ? {end} - b : {step};")
+                elif is_cut:
+                    self.line("const long b = low, n = high - low;")
                 if cleared:
                     most = max(arr.offset for arr in cleared)
-                    self._clear_up_to(f"b + n + {integer(most)}", cleared[0])
+                    self._clear_up_to(f"b + n + {self._count(most)}", cleared[0])
                 for strip in strips:
                     mine = {statement.out for statement in strip}
                     stores = [
@@ -573,11 +604,16 @@ class Kernel(Frame):
                         for export, steps in zip(exports, writes, strict=True)
                         if export.source in mine
                     ]
-                    length = "n" if blocked else integer(inner)
-                    self._strip(strip, pointers, stores, totals, slots, kinds, length)
+                    length = "n" if blocked else self._count(inner)
+                    own = {out: f"t{n}" if part else totals[out] for n, out in enumerate(totals)}
+                    self._strip(strip, pointers, stores, own, slots, kinds, length)
             if cleared:
-                self._clear_up_to(integer(self.values[cleared[0].root].shape[0]), cleared[0])
+                end = self._count(self.values[cleared[0].root].shape[0])
+                self._clear_up_to("last" if part else end, cleared[0])
                 self.uncleared.discard(cleared[0].root)
+        if part is not None:
+            body, self.lines, self.depth = self.lines, lines, depth
+            self._call_part(part, body, rows * block * 8, list(totals.values()))
         for statement in sums:
             total = totals[statement.out]
             kind = TYPES[statement.dtype]
@@ -585,11 +621,68 @@ class Kernel(Frame):
                 statement.dtype, f"({kind})({total}[0] + {total}[1])"
             )
 
+    def _call_part(self, part: Part, body: list[str], room: int, totals: Sequence[str]) -> None:
+        """Write a part as a function, its call, and the sums over all segments.
+
+        Each thread needs `room` bytes of its own.
+        """
+        room = -(-room // 64) * 64
+        self.own_room = max(self.own_room, room)
+        head: list[str] = []
+        if room:
+            start = part.slot("char *", "TEAM.room")
+            head.append(f"    char *r = {start} + me * {part.number(room)};")
+        head += part.segment()
+        for number, total in enumerate(totals):
+            place = part.slot("double *", total)
+            head.append(f"        double *t{number} = {place} + 2 * s;")
+            head.append(f"        t{number}[0] = t{number}[1] = 0;")
+        name = self.library.function(part.text([*head, *body, "    }"]))
+        self.part = None
+        with self.block():
+            for line in part.call(name):
+                self.line(line)
+        for total in totals:
+            self.line(f"join_sums({total}, {integer(part.split.segments)});")
+
+    def _scratch(self, size: int) -> int:
+        """Return the place of some bytes of the workspace, which the next call may return too."""
+        place = self.workspace.take(size)
+        self.workspace.give_back(place, size)
+        return place
+
+    def _around(self, kind: str, text: str) -> str:
+        """Return the text of a value that is computed outside of the part being written."""
+        return text if self.part is None else self.part.slot(kind, text)
+
+    def _count(self, number: int) -> str:
+        """Return the text of an integer that may differ between turns."""
+        return integer(number) if self.part is None else self.part.number(number)
+
+    def _begin_clearing(self, part: Part | None, cleared: list[Arr]) -> None:
+        """Write the start of the zeros, and in a part also their end.
+
+        Where neighbours overlap, the segments performed first clear all that they add to.
+        """
+        if part is None:
+            self.line("long z = 0;")
+            return
+        whole = self._count(self.values[cleared[0].root].shape[0])
+        offsets = [arr.offset for arr in cleared]
+        least, most = self._count(min(offsets)), self._count(max(offsets))
+        odd = part.slot(*ODD) if part.split.overlap else "0"
+        self.line(f"long z = low ? low + ({odd} ? {most} : {least}) : 0;")
+        end = f"high == {self._count(part.inner)} ? {whole} : high + ({odd} ? {least} : {most})"
+        self.line(f"const long last = {end};")
+
     def _clear_up_to(self, end: str, arr: Arr) -> None:
         """Write zeros just before a block adds to them, so that they are in the cache."""
         size = arr.dtype.itemsize
+        pointer = self._around(f"{TYPES[arr.dtype]} *", arr.pointer)
+        if self.part is not None:
+            end = f"({end} < last ? {end} : last)"
         self.line(
-            f"if ({end} > z) {{ memset({arr.pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
+            f"if ({end} > z) {{ memset({pointer} + z, 0, ({end} - z) * {size}); z = {end}; }}"
         )
 
     def _strip(
@@ -620,7 +713,8 @@ class Kernel(Frame):
             """Return the index of an element; a stride that varies between turns is an argument."""
             if stride in (0, 1):
                 return "i" if stride else "0"
-            return f"i * {parameter('const long ', integer(stride)) if self.in_turns else stride}"
+            step = parameter("const long ", self._count(stride)) if self.in_turns else stride
+            return f"i * {step}"
 
         def operand(leaf: Any, dtype: Any) -> str:
             if type(leaf) is not Ref:
@@ -634,7 +728,8 @@ class Kernel(Frame):
             if index not in pointers:
                 number = self.where[index]
                 assert isinstance(number, Num)
-                return parameter(f"const {TYPES[number.dtype]} ", number.text), number.dtype
+                kind = TYPES[number.dtype]
+                return parameter(f"const {kind} ", self._around(kind, number.text)), number.dtype
             argument, stride = pointers[index]
             dtype = kinds[index] if index in kinds else self.where[index].dtype
             name = parameter(f"const {TYPES[dtype]} *restrict ", argument)
@@ -829,6 +924,17 @@ class Kernel(Frame):
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")
-        with self.loop(counter, loop.turns):
-            state.turn(counter)
+        known = ((index, self.tables.get(stack.index)) for index, stack in loop.reads.items())
+        grid = grid_of({n: table for n, table in known if table is not None and table.ndim == 1})
+        extents = [loop.turns] if grid is None else grid.extents
+        counters = [counter] if len(extents) == 1 else [self.name_of("i") for _ in extents]
+        indices = {} if grid is None else {n: grid.text(n, counters) for n in grid.laws}
+        with ExitStack() as loops:
+            for name, extent in zip(counters, extents, strict=True):
+                loops.enter_context(self.loop(name, extent))
+            if len(extents) > 1:
+                strides = zip(counters, packed(tuple(extents)), strict=True)
+                place = " + ".join(f"{name} * {integer(stride)}" for name, stride in strides)
+                self.line(f"const long {counter} = {place};")
+            state.turn(counter, indices)
         state.after()

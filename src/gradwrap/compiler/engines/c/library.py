@@ -269,14 +269,15 @@ def _system() -> str:
     return f"{sys.platform} {platform.machine()} {libc}"
 
 
-def key_of(source: str, found: Compiler) -> str:
-    """Return the key of the library for a source."""
-    parts = (source, *found.command, *found.options, found.version, _processor(), _system())
+def key_of(source: str, found: Compiler, extra: tuple[str, ...] = ()) -> str:
+    """Return the key of the library for a source and `extra` options."""
+    options = (*found.options, *extra)
+    parts = (source, *found.command, *options, found.version, _processor(), _system())
     return hashlib.sha256("\0".join((*parts, str(FORMAT))).encode()).hexdigest()[:40]
 
 
-def loaded(source: str, told: list[str]) -> LoadedLibrary:
-    """Load the library of a source, compiling it if it is not in the cache.
+def loaded(source: str, told: list[str], extra: tuple[str, ...] = ()) -> LoadedLibrary:
+    """Load the library of a source, compiling it with `extra` options if it is not in the cache.
 
     `told` receives the texts of warnings about files of the cache that were damaged.
 
@@ -287,12 +288,12 @@ def loaded(source: str, told: list[str]) -> LoadedLibrary:
         permit that a library is written or loaded.
     """
     found = compiler()
-    key = key_of(source, found)
+    key = key_of(source, found, extra)
     library = _loaded.get(key)
     if library is None:
         try:
             kept = cache.find(key, SUFFIX, told)
-            content = kept[1] if kept else _compiled(source, found)
+            content = kept[1] if kept else _compiled(source, found, extra)
             library = _opened(kept[0] if kept else cache.store(key, SUFFIX, content), content)
             _loaded[key] = library
         except cache.CacheError as error:
@@ -317,13 +318,14 @@ def _opened(path: pathlib.Path, content: bytes) -> LoadedLibrary:
         return LoadedLibrary(copy)
 
 
-def _compiled(source: str, found: Compiler) -> bytes:
+def _compiled(source: str, found: Compiler, extra: tuple[str, ...] = ()) -> bytes:
     """Compile a source; return the library."""
     with cache.workplace() as folder:
         text, made = folder / "program.c", folder / "program.so"
         text.write_text(source, encoding="utf-8")
         link = ("-lmvec",) if found.vector_functions else ()
-        command = [*found.command, *found.options, "-o", str(made), str(text), *link, "-lm"]
+        options = [*found.options, *extra]
+        command = [*found.command, *options, "-o", str(made), str(text), *link, "-lm"]
         environment = {**os.environ, "TMPDIR": str(folder)}
         status, said, problem = _run(command, environment, found.seconds)
         library = made.read_bytes() if made.is_file() and not (status or problem) else b""
