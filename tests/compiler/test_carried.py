@@ -110,7 +110,7 @@ def test_a_carried_array_that_is_handed_on_is_not_copied_in_c() -> None:
 def stencil(a: Any) -> Any:
     a = 1.0 * a
     for _ in range(3):
-        a[1:-1] = 0.3 * (a[:-2] + a[1:-1] + a[2:])
+        a[1:-1] = 0.3 * (a[1:-1] + a[:-2] + a[2:])
     return a
 
 
@@ -145,20 +145,21 @@ def test_what_is_not_stored_changes_nothing(
         return
     a = np.random.default_rng(4).normal(size=size)
     a[:1] = a[:1] if special is None else special
-    gradient = gw.vjp(fun, a)[1]
-    wanted = gradient(np.cos(np.arange(size * 1.0)))
+    g = np.cos(np.arange(size * 1.0))
+
+    def gradient(a: Any) -> Any:
+        return gw.grad(lambda a: (fun(a) * g).sum())(a)
+
+    wanted = gradient(a)
     for engine in ("numpy", "c"):
-        compiled: Any = gw.compile(
-            lambda a: gw.vjp(fun, a)[1](np.cos(np.arange(size * 1.0))), engine
-        )
-        for _ in range(2):
-            got = compiled(a)
-        np.testing.assert_allclose(got[0], wanted[0], rtol=1e-13)
+        compiled: Any = gw.compile(gradient, engine=engine)
+        compiled(a)
+        np.testing.assert_allclose(compiled(a), wanted, rtol=1e-13)
 
 
 def test_sums_that_are_overwritten_and_copies_of_new_arrays_are_left_out() -> None:
     compiled: Any = gw.compile(gw.grad(lambda a: (stencil(a) ** 2).sum()))
     compiled(np.random.default_rng(4).normal(size=9))
     names = [step.name for step in compiled.programs[0].root.body]
-    assert names.count("scatter_add") == 8
+    assert names.count("scatter_add") == 7
     assert names.count("copy") == 1

@@ -67,7 +67,7 @@ class _Parts:
                     body.insert(place, self._read(out, kept, key))
                     break
 
-    def key(self, part: Any, whole: Any) -> Any:
+    def key(self, part: int, whole: int) -> Any:
         """Return the key at which a value is a part of another one, or None."""
         values = self.program.values
         if part == whole or values[part].dtype != values[whole].dtype:
