@@ -24,6 +24,7 @@ HAS_COMPILER = any(map(shutil.which, ("gcc", "clang", "cc")))
 needs_compiler = pytest.mark.skipif(not HAS_COMPILER, reason="there is no C compiler here")
 RNG = np.random.default_rng(28)
 LONG, WIDE = RNG.standard_normal(60_001), RNG.standard_normal((251, 263))
+TALL = RNG.standard_normal((40_003, 5))
 LONGER = np.concatenate([LONG, LONG[:-1], LONG[1:]])
 ENGINES = [pytest.param("c", marks=needs_compiler), "numpy"]
 
@@ -87,6 +88,13 @@ def _rows(x: Any) -> Any:
     return np.sum(np.float32(0.5) * y * y)
 
 
+def _reductions(x: Any) -> Any:
+    """Along rows and columns, of the array and of its transpose."""
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    total = np.sum((e / np.sum(e, axis=1, keepdims=True)) ** 2) + np.sum(np.max(x * x, axis=0))
+    return total + np.sum(np.sum(np.sin(x), axis=0) ** 2) + np.sum(np.sum(e.T, axis=0) ** 2)
+
+
 def _recurrence(x: Any) -> Any:
     state = gnp.zeros(len(x))
     for i in range(12):
@@ -106,6 +114,8 @@ PROGRAMS = [
     (_shorter, LONG),
     (_rows, WIDE.astype("f4")),
     (_recurrence, LONG),
+    (_reductions, TALL),
+    (_reductions, TALL.T.copy()),
 ]
 
 

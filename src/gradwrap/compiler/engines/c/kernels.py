@@ -57,7 +57,14 @@ from gradwrap.compiler.engines.c.operations import (
     elementwise,
     literal,
 )
-from gradwrap.compiler.engines.c.parts import GRAIN, ODD, Part, nanoseconds, split_of
+from gradwrap.compiler.engines.c.parts import (
+    GRAIN,
+    ODD,
+    Part,
+    nanoseconds,
+    reduction_split,
+    split_of,
+)
 from gradwrap.compiler.engines.c.pool import MOST_SEGMENTS
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
@@ -576,11 +583,7 @@ class Kernel(Frame):
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
         with self.block() if part is None else nullcontext():
             with ExitStack() as loops:
-                for axis, (counter, extent) in enumerate(zip(counters, extents, strict=False)):
-                    is_mine = part is not None and part.split.axis == axis
-                    low, high = ("low", "high") if is_mine else ("0", self._count(extent))
-                    head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
-                    loops.enter_context(self.block(head))
+                self._enter_rows(loops, counters, extents)
                 if cleared and not blocked:
                     self._clear(cleared[0].root)
                     cleared = []
@@ -620,6 +623,16 @@ class Kernel(Frame):
             self.where[statement.out] = self.variable(
                 statement.dtype, f"({kind})({total}[0] + {total}[1])"
             )
+
+    def _enter_rows(
+        self, loops: ExitStack, counters: Sequence[str], extents: Sequence[int]
+    ) -> None:
+        """Begin the outer loops of a nest; in a part, one of them runs over a segment."""
+        for axis, counter in enumerate(counters):
+            is_mine = self.part is not None and self.part.split.axis == axis
+            low, high = ("low", "high") if is_mine else ("0", self._count(extents[axis]))
+            head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
+            loops.enter_context(self.block(head))
 
     def _call_part(self, part: Part, body: list[str], room: int, totals: Sequence[str]) -> None:
         """Write a part as a function, its call, and the sums over all segments.
@@ -809,23 +822,38 @@ class Kernel(Frame):
         extents, ((*read, last), (*write, last_out)) = collapsed(
             source.shape, [source.strides, tuple(along)]
         )
+        split = reduction_split(extents, (*read, last), (*write, last_out))
+        self.splits[split if isinstance(split, str) else ""] += 1
+        part = None if isinstance(split, str) else Part(split, extents[-1], in_turns=self.in_turns)
+        lines, depth = self.lines, self.depth
+        if part is not None:
+            self.lines, self.depth, self.part = [], 2, part
+        is_cut = part is not None and part.split.is_inner
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         places: list[str] = []
-        for first, found in ((source.start, read), (pointer, write)):
-            steps_of = zip(counters, found, strict=True)
-            places.append(" + ".join([first, *(f"{c} * {integer(s)}" for c, s in steps_of if s)]))
+        for first, found in (
+            (self._around(f"const {kinds[0]} *", source.start), [*read, last]),
+            (self._around(f"{kinds[1]} *", pointer), [*write, last_out]),
+        ):
+            steps_of = zip([*counters, *["low"] * is_cut], found, strict=False)
+            moved = (f"{c} * {self._count(s)}" for c, s in steps_of if s)
+            places.append(" + ".join([first, *moved]))
         steps_: list[int | str] = [last, last_out]
         given_steps = ""
         for number, step in enumerate((last, last_out)):
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
-                given_steps += f"{integer(step)}, "
+                given_steps += f"{self._count(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
+        length = "high - low" if is_cut else self._count(extents[-1])
         with ExitStack() as loops:
-            loops.enter_context(self.block())
-            for counter, extent in zip(counters, extents, strict=False):
-                loops.enter_context(self.loop(counter, extent))
-            self.line(f"{function}({given_steps}{integer(extents[-1])}, {', '.join(places)});")
+            if part is None:
+                loops.enter_context(self.block())
+            self._enter_rows(loops, counters, extents)
+            self.line(f"{function}({given_steps}{length}, {', '.join(places)});")
+        if part is not None:
+            body, self.lines, self.depth = self.lines, lines, depth
+            self._call_part(part, body, 0, [])
         self.where[instr.out] = self._made(room)
 
     def _made(self, room: Arr) -> Arr | Num:
