@@ -1,8 +1,8 @@
 """Adapted code: modules whose globals carry a mark while `gradwrap` differentiates them.
 
-There, what is elsewhere the explicit way out of the graph was not meant as one: `x.item()` keeps
-the element tracked, and text of a tracked value is a line of a log. The methods that differ ask
-`is_adapted` about the code that calls them.
+The author of such code did not think of gradients. So `x.item()`, which elsewhere takes a value out
+of the graph, keeps the element tracked there, and a tracked value may be formatted as text, which
+mostly is a line of a log. The methods that differ ask `is_adapted` about the code that calls them.
 """
 
 from __future__ import annotations
