@@ -57,13 +57,19 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     return ufunc(*given, **options)
 
 
-def are_of_objects(values: tuple[Any, ...]) -> bool:
-    """Tell if an array of Python objects is among some values."""
-    return any(getattr(getattr(value, "dtype", None), "kind", "") == "O" for value in values)
+def by_elements(ufunc: Any, *inputs: Any) -> Any:
+    """Let NumPy's loop over objects call a ufunc, or raise the error that is being handled.
+
+    It does that in adapted code, where an array of Python objects meets a tracked one.
+    """
+    kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
+    if "O" not in kinds or adapted_caller(3) is None:
+        raise  # noqa: PLE0704  the caller handles it
+    return ufunc(*map(_boxed, inputs))
 
 
-def boxed(value: Any) -> Any:
-    """Return a variable as an array of Python objects, for NumPy's loop over elements."""
+def _boxed(value: Any) -> Any:
+    """Return a variable as an array of Python objects."""
     if not is_recorded(value):
         return value
     import numpy as np
