@@ -80,7 +80,7 @@ MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
 ONE_GROUP = 0.8
 """The largest fraction of the steps that one group may hold."""
-REACH = 6
+REACH = 12
 """If steps repeat: the largest distance between two steps of a group."""
 LARGEST_BLOCK = 512
 LONG_ROW = 256
@@ -344,9 +344,14 @@ class Kernel(Frame):
         if number is not None and self._is_uniform(instr):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
+        source = None if number is not None else self.where[instr.args[0].index]
+        if isinstance(source, Arr) and source.root in self.dying_here and source.is_packed:
+            if source.shape == self.values[source.root].shape:
+                self.alias(instr.out, source)  # a loop hands it on, in another one's room
+                return
         room = self.new(instr.out)
-        if number is None:
-            self.assign(room, self.where[instr.args[0].index], "=")
+        if source is not None:
+            self.assign(room, source, "=")
         elif instr.op is ZEROS:
             self.where[instr.out] = room
             self.uncleared.add(instr.out)
