@@ -101,17 +101,25 @@ def formats_text(frame: FrameType) -> bool:
 
 
 def finds_nothing(frame: FrameType, number: Any) -> bool:
-    """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain."""
+    """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain.
+
+    In a trace the number has no hash; there, the comparison with all keys is a branch.
+    """
     at = frame.f_lasti
     name = opname[frame.f_code.co_code[at]]
     if name == "BINARY_SUBSCR":
         found = subscripted_at(frame, at)
-    elif name.startswith("CALL"):
+    elif "CALL" in name:  # or PRECALL, in Python 3.11
         call = called_at(frame, at)
         found = call.whole if call is not None and call.name == "get" else None
     else:
         return False
-    return type_of(found) is DICT and number not in found
+    if type_of(found) is not DICT:
+        return False
+    if type_of(number).__hash__ is not None:
+        return number not in found
+    keys = [key for key in found or () if type_of(key) in (int, float)]
+    return not any((number == key).any() for key in keys)
 
 
 SETS = (set, frozenset)
@@ -128,7 +136,7 @@ def makes_set(frame: FrameType) -> bool:
     name = opname[frame.f_code.co_code[at]]
     if name in ("BUILD_SET", "SET_ADD", "CONTAINS_OP"):
         return True
-    if not name.startswith("CALL"):
+    if "CALL" not in name:
         return False
     call = called_at(frame, at)
     if call is None or call.function not in SETS:

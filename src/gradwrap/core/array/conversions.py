@@ -160,8 +160,10 @@ class Conversions:
         if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
             return object.__hash__(self)
         frame = adapted_caller()
-        if frame is not None and (makes_set(frame) or finds_nothing(frame, kind(native(self)))):
+        if frame is not None and makes_set(frame):
             return hash(kind(native(self)))
+        if frame is not None and finds_nothing(frame, native(self)):
+            return object.__hash__(self)
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",
             "x == y compares tracked numbers; the key can be .item(), to which no gradient "
