@@ -7,7 +7,6 @@ array([0.        , 0.63970...])
 
 import typing as _typing
 
-from gradwrap import autograd as autograd
 from gradwrap import errors as errors
 from gradwrap import rules as rules
 from gradwrap._setup import set_up as _set_up
@@ -32,6 +31,7 @@ _set_up()
 __version__ = "0.1.0.dev0"
 
 if _typing.TYPE_CHECKING:  # by this name, which mypy knows
+    from gradwrap import autograd as autograd
     from gradwrap import compat as compat
     from gradwrap import compiler as compiler
     from gradwrap import extend as extend
@@ -84,55 +84,36 @@ if _typing.TYPE_CHECKING:  # by this name, which mypy knows
 else:
     # imported at first use: `import gradwrap` is to take no time
     _LATER = {
-        "compat": "gradwrap.compat",
-        "compiler": "gradwrap.compiler",
-        "extend": "gradwrap.extend",
-        "jax": "gradwrap.jax",
-        "optimize": "gradwrap.optimize",
-        "random": "gradwrap.random",
-        "testing": "gradwrap.testing",
-        "torch": "gradwrap.torch",
-        "tree": "gradwrap.tree",
-        "typing": "gradwrap.typing",
-        "adapt": "gradwrap.adaptation.public",
-        "adapted": "gradwrap.adaptation.public",
-        "adapted_modules": "gradwrap.adaptation.modules",
-        "adapting": "gradwrap.adaptation.adapting",
-        "compile": "gradwrap.compiler.calls.function",
-        "draw": "gradwrap.drawing",
-        "profile": "gradwrap.profiling",
-        "vmap": "gradwrap.transforms.batch",
-        "checkpoint": "gradwrap.transforms.checkpoint",
-        "checkpoint_sequential": "gradwrap.transforms.checkpoint",
-        "defjvp": "gradwrap.transforms.custom_rules",
-        "defvjp": "gradwrap.transforms.custom_rules",
-        "numerical": "gradwrap.transforms.numerical",
-        "primitive": "gradwrap.transforms.primitive",
-        "custom_jvp": "gradwrap.transforms.custom_derivatives",
-        "custom_vjp": "gradwrap.transforms.custom_derivatives",
-        "custom_linear_solve": "gradwrap.transforms.implicit",
-        "custom_root": "gradwrap.transforms.implicit",
-        "fixed_point": "gradwrap.transforms.implicit",
-        "hessian_diagonal": "gradwrap.transforms.operators",
-        "linear_operator": "gradwrap.transforms.operators",
-        "jvp": "gradwrap.transforms.forward",
-        "linearize": "gradwrap.transforms.forward",
-        "Function": "gradwrap.transforms.function",
-        "once_differentiable": "gradwrap.transforms.function",
-        "FunctionCtx": "gradwrap.transforms.function_context",
-        "hessian": "gradwrap.transforms.jacobian",
-        "hvp": "gradwrap.transforms.jacobian",
-        "jacfwd": "gradwrap.transforms.jacobian",
-        "jacobian": "gradwrap.transforms.jacobian",
-        "jacrev": "gradwrap.transforms.jacobian",
-        "apply_where": "gradwrap.transforms.masking",
-        "ravel_pytree": "gradwrap.transforms.raveling",
-        "scan": "gradwrap.transforms.scan",
-        "detect_anomaly": "gradwrap.transforms.watches",
-        "guard_buffers": "gradwrap.transforms.watches",
-        "strong_zeros": "gradwrap.transforms.watches",
-        "save_on_cpu": "gradwrap.transforms.watches",
-        "saved_tensors_hooks": "gradwrap.transforms.watches",
+        name: f"gradwrap.{module or name}"
+        for module, names in (
+            ("", "autograd compat compiler extend jax optimize random testing torch tree typing"),
+            ("adaptation.adapting", "adapting"),
+            ("adaptation.modules", "adapted_modules"),
+            ("adaptation.public", "adapt adapted"),
+            ("compiler.calls.function", "compile"),
+            ("drawing", "draw"),
+            ("profiling", "profile"),
+            ("transforms.batch", "vmap"),
+            ("transforms.checkpoint", "checkpoint checkpoint_sequential"),
+            ("transforms.custom_derivatives", "custom_jvp custom_vjp"),
+            ("transforms.custom_rules", "defjvp defvjp"),
+            ("transforms.forward", "jvp linearize"),
+            ("transforms.function", "Function once_differentiable"),
+            ("transforms.function_context", "FunctionCtx"),
+            ("transforms.implicit", "custom_linear_solve custom_root fixed_point"),
+            ("transforms.jacobian", "hessian hvp jacfwd jacobian jacrev"),
+            ("transforms.masking", "apply_where"),
+            ("transforms.numerical", "numerical"),
+            ("transforms.operators", "hessian_diagonal linear_operator"),
+            ("transforms.primitive", "primitive"),
+            ("transforms.raveling", "ravel_pytree"),
+            ("transforms.scan", "scan"),
+            (
+                "transforms.watches",
+                "detect_anomaly guard_buffers strong_zeros save_on_cpu saved_tensors_hooks",
+            ),
+        )
+        for name in names.split()
     }
 
     def __getattr__(name: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.engines.c.loops import Grid, grid_of
 from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
@@ -232,6 +234,29 @@ def test_sweeps_over_elements_keep_their_reads_and_writes(
 ) -> None:
     made = compiled(function, np.random.default_rng(0).random(shape))
     assert turns in made.explain()
+
+
+def test_indices_of_sweeps_need_no_tables_in_c() -> None:
+    v = np.random.default_rng(0).random((24, 30))
+    gradient = gw.grad(sweeps_of_a_rectangle)
+    made = gw.compile(gradient, engine="c", cache=False)
+    made(v)
+    np.testing.assert_allclose(made(v - 0.3), gradient(v - 0.3), rtol=1e-12, atol=1e-13)
+    heads = re.findall(r"for \(long \w+ = 0; \w+ < (\d+); ", made.source)
+    assert heads[-6:] == ["2", "22", "28", "2", "22", "28"]
+
+
+def test_tables_of_indices_that_are_grids() -> None:
+    row, column = np.divmod(np.arange(20), 5)
+    tables = {7: 3 + 2 * row, 8: 9 - column, 9: row * column, 10: np.arange(20)}
+    assert grid_of(tables) == Grid([4, 5], {7: (3, [2, 0]), 8: (9, [0, -1]), 10: (0, [5, 1])})
+    again = {1: np.tile(row, 2), 2: np.tile(column, 2)}
+    assert grid_of(again) == Grid([2, 4, 5], {1: (0, [0, 1, 0]), 2: (0, [0, 0, 1])})
+    assert grid_of({1: np.array([4, 1, 5])}) is None
+    assert grid_of({1: np.arange(4, 9, 2)}) == Grid([3], {1: (4, [2])})
+    assert grid_of({1: np.array([4])}) == Grid([1], {1: (4, [0])})
+    assert grid_of({1: column[:-1]}) is None
+    assert grid_of({}) is None
 
 
 def pairs(x: Any) -> Any:

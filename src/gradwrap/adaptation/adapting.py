@@ -21,7 +21,7 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text
+from gradwrap.core.array.adapted import made_text, memos
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import is_traced, untraced
@@ -40,7 +40,7 @@ from gradwrap.core.observing.callers import (
     latest_refusal,
     noted,
 )
-from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
+from gradwrap.core.values.dynamic import DICT, attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
@@ -142,6 +142,8 @@ class _Runs:
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
+        kept: list[Any] = []
+        outer = memos.set(kept)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -154,6 +156,8 @@ class _Runs:
             raise
         finally:
             compiled_as.reset(outside)
+            memos.reset(outer)
+            _forget(kept)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
@@ -323,6 +327,15 @@ def _restore(value: Any, before: Any) -> None:
         if value.shape != before.shape:
             value.shape = before.shape
         value[...] = before
+
+
+def _forget(memos: list[Any]) -> None:
+    """Take tracked keys out of dictionaries of results."""
+    for memo in memos:
+        if type_of(memo) is DICT:
+            rest = {key: value for key, value in memo.items() if not is_recorded(flatten(key)[0])}
+            memo.clear()
+            memo.update(rest)
 
 
 def _concrete(leaf: Any) -> Any:

@@ -54,8 +54,8 @@ SPECIAL = ("__all__", "__version__")
 # Modules ------------------------------------------------------------------------------------------
 
 
-def door(module: str) -> dict[str, Callable[..., Any]]:
-    """Make `__getattr__` and `__dir__` for the module that stands for a submodule of SciPy."""
+def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
     public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
@@ -79,7 +79,7 @@ def door(module: str) -> dict[str, Callable[..., Any]]:
     def __dir__() -> list[str]:  # noqa: N807  a module's
         return dir(native)
 
-    return {"__getattr__": __getattr__, "__dir__": __dir__}
+    return __getattr__, __dir__
 
 
 def _submodule(path: str, native: ModuleType) -> ModuleType:

@@ -18,7 +18,6 @@ from gradwrap.backends.numpy.buffers import (
     kept,
     lies_outside,
 )
-from gradwrap.backends.numpy.counting import TracedPeak
 from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.core.library.backend import Backend, backend_of
@@ -161,11 +160,18 @@ OWN: Mapping[str, Callable[..., Any]] = MappingProxyType(
 on small arrays."""
 
 
+def _traced_peak() -> Any:
+    """Count the bytes in use. `tracemalloc` is imported when somebody asks for that."""
+    from gradwrap.backends.numpy.counting import TracedPeak
+
+    return TracedPeak()
+
+
 class NumPyBackend(Backend):
     """NumPy: its own scatter-add, sums in place, and owners of buffers counted by references."""
 
     elsewhere: Mapping[str, str] = MappingProxyType({"special": "scipy.special"})
-    counting: Any = TracedPeak
+    counting: Any = staticmethod(_traced_peak)
 
     def __init__(self, xp: Any, kind: type) -> None:
         super().__init__("numpy", xp, frozenset({np.ndarray, *SCALAR_TYPES}))

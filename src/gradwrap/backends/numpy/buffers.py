@@ -9,7 +9,6 @@ read when it is first saved and when backward begins to need it; each further us
 from __future__ import annotations
 
 import weakref
-import zlib
 from functools import partial
 from typing import Any
 
@@ -161,11 +160,13 @@ def digest_of(array: Any) -> tuple[int, int]:
     CRC-32. A change of one word, and the same change of all words, change the sums. So does a swap
     of two, unless they lie a multiple of 1021 words apart in one block.
     """
+    from zlib import crc32  # its library is loaded when an array is first guarded
+
     data = _bytes_of(array)
     rows = (data.nbytes // ROW // BLOCKS - 1) | 1
     whole = max(rows, 0) * BLOCKS * ROW
     sums = np.add.reduce(data[:whole].view(np.uint64).reshape(BLOCKS, -1, COLUMNS), axis=1)
-    return zlib.crc32(sums), zlib.crc32(data[whole:])
+    return crc32(sums), crc32(data[whole:])
 
 
 def _bytes_of(array: Any) -> Any:

@@ -119,7 +119,7 @@ class Weak(Recorded):
 
     @property
     def strong(self) -> Any:
-        """Return the tracer of the `np.float64` that it is in the program."""
+        """Return the tracer of the `np.float64` that stands for the float in the program."""
         raise NotImplementedError
 
 

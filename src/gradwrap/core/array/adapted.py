@@ -1,8 +1,8 @@
 """Adapted code: modules whose globals carry a mark while `gradwrap` differentiates them.
 
-There, what is elsewhere the explicit way out of the graph was not meant as one: `x.item()` keeps
-the element tracked, and text of a tracked value is a line of a log. The methods that differ ask
-`is_adapted` about the code that calls them.
+The author of such code did not think of gradients. So `x.item()`, which elsewhere takes a value out
+of the graph, keeps the element tracked there, and a tracked value may be formatted as text, which
+mostly is a line of a log. The methods that differ ask `is_adapted` about the code that calls them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.called import arguments_at, called_at, subscripted_at
+from gradwrap.core.observing.called import (
+    arguments_at,
+    called_at,
+    container_at,
+    subscripted_at,
+)
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import TrackedTextWarning
@@ -103,7 +108,8 @@ def formats_text(frame: FrameType) -> bool:
 def finds_nothing(frame: FrameType, number: Any) -> bool:
     """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain.
 
-    In a trace the number has no hash; there, the comparison with all keys is a branch.
+    The number may be a part of the key that the frame looks for. In a trace, each comparison with a
+    key is a branch.
     """
     at = frame.f_lasti
     name = opname[frame.f_code.co_code[at]]
@@ -114,12 +120,42 @@ def finds_nothing(frame: FrameType, number: Any) -> bool:
         found = call.whole if call is not None and call.name == "get" else None
     else:
         return False
-    if type_of(found) is not DICT:
+    if found is None or type_of(found) is not DICT:
         return False
-    if type_of(number).__hash__ is not None:
-        return number not in found
-    keys = [key for key in found or () if type_of(key) in (int, float)]
-    return not any((number == key).any() for key in keys)
+    parts = (part for key in found for part in (key if isinstance(key, TUPLE) else (key,)))
+    return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
+
+
+_memos: dict[tuple[CodeType, int], bool] = {}
+"""What `is_memo` has found, by the code and the instruction."""
+memos: ContextVar[list[Any] | None] = ContextVar("gradwrap_memos", default=None)
+"""The dictionaries of results to which the adapted function that runs has added tracked keys."""
+
+
+def is_memo(frame: FrameType) -> bool:
+    """Tell if a frame uses a dictionary of results: it looks for a key there, and stores there.
+
+    A tracked number is another key than the numbers of other calls, whose results have other
+    gradients.
+    """
+    code, at = frame.f_code, frame.f_lasti
+    known = _memos.get((code, at))
+    if known is None:
+        used: dict[bool, set[str]] = {False: set(), True: set()}
+        for place in range(0, len(code.co_code), 2):
+            name = opname[code.co_code[place]]
+            if name in USES or name.startswith("CALL"):
+                used[name == USES[0]].add(container_at(frame, place))
+        container = container_at(frame, at)
+        known = _memos[code, at] = bool(container) and all(
+            container in one for one in used.values()
+        )
+    if known and opname[code.co_code[at]] == USES[0] and (kept := memos.get()) is not None:
+        kept.append(subscripted_at(frame, at))
+    return known
+
+
+USES = ("STORE_SUBSCR", "BINARY_SUBSCR", "CONTAINS_OP")
 
 
 SETS = (set, frozenset)

@@ -66,7 +66,7 @@ class Backend:
     """
 
     counting: Any = None
-    """The class of context managers whose `bytes` are the most that their block uses at a time."""
+    """Makes context managers whose `bytes` are the most that their block uses at a time."""
 
     has_operators: bool = True
     """True if `a * b` is `multiply(a, b)` for its arrays, and quicker."""

@@ -1,7 +1,7 @@
 """Warnings of arithmetic in gradwrap's code, told with the operation and the user's line.
 
-A library whose warnings can be heard of, such as NumPy, enters a `Listening` into `PLACE`. Backward
-passes and transforms ask it to hand its warnings to `warn`. While there are none, this costs two
+A library that can pass its warnings on, such as NumPy, enters a `Listening` into `PLACE`. Backward
+passes and transforms then have its warnings passed to `warn`. A pass without warnings costs two
 changes of a context variable.
 """
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
@@ -24,13 +23,13 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class Listening(Protocol):
-    """A way to hear of the warnings of an array library in this context."""
+    """A way to receive the warnings of an array library in this context."""
 
     def begin(self) -> Any:
-        """Begin to pass warnings on; return what ends it."""
+        """Begin to pass warnings on; return a token for `end`."""
 
     def end(self, begun: Any) -> None:
-        """Let warnings be as they were before."""
+        """Restore the treatment of warnings before `begin`."""
 
 
 class _Silent:
@@ -42,7 +41,7 @@ class _Silent:
 
 
 class _Place:
-    """The way in which the warnings of this process are heard of."""
+    """The way in which this process receives warnings."""
 
     listening: Listening = _Silent()
 
@@ -50,8 +49,7 @@ class _Place:
 PLACE = _Place()
 
 
-@dataclass(frozen=True)
-class _Variables:
+class _Variables(NamedTuple):
     """The local variables of a function that tell which derivative it computes."""
 
     node: str

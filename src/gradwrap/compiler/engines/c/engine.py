@@ -135,7 +135,8 @@ class _Cut:
         self.library = Library()
         self.kernels: list[tuple[Kernel, CompiledKernel]] = []
         self.shelves: dict[int, Shelved] = {}
-        self.ranges = _ranges(program)
+        self.tables = _tables(program)
+        self.ranges = _ranges(program, self.tables)
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values live after its body."""
@@ -320,7 +321,7 @@ class _Cut:
         number = len(self.kernels)
         kernel = written(
             *(f"kernel{number}", stretch, self.values, outputs, self.library),
-            *(self.shelves, shelved, self.ranges),
+            *(self.shelves, shelved, self.ranges, self.tables),
         )
         if len(kernel.inputs) + len(outputs) > MOST_ARGUMENTS:
             raise Unsupported(f"a stretch of it has more than {MOST_ARGUMENTS} inputs and outputs")
@@ -367,16 +368,21 @@ class _Cut:
         return "\n\n".join(parts) + "\n"
 
 
-def _ranges(program: Program) -> dict[int, tuple[int, int]]:
+def _tables(program: Program) -> dict[int, Any]:
+    """Return the frozen tables of integers."""
+    return {
+        index: array
+        for index, (array, by_reference, _) in program.constants.items()
+        if not by_reference and array.dtype.kind == "i" and array.size
+    }
+
+
+def _ranges(program: Program, tables: dict[int, Any]) -> dict[int, tuple[int, int]]:
     """Return the least and the greatest number of each frozen table of integers, and of its parts.
 
     The parts are those that loops read turn by turn.
     """
-    found = {
-        index: (int(array.min()), int(array.max()))
-        for index, (array, by_reference, _) in program.constants.items()
-        if not by_reference and array.dtype.kind == "i" and array.size
-    }
+    found = {index: (int(one.min()), int(one.max())) for index, one in tables.items()}
     steps = (step for body in program.bodies() for step in body)
     for loop in (step for step in steps if isinstance(step, Loop)):
         for index, stack in loop.reads.items():

@@ -48,7 +48,7 @@ from gradwrap.compiler.engines.c.functions import (
     vector_product,
     with_calls_apart,
 )
-from gradwrap.compiler.engines.c.loops import Carrying
+from gradwrap.compiler.engines.c.loops import Carrying, grid_of
 from gradwrap.compiler.engines.c.operations import (
     LONG,
     TYPES,
@@ -57,7 +57,14 @@ from gradwrap.compiler.engines.c.operations import (
     elementwise,
     literal,
 )
-from gradwrap.compiler.engines.c.parts import GRAIN, ODD, Part, nanoseconds, split_of
+from gradwrap.compiler.engines.c.parts import (
+    GRAIN,
+    ODD,
+    Part,
+    nanoseconds,
+    reduction_split,
+    split_of,
+)
 from gradwrap.compiler.engines.c.pool import MOST_SEGMENTS
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
@@ -71,7 +78,7 @@ MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
 ONE_GROUP = 0.8
 """The largest fraction of the steps that one group may hold."""
-REACH = 6
+REACH = 12
 """If steps repeat: the largest distance between two steps of a group."""
 LARGEST_BLOCK = 512
 LONG_ROW = 256
@@ -101,10 +108,13 @@ class Kernel(Frame):
         shelves: dict[int, Shelved] | None = None,
         shelved: Sequence[int] = (),
         ranges: Mapping[int, tuple[int, int]] | None = None,
+        tables: Mapping[int, Any] | None = None,
     ) -> None:
         self.library = library
         self.ranges: Mapping[int, tuple[int, int]] = ranges or {}
         """By value: the least and the greatest number of a table of integers."""
+        self.tables: Mapping[int, Any] = tables or {}
+        """The frozen tables of integers."""
         self.groups: int = 0
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
@@ -332,9 +342,14 @@ class Kernel(Frame):
         if number is not None and self._is_uniform(instr):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
+        source = None if number is not None else self.where[instr.args[0].index]
+        if isinstance(source, Arr) and source.root in self.dying_here and source.is_packed:
+            if source.shape == self.values[source.root].shape:
+                self.alias(instr.out, source)  # a loop hands it on, in another one's room
+                return
         room = self.new(instr.out)
-        if number is None:
-            self.assign(room, self.where[instr.args[0].index], "=")
+        if source is not None:
+            self.assign(room, source, "=")
         elif instr.op is ZEROS:
             self.where[instr.out] = room
             self.uncleared.add(instr.out)
@@ -568,11 +583,7 @@ class Kernel(Frame):
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
         with self.block() if part is None else nullcontext():
             with ExitStack() as loops:
-                for axis, (counter, extent) in enumerate(zip(counters, extents, strict=False)):
-                    is_mine = part is not None and part.split.axis == axis
-                    low, high = ("low", "high") if is_mine else ("0", self._count(extent))
-                    head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
-                    loops.enter_context(self.block(head))
+                self._enter_rows(loops, counters, extents)
                 if cleared and not blocked:
                     self._clear(cleared[0].root)
                     cleared = []
@@ -612,6 +623,16 @@ class Kernel(Frame):
             self.where[statement.out] = self.variable(
                 statement.dtype, f"({kind})({total}[0] + {total}[1])"
             )
+
+    def _enter_rows(
+        self, loops: ExitStack, counters: Sequence[str], extents: Sequence[int]
+    ) -> None:
+        """Begin the outer loops of a nest; in a part, one of them runs over a segment."""
+        for axis, counter in enumerate(counters):
+            is_mine = self.part is not None and self.part.split.axis == axis
+            low, high = ("low", "high") if is_mine else ("0", self._count(extents[axis]))
+            head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
+            loops.enter_context(self.block(head))
 
     def _call_part(self, part: Part, body: list[str], room: int, totals: Sequence[str]) -> None:
         """Write a part as a function, its call, and the sums over all segments.
@@ -801,23 +822,38 @@ class Kernel(Frame):
         extents, ((*read, last), (*write, last_out)) = collapsed(
             source.shape, [source.strides, tuple(along)]
         )
+        split = reduction_split(extents, (*read, last), (*write, last_out))
+        self.splits[split if isinstance(split, str) else ""] += 1
+        part = None if isinstance(split, str) else Part(split, extents[-1], in_turns=self.in_turns)
+        lines, depth = self.lines, self.depth
+        if part is not None:
+            self.lines, self.depth, self.part = [], 2, part
+        is_cut = part is not None and part.split.is_inner
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         places: list[str] = []
-        for first, found in ((source.start, read), (pointer, write)):
-            steps_of = zip(counters, found, strict=True)
-            places.append(" + ".join([first, *(f"{c} * {integer(s)}" for c, s in steps_of if s)]))
+        for first, found in (
+            (self._around(f"const {kinds[0]} *", source.start), [*read, last]),
+            (self._around(f"{kinds[1]} *", pointer), [*write, last_out]),
+        ):
+            steps_of = zip([*counters, *["low"] * is_cut], found, strict=False)
+            moved = (f"{c} * {self._count(s)}" for c, s in steps_of if s)
+            places.append(" + ".join([first, *moved]))
         steps_: list[int | str] = [last, last_out]
         given_steps = ""
         for number, step in enumerate((last, last_out)):
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
-                given_steps += f"{integer(step)}, "
+                given_steps += f"{self._count(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
+        length = "high - low" if is_cut else self._count(extents[-1])
         with ExitStack() as loops:
-            loops.enter_context(self.block())
-            for counter, extent in zip(counters, extents, strict=False):
-                loops.enter_context(self.loop(counter, extent))
-            self.line(f"{function}({given_steps}{integer(extents[-1])}, {', '.join(places)});")
+            if part is None:
+                loops.enter_context(self.block())
+            self._enter_rows(loops, counters, extents)
+            self.line(f"{function}({given_steps}{length}, {', '.join(places)});")
+        if part is not None:
+            body, self.lines, self.depth = self.lines, lines, depth
+            self._call_part(part, body, 0, [])
         self.where[instr.out] = self._made(room)
 
     def _made(self, room: Arr) -> Arr | Num:
@@ -916,6 +952,17 @@ class Kernel(Frame):
         state = Carrying(self, loop)
         state.before()
         counter = self.name_of("k")
-        with self.loop(counter, loop.turns):
-            state.turn(counter)
+        known = ((index, self.tables.get(stack.index)) for index, stack in loop.reads.items())
+        grid = grid_of({n: table for n, table in known if table is not None and table.ndim == 1})
+        extents = [loop.turns] if grid is None else grid.extents
+        counters = [counter] if len(extents) == 1 else [self.name_of("i") for _ in extents]
+        indices = {} if grid is None else {n: grid.text(n, counters) for n in grid.laws}
+        with ExitStack() as loops:
+            for name, extent in zip(counters, extents, strict=True):
+                loops.enter_context(self.loop(name, extent))
+            if len(extents) > 1:
+                strides = zip(counters, packed(tuple(extents)), strict=True)
+                place = " + ".join(f"{name} * {integer(stride)}" for name, stride in strides)
+                self.line(f"const long {counter} = {place};")
+            state.turn(counter, indices)
         state.after()

@@ -3,15 +3,64 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.engines.c.addresses import Arr, Num, in_order, integer
+import numpy as np
+
+from gradwrap.compiler.engines.c.addresses import Arr, Num, in_order, integer, packed
 from gradwrap.compiler.engines.c.operations import TYPES
 from gradwrap.compiler.ir.program import given
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gradwrap.compiler.engines.c.frame import Frame
     from gradwrap.compiler.ir.program import Loop
+
+
+DEPTH = 3
+"""The most axes of a grid."""
+
+
+class Grid(NamedTuple):
+    """A loop over the points of a grid, whose indices need no tables."""
+
+    extents: Sequence[int]
+    laws: Mapping[int, tuple[int, Sequence[int]]]
+    """By index that the loop reads: its first number, and its step along each axis."""
+
+    def text(self, index: int, counters: Sequence[str]) -> str:
+        """Return the text of an index."""
+        start, steps = self.laws[index]
+        pairs = zip(steps, counters, strict=True)
+        terms = (f"{integer(step)} * {counter}" for step, counter in pairs if step)
+        return " + ".join([integer(start), *terms])
+
+
+def grid_of(tables: Mapping[int, Any]) -> Grid | None:
+    """Return the grid whose axes the tables of a loop's indices count, or None.
+
+    A C compiler then knows which elements of an array two turns share, and keeps them in registers.
+    """
+    extents: list[int] = []
+    left = list(tables.values())
+    while left and (not extents or len(left[0]) > 1):
+        breaks = [np.flatnonzero(np.diff(one, n=2))[:1] + 2 for one in left]
+        length = len(left[0])
+        extent = min((int(one[0]) for one in breaks if len(one)), default=length)
+        extent = extent if length % extent == 0 and len(extents) + 1 < DEPTH else length
+        extents.insert(0, extent)
+        left = [one[::extent] for one in left]
+    laws: dict[int, tuple[int, Sequence[int]]] = {}
+    for index, numbers in tables.items():
+        start = int(numbers[0])
+        strides = zip(extents, packed(tuple(extents)), strict=True)
+        steps = [int(numbers[stride]) - start if n > 1 else 0 for n, stride in strides]
+        axes = np.indices(extents, sparse=True)
+        found = sum((step * axis for step, axis in zip(steps, axes, strict=True)), start)
+        if np.array_equal(np.broadcast_to(found, extents).ravel(), numbers):
+            laws[index] = (start, steps)
+    return Grid(extents, laws) if laws else None
 
 
 class Carrying:
@@ -67,10 +116,13 @@ class Carrying:
         pointer = self.kernel.room(math.prod(value.shape), value.dtype, number, alone=True)
         return in_order(value.dtype, value.shape, pointer, number)
 
-    def turn(self, counter: str) -> None:
-        """Write one turn."""
+    def turn(self, counter: str, indices: Mapping[int, str]) -> None:
+        """Write one turn; `indices` are the texts of integers that need not be read."""
         kernel, loop = self.kernel, self.loop
         for index, source in loop.reads.items():
+            if index in indices:
+                kernel.where[index] = kernel.variable(kernel.values[index].dtype, indices[index])
+                continue
             found = kernel.where[source.index]
             assert isinstance(found, Arr)
             part = _part(found, counter)

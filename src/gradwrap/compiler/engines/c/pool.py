@@ -27,6 +27,7 @@ TEAM = """\
 typedef union { void *p; double d; float f; int64_t l; uint8_t b; } slot;
 typedef void part(const slot *, long, long, long);
 typedef struct { long threads; void (*split)(long, part *, const slot *, long); char *room; } team;
+#define CUT(units, part, parts) ((units)*(part)/(parts))
 #define TEAM (((const team *)w)[-1])
 #define SPLIT(f, c, n) do { \\
     if (TEAM.threads > 1) TEAM.split(TEAM.threads, f, c, n); else f(c, 0, n, 0); \\

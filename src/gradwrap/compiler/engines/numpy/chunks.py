@@ -39,6 +39,10 @@ CACHE = 3 << 18
 LEAST, MOST = 3 << 12, 1 << 15
 LONG = 3 << 13
 """The elements of a piece, if even a short one would not stay in the cache."""
+WORTH = 1 << 20
+"""The least operations on elements of a chunk whose pieces are split over threads."""
+MEMORY = 1 << 27
+"""The most bytes of intermediate results of a chunk's pieces, for all threads."""
 SMALL = 1 << 22
 """The most bytes of a group with few operations for which pieces do not pay."""
 
@@ -69,6 +73,15 @@ class Chunk:
     """The values live after the chunk."""
     reads: tuple[int, ...] = ()
     size: int = 0
+
+    def on_one_thread(self, threads: int) -> str:
+        """Return why its pieces stay on one thread, or ""."""
+        if self.elements * (len(self.instrs) + len(self.sums)) < WORTH:
+            return "small"
+        if any(len(chain) > 1 for chain in self.writes):
+            return "its additions to one array overlap"
+        memory = threads * self.size * 8 * len(self.instrs)
+        return "its threads would need too much memory" if memory > MEMORY else ""
 
     @property
     def elements(self) -> int:

@@ -31,8 +31,8 @@ LONG = 1 << 14
 class Source:
     """A program as text, and the objects that the text names."""
 
-    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
-        writer = Writer(program, in_chunks=in_chunks)
+    def __init__(self, program: Program, *, in_chunks: bool = True, threads: int = 1) -> None:
+        writer = Writer(program, in_chunks=in_chunks, threads=threads)
         self.writer: Writer = writer
         writer.write()
         names = ", ".join(name for name, _ in writer.workspace)
@@ -144,9 +144,10 @@ def _python_number(value: Any) -> str:
 
 def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and compile it to a function."""
-    source = Source(program, in_chunks=in_chunks)
+    source = Source(program, in_chunks=in_chunks, threads=program.threads)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
     exact = program.exact and not source.writer.chunks
+    notes += source.writer.notes
     return Executable(source.function(), source.text, tuple(notes), exact)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
+from gradwrap.compiler.engines.numpy.pieces import MOST_THREADS, in_pieces
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
 from gradwrap.compiler.ir.analysis import enter_roots, last_readers, live_before, liveness, roots_of
@@ -32,7 +33,7 @@ from gradwrap.compiler.ir.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from gradwrap.compiler.ir.analysis import Liveness, Roots
 
@@ -50,8 +51,10 @@ INDENT = "    "
 class Writer(SourceText):
     """Writes a program as source."""
 
-    def __init__(self, program: Program, *, in_chunks: bool = True) -> None:
+    def __init__(self, program: Program, *, in_chunks: bool = True, threads: int = 1) -> None:
         super().__init__(program)
+        self.threads = threads
+        """The most threads for the pieces of a chunk."""
         self.program = program
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
@@ -63,6 +66,8 @@ class Writer(SourceText):
         self.arrays: dict[str, Any] = {}
         self.by_reference: dict[str, Any] = {}
         self.workspace: list[tuple[str, Value]] = []
+        self.scratch: dict[tuple[tuple[int, ...], Any], list[str]] = {}
+        """By shape and dtype: the buffers for the pieces of chunks."""
         self.bytes: int = 0
         self.notes: list[str] = []
         self.roots: Roots = roots_of(program)
@@ -280,10 +285,10 @@ class Writer(SourceText):
         """Tell if the content of a buffer survives later turns and calls."""
         return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
-    def _new_buffer(self, value: Value) -> Buffer | None:
+    def _new_buffer(self, value: Value, most: float | None = None) -> Buffer | None:
         """Return a buffer of the workspace; None if the workspace would become too large."""
         size = math.prod(value.shape) * value.dtype.itemsize
-        if self.bytes + size > WORKSPACE:
+        if self.bytes + size > (WORKSPACE if most is None else most):
             return None
         self.bytes += size
         name = f"w{len(self.workspace)}"
@@ -329,6 +334,7 @@ class Writer(SourceText):
         """Write instructions that are performed piece by piece."""
         self.chunks.append(chunk.size)
         prefix = f"p{len(self.chunks)}_"
+        threads = self._threads_of(chunk)
         inner = State()
         inner.names = dict(state.names)
         before: list[str] = []
@@ -361,14 +367,20 @@ class Writer(SourceText):
                 out = chain[-1].out
                 filled[out] = f"{prefix}f{len(filled)}"
                 pieces.append(f"{filled[out]} = {self._slice_of(targets[out], chain[0], chunk)}")
-        places, scratch = self._places(chunk, outs, filled, prefix)
+        places, scratch = self._places(chunk, outs, filled, prefix, threads)
         for line in before:
             self.line(depth, line)
         count = chunk.elements
-        for name, whole in scratch.items():
-            self.line(depth, f"{name} = {whole}")
+        if threads == 1:
+            for name, whole in scratch.items():
+                self.line(depth, f"{name} = {whole}")
         rest, (shorter, length) = count % chunk.size, (f"j > {count}", f"{count} - i")
-        if chunk.descends:
+        if threads > 1:
+            shorter, length = f"j - i < {chunk.size}", "j - i"
+            self.line(depth, f"def {prefix}piece(me, i, j):")
+            for name, whole in scratch.items():
+                self.line(depth + 1, f"{name} = {whole}[me]")
+        elif chunk.descends:
             shorter, length = f"j < {chunk.size}", "j"
             self.line(depth, f"for j in range({count}, 0, -{chunk.size}):")
             start = f"j - {chunk.size}"
@@ -393,15 +405,42 @@ class Writer(SourceText):
             else:
                 self.line(depth + 1, f"{name} = {text}")
             inner.names[instr.out] = name
+        totals: dict[str, str] = {}
         for instr in chunk.sums:
             total = state.names[instr.out]
             self._imported("add", instr)
-            text = f"{total} = {total} + add.reduce({self.text(instr.args[0], inner)})"
-            self.line(depth + 1, text)
+            text = f"add.reduce({self.text(instr.args[0], inner)})"
+            if threads > 1:
+                totals[total] = f"{prefix}s{len(totals)}"
+                self.line(depth + 1, f"{totals[total]} = {text}")
+            else:
+                self.line(depth + 1, f"{total} = {total} + {text}")
         for chain in chunk.writes:
             out = chain[-1].out
             slices = [self._slice_of(targets[out], instr, chunk) for instr in chain]
             self._additions(chain, filled.get(out), slices, inner, depth + 1)
+        if threads > 1:
+            self.imports["in_pieces"] = in_pieces.__module__
+            self.scope["in_pieces"] = in_pieces
+            call = f"in_pieces({prefix}piece, {count}, {chunk.size}, {threads})"
+            if totals:
+                parts = "".join(f"{part}, " for part in totals.values())
+                self.line(depth + 1, f"return {parts.rstrip()}")
+                self.line(depth, f"for {parts.rstrip()} in {call}:")
+                for total, part in totals.items():
+                    self.line(depth + 1, f"{total} = {total} + {part}")
+            else:
+                self.line(depth, call)
+
+    def _threads_of(self, chunk: Chunk) -> int:
+        """Return the number of threads for the pieces of a chunk, and note it."""
+        if self.threads == 1:
+            return 1
+        threads = min(self.threads, -(-chunk.elements // chunk.size), MOST_THREADS)
+        reason = chunk.on_one_thread(threads)
+        how = f"one thread ({reason})" if reason else f"{threads} threads"
+        self.notes.append(f"chunk {len(self.chunks)}, {chunk.elements} elements: {how}")
+        return 1 if reason else threads
 
     def _additions(
         self, chain: list[Instr], filled: str | None, slices: list[str], inner: State, depth: int
@@ -443,7 +482,12 @@ class Writer(SourceText):
         return state.names[last.out]
 
     def _places(
-        self, chunk: Chunk, outs: dict[int, str], filled: dict[int, str], prefix: str
+        self,
+        chunk: Chunk,
+        outs: dict[int, str],
+        filled: dict[int, str],
+        prefix: str,
+        threads: int = 1,
     ) -> tuple[dict[int, str], dict[str, str]]:
         """Assign a place to each intermediate result; return the names, and the new buffers.
 
@@ -475,15 +519,28 @@ class Writer(SourceText):
                 waiting = [*free, *(places.pop(i) for i in dying if i in over)]
                 mine = next((p for p in reversed(waiting) if p.takes(dtype, until)), None)
                 if mine is None:
-                    buffer = self._new_buffer(Value((chunk.size,), dtype, is_ndarray=True))
-                    assert buffer is not None
+                    shape = (threads, chunk.size) if threads > 1 else (chunk.size,)
                     mine = _Place(f"{prefix}w{len(scratch)}", dtype, len(steps))
-                    scratch[mine.name] = buffer.name
+                    scratch[mine.name] = self._scratch(shape, dtype, scratch.values())
                 else:
                     waiting.remove(mine)
                 free, places[step.out], names[step.out] = waiting, mine, mine.name
             free += [places.pop(i) for i in dying if i in places]
         return names, scratch
+
+    def _scratch(self, shape: tuple[int, ...], dtype: Any, taken: Collection[str]) -> str:
+        """Return a buffer for the pieces of a chunk; that of an earlier chunk if there are many."""
+        known = self.scratch.setdefault((shape, dtype), [])
+        value = Value(shape, dtype, is_ndarray=True)
+        buffer = self._new_buffer(value)
+        if buffer is None:
+            name = next((one for one in known if one not in taken), "")
+            if name:
+                return name
+            buffer = self._new_buffer(value, most=math.inf)
+        assert buffer is not None
+        known.append(buffer.name)
+        return buffer.name
 
     # Loops ----------------------------------------------------------------------------------------
 
@@ -702,8 +759,8 @@ def _safe(name: str, taken: Iterable[str]) -> str:
 
 
 WORDS = frozenset(
-    {"np", "i", "j", "k", "Missed", "WORKSPACES", "add_at", "aligned", "compiled"}
-    | {"arrays", "math", "pathlib", "scipy", *SHARED}
+    {"np", "i", "j", "k", "me", "Missed", "WORKSPACES", "add_at", "aligned", "compiled"}
+    | {"in_pieces", "arrays", "math", "pathlib", "scipy", *SHARED}
 )
 """The names that every source may use."""
 
