@@ -108,21 +108,22 @@ def formats_text(frame: FrameType) -> bool:
 def finds_nothing(frame: FrameType, number: Any) -> bool:
     """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain.
 
-    The number may be a part of the key that the frame looks for.
+    The number may be a part of the key that the frame looks for. In a trace, each comparison with a
+    key is a branch.
     """
     at = frame.f_lasti
     name = opname[frame.f_code.co_code[at]]
     if name == "BINARY_SUBSCR":
         found = subscripted_at(frame, at)
-    elif name.startswith("CALL"):
+    elif "CALL" in name:  # or PRECALL, in Python 3.11
         call = called_at(frame, at)
         found = call.whole if call is not None and call.name == "get" else None
     else:
         return False
-    keys: Any = found if type_of(found) is DICT else None
-    return keys is not None and not any(
-        number in key if isinstance(key, TUPLE) else number == key for key in keys
-    )
+    if found is None or type_of(found) is not DICT:
+        return False
+    parts = (part for key in found for part in (key if isinstance(key, TUPLE) else (key,)))
+    return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
 
 
 _memos: dict[tuple[CodeType, int], bool] = {}
@@ -171,7 +172,7 @@ def makes_set(frame: FrameType) -> bool:
     name = opname[frame.f_code.co_code[at]]
     if name in ("BUILD_SET", "SET_ADD", "CONTAINS_OP"):
         return True
-    if not name.startswith("CALL"):
+    if "CALL" not in name:
         return False
     call = called_at(frame, at)
     if call is None or call.function not in SETS:
