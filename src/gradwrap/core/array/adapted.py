@@ -57,6 +57,29 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     return ufunc(*given, **options)
 
 
+def by_elements(ufunc: Any, *inputs: Any) -> Any:
+    """Let NumPy's loop over objects call a ufunc, or raise the error that is being handled.
+
+    It does that in adapted code, where an array of Python objects meets a tracked one.
+    """
+    kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
+    if "O" not in kinds or adapted_caller(3) is None:
+        raise  # noqa: PLE0704  the caller handles it
+    return ufunc(*map(_boxed, inputs))
+
+
+def _boxed(value: Any) -> Any:
+    """Return a variable as an array of Python objects."""
+    if not is_recorded(value):
+        return value
+    import numpy as np
+
+    made = np.empty(value.shape, dtype=object)
+    for place in np.ndindex(value.shape):
+        made[place] = value[place]
+    return made
+
+
 def current_code(depth: int) -> CodeType:
     """Return the code object of the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
