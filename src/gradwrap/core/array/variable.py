@@ -232,7 +232,7 @@ class Variable(
             return f"Variable({text}, requires_grad=True)"
         return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
-    def __round__(self, ndigits: int = 0) -> Self:
+    def __round__(self, ndigits: int = 0) -> Any:
         return rounded(self, ndigits, adapted_caller())
 
     def __str__(self) -> str:
