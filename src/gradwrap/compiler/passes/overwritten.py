@@ -1,12 +1,13 @@
-"""Overwritten elements: writes that another write replaces before any read."""
+"""What need not be stored: elements that are overwritten before any read, and copies."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
-from gradwrap.compiler.ir.operations import GETITEM, SETITEM, Kind
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, refs
+from gradwrap.compiler.ir.operations import COPY, GETITEM, SETITEM, Kind
+from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, is_elementwise, refs, token
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
 if TYPE_CHECKING:
@@ -33,17 +34,17 @@ def remove_overwritten(program: Program) -> None:
                 for index in step.reads:
                     if index in arrays:
                         readers.setdefault(index, []).append(step)
-        later: dict[int, set[tuple[int, ...]]] = {}
+        later: dict[int, set[tuple[Any, ...]]] = {}
         instead: dict[int, Ref] = {}
         for step in reversed(body):
             if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
                 continue
             target, key = step.args[:2]
-            covered = later.pop(step.out, set[tuple[int, ...]]())
+            covered = later.pop(step.out, set[tuple[Any, ...]]())
             if type(target) is not Ref:
                 continue
             shape = program.values[target.index].shape
-            place = place_of(key, shape) if is_fixed(key) else None
+            place = (place_of(key, shape) or (token(key),)) if is_fixed(key) else None
             if place is not None:
                 if any(place[:count] in covered for count in range(1, len(place) + 1)):
                     instead[step.out] = target
@@ -61,9 +62,11 @@ def _survives(
     readers: list[Instr],
     write: Instr,
     shape: tuple[int, ...],
-    covered: set[tuple[int, ...]],
+    covered: set[tuple[Any, ...]],
 ) -> bool:
     """Tell if only the write reads the covered elements; drop elements that are read."""
+    if any(type(number) is not int for one in covered for number in one):  # slices, which overlap
+        return all(reader is write for reader in readers) and len(readers) == 1
     for reader in readers:
         if reader is write:
             continue
@@ -93,3 +96,30 @@ def _replaced(
         for step in body
         if isinstance(step, Loop) or step.out not in instead
     ]
+
+
+def remove_copies(program: Program) -> None:
+    """Remove copies of new arrays that nothing else reads: the array stands for its copy."""
+    everywhere = uses(program)
+    values = program.values
+    for body in program.bodies():
+        made: dict[int, int] = {}
+        gone: set[int] = set()
+        for number, step in enumerate(body):
+            if isinstance(step, Loop):
+                continue
+            source: Any = step.args[0] if step.op is COPY and len(step.args) == 1 else None
+            if type(source) is Ref and source.index in made and everywhere[source.index] == 1:
+                found = values[source.index]
+                if found.order == "S":  # a new array has no gaps
+                    found = found._replace(order="C")
+                if found == values[step.out]:
+                    place = made[source.index]
+                    maker = body[place]
+                    assert isinstance(maker, Instr)
+                    body[place] = replace(maker, out=step.out)
+                    gone.add(number)
+            elif is_elementwise(step) and values[step.out].shape:
+                made[step.out] = number
+        if gone:
+            body[:] = [step for number, step in enumerate(body) if number not in gone]

@@ -60,6 +60,8 @@ from gradwrap.compiler.engines.c.operations import (
 from gradwrap.compiler.engines.c.parts import (
     GRAIN,
     ODD,
+    OF_ARRAY,
+    WORTH,
     Part,
     nanoseconds,
     reduction_split,
@@ -78,7 +80,7 @@ MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
 ONE_GROUP = 0.8
 """The largest fraction of the steps that one group may hold."""
-REACH = 6
+REACH = 12
 """If steps repeat: the largest distance between two steps of a group."""
 LARGEST_BLOCK = 512
 LONG_ROW = 256
@@ -342,9 +344,14 @@ class Kernel(Frame):
         if number is not None and self._is_uniform(instr):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
+        source = None if number is not None else self.where[instr.args[0].index]
+        if isinstance(source, Arr) and source.root in self.dying_here and source.is_packed:
+            if source.shape == self.values[source.root].shape:
+                self.alias(instr.out, source)  # a loop hands it on, in another one's room
+                return
         room = self.new(instr.out)
-        if number is None:
-            self.assign(room, self.where[instr.args[0].index], "=")
+        if source is not None:
+            self.assign(room, source, "=")
         elif instr.op is ZEROS:
             self.where[instr.out] = room
             self.uncleared.add(instr.out)
@@ -385,6 +392,9 @@ class Kernel(Frame):
             self.uncleared.discard(root)
             room = self.where[root]
             assert isinstance(room, Arr)
+            if OF_ARRAY * math.prod(room.shape) >= WORTH:
+                self.assign(room, Num(room.dtype, "0"), "=")
+                return
             size = math.prod(room.shape) * room.dtype.itemsize
             self.line(f"memset({room.start}, 0, {integer(size)});")
 
@@ -424,7 +434,8 @@ class Kernel(Frame):
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
         """Write an assignment of all elements."""
         if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
-            if source.shape == target.shape and source.dtype == target.dtype:
+            is_small = 2 * OF_ARRAY * math.prod(target.shape) < WORTH
+            if source.shape == target.shape and source.dtype == target.dtype and is_small:
                 size = math.prod(source.shape) * source.dtype.itemsize
                 self.line(f"memcpy({target.start}, {source.start}, {integer(size)});")
                 return
