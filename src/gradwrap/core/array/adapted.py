@@ -35,6 +35,10 @@ subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
 plain_instances: list[Any] = []
 """The function that makes such an instance of one with plain values; it returns other arguments."""
+rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
+"""The derivative of numbers that adapted code rounds to decimals: "zero" or "through"."""
+rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
+"""The line of adapted code that last rounded a tracked number."""
 _warned: set[tuple[str, int]] = set()
 
 
@@ -55,6 +59,29 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     if all(ours is value for ours, value in zip(given, inputs, strict=True)):
         return NotImplemented
     return ufunc(*given, **options)
+
+
+def by_elements(ufunc: Any, *inputs: Any) -> Any:
+    """Let NumPy's loop over objects call a ufunc, or raise the error that is being handled.
+
+    It does that in adapted code, where an array of Python objects meets a tracked one.
+    """
+    kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
+    if "O" not in kinds or adapted_caller(3) is None:
+        raise  # noqa: PLE0704  the caller handles it
+    return ufunc(*map(_boxed, inputs))
+
+
+def _boxed(value: Any) -> Any:
+    """Return a variable as an array of Python objects."""
+    if not is_recorded(value):
+        return value
+    import numpy as np
+
+    made = np.empty(value.shape, dtype=object)
+    for place in np.ndindex(value.shape):
+        made[place] = value[place]
+    return made
 
 
 def current_code(depth: int) -> CodeType:
@@ -95,6 +122,18 @@ def warn_of_text(variable: Any, frame: FrameType) -> None:
         *line,
         module=frame.f_globals.get("__name__"),
     )
+
+
+def rounded(variable: Any, decimals: int, frame: FrameType | None) -> Any:
+    """Do what `round(variable, decimals)` does; `frame` is that of adapted code."""
+    made = variable.round(decimals)
+    if frame is None or not decimals or not is_recorded(variable):
+        return made
+    if rounding.get() == "through":
+        return variable + (made - variable.detach())  # exactly `made`: the difference is exact
+    module = frame.f_globals.get("__name__", "generated code")
+    rounded_at.set(f"{frame.f_code.co_name} ({module}, line {frame.f_lineno})")
+    return made
 
 
 def formats_text(frame: FrameType) -> bool:
