@@ -121,6 +121,8 @@ class Kernel(Frame):
         self.kept: frozenset[int] = frozenset()
         self.last: dict[int, int] = {}
         """By value of the current stretch: the last unit that reads it."""
+        self.now: int = 0
+        """The unit of the current stretch that is being written."""
         self.number_of: dict[int, int] = {}
         """By the identity of a step of the current stretch: its unit."""
         self.uncleared: set[int] = set()
@@ -187,7 +189,7 @@ class Kernel(Frame):
         self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
     ) -> None:
         """Write steps, or pass them to `turns`; `kept` are the values live after them."""
-        before = self.users, self.kept, self.last, self.number_of
+        before = self.users, self.kept, self.last, self.number_of, self.now
         self.users, self.kept = {}, frozenset(kept)
         for step in steps:
             for index in used(step):
@@ -207,7 +209,7 @@ class Kernel(Frame):
                 dying[number].add(index)
         written = len(self.lines)
         for number, unit in enumerate(units):
-            first = unit.steps[0]
+            self.now, first = number, unit.steps[0]
             if unit.shape is not None:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
@@ -221,7 +223,7 @@ class Kernel(Frame):
             if turns and len(self.lines) > written:
                 turns.add("\n".join(self.lines[written:]))
                 del self.lines[written:]
-        self.users, self.kept, self.last, self.number_of = before
+        self.users, self.kept, self.last, self.number_of, self.now = before
 
     def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
         """Tell if there are many steps that do not form one large group."""
@@ -370,19 +372,20 @@ class Kernel(Frame):
         if source.root in self.dying_here and source.is_packed:
             if source.shape == self.values[source.root].shape:
                 return True
-        if instr.out in self.homes or instr.out in self.targets or source.strides[-1:] != (1,):
-            return False
-        return self._stays({*self.members.get(source.root, ())}, instr.out)
+        return self._is_readable(source, instr.out)
 
-    def _stays(self, members: set[int], part: int) -> bool:
-        """Tell if arrays in one buffer are written only after the last reading of a part."""
+    def _is_readable(self, place: Arr, part: int) -> bool:
+        """Tell if a value can be read in an array, written only after the last reading of it."""
         readers = self._views({part})
-        if not readers.isdisjoint(self.kept):
+        if not readers.isdisjoint(self.kept) or part in self.homes or part in self.targets:
+            return False
+        described = self.values[part]
+        if (place.shape, place.dtype) != (described.shape, described.dtype):
             return False
         end = max(self.last.get(index, 0) for index in readers)
-        return all(
-            self.number_of[id(step)] > end
-            for index in self._views(members)
+        return place.strides[-1:] == (1,) and all(
+            not self.now < self.number_of[id(step)] <= end
+            for index in self._views({*self.members.get(place.root, ())})
             for step in self.users.get(index, ())
             if isinstance(step, Instr) and step.op.kind is Kind.WRITE and step.args[0] == Ref(index)
         )
@@ -509,9 +512,12 @@ class Kernel(Frame):
             found_ = elementwise(instr, self.values, value)
             assert found_ is not None
             statements.append(Statement(instr.out, found_, value.dtype))
-            if instr.out in needed:
-                room = self.new(instr.out)
-                exports.append(Export(instr.out, room, "="))
+        parts = {e.source: e.target for e in exports if e.is_part and e.operator == "="}
+        for out in [statement.out for statement in statements if statement.out in needed]:
+            if out in parts and self._is_readable(parts[out], out):
+                self.alias(out, parts[out])
+            elif not any(statement.out == out and statement.is_sum for statement in statements):
+                exports.append(Export(out, self.new(out), "="))
         self._nest(unit.shape, statements, merged(exports, statements, self.temporary))
         for export in exports:
             if export.operator == "=" and export.source in needed and not export.is_part:
