@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks import cores
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.engines import threads
 from gradwrap.compiler.engines.c import engine as c_engine
 from gradwrap.compiler.engines.c import pool as c_pool
 
@@ -52,6 +54,22 @@ def test_a_copied_function_keeps_its_threads() -> None:
     made = copy.copy(gw.compile(_sums, threads=3))
     made(np.ones(3))
     assert made.programs[0].threads == 3
+
+
+def test_the_default_is_one_thread_per_core_or_what_openmp_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 8)
+    for given, wanted in (("", 8), ("3", 3), ("2,4", 2), ("16", 8), ("0", 8), ("many", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert threads.usable() == wanted
+
+
+def test_the_simulation_of_the_schedule() -> None:
+    begin, each = cores.BEGIN, cores.EACH
+    assert cores.simulated([1.0] * 8, 4) == 2.0 + begin + 2 * each
+    assert cores.simulated([3.0] + [1.0] * 7, 2) == 5.0 + begin
+    assert cores.simulated([2.0], 64) == 2.0 + begin
 
 
 def _sums(x: Any) -> Any:

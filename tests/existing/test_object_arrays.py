@@ -55,7 +55,18 @@ def surfaces(x: Any) -> Any:
     return polynomial.polyval2d(x[0], x[1], table) + np.sum(polynomial.polygrid2d(x, x, table))
 
 
-@pytest.mark.parametrize("function", [filled, of_a_list, of_rows, back, stored, surfaces])
+GRID = np.empty(2, dtype=object)
+GRID[:] = [np.array([[0.3, 0.7]]), np.array([[0.2], [0.9]])]
+
+
+def beside_plain_objects(x: Any) -> Any:
+    distance = np.linalg.norm(GRID - x)
+    return np.sum(np.cos(distance) * np.exp(GRID[0] * x[0]))
+
+
+@pytest.mark.parametrize(
+    "function", [filled, of_a_list, of_rows, back, stored, surfaces, beside_plain_objects]
+)
 def test_arrays_of_objects_and_surfaces(function: Callable[[Any], Any]) -> None:
     expected, adapted = differences(function), gw.adapting(function)
     assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)

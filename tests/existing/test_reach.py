@@ -187,6 +187,20 @@ def test_constants_are_as_numpys(function: Callable[[Any], Any]) -> None:
     check(function)
 
 
+def test_an_object_that_converts_itself_to_a_number(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Warm:
+            def __init__(self, value): self.value = float(value)
+            def __float__(self): return float(self.value) + 1.0
+        def run(x):
+            return float(Warm(Warm(x[0]))) ** 2 * x[1]
+        """,
+    )
+    check(package.run)
+
+
 def test_a_list_of_tracked_values_beside_an_array() -> None:
     def entropy(x: Any) -> Any:
         values = list(x)
@@ -201,6 +215,15 @@ VECTORIZED: dict[str, Callable[[Any], Any]] = {
     "function": lambda x: np.vectorize(fn(lambda f, a: f(a)))(np.sin, x),
     "excluded": lambda x: np.vectorize(fn(lambda a, p: p[0] * a), excluded={1})(x, x),
     "signature": lambda x: np.vectorize(np.dot, signature="(n),(n)->()")(np.ones((3, 2)) * x, x),
+    "plain arguments": lambda x: np.vectorize(fn(lambda a: a * x[0] + x[1]), otypes=[float])(
+        np.ones(3)
+    ),
+    "tuples": lambda x: np.array(
+        np.vectorize(fn(lambda a, b: (a * b[0], a**2)), excluded=[1], otypes=[np.ndarray])(
+            x[0], x
+        ).tolist()
+    ),
+    "arrays of tuples": lambda x: np.vectorize(fn(lambda a: (a, a**2)), otypes=[object])(x)[1][1],
     "two results": lambda x: np.vectorize(
         fn(lambda a: (np.sum(a), a * a[0])), signature="(n)->(),(n)"
     )(np.ones((3, 2)) * x)[1],

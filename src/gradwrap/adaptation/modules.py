@@ -116,7 +116,7 @@ _store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
-    """Adapt namespaces for one more user, all or none; return them for `release`."""
+    """Adapt all namespaces for one more user, or none if one fails; return them for `release`."""
     held: list[Namespace] = []
     with _lock:
         try:

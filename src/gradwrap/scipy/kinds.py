@@ -346,7 +346,7 @@ class Tangent(Derived):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Call the formula."""
+        """Return the tangents of the outputs, which the formula computes."""
         full = [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
         arguments = call.arguments(inputs)
         moved = {name: call.given.get(name) for name in call.row.arrays}

@@ -180,7 +180,7 @@ def is_own(function: Any) -> bool:
 
 
 def own_stand_in(kind: str, value: Any) -> Any:
-    """Return the stand-in of such a function or, by its path, of such a module."""
+    """Return the stand-in of a function, or of a module that is given by its path."""
     rows_of("linalg")  # which loads what makes them
     return own[kind](value)
 

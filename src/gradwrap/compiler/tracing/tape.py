@@ -7,6 +7,7 @@ arrays are traced; their tracers are in `tracer.py`.
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +119,7 @@ class Weak(Recorded):
 
     @property
     def strong(self) -> Any:
-        """Return the tracer of the `np.float64` that it is in the program."""
+        """Return the tracer of the `np.float64` that stands for the float in the program."""
         raise NotImplementedError
 
 
@@ -189,14 +190,16 @@ class Tape:
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
         uses = self._uses.setdefault(id(found), [])
-        if uses and same_content(uses[-1][1], found):
+        if uses and uses[-1][2]() is found and same_content(uses[-1][1], found):
             return self.refs[uses[-1][0]]
         if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
             raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
         kept = self.library.copied(found)
         ref = self._numbered(self.described(found))
         index = ref.index
-        uses.append((index, kept, found))
+        # code that stores counts the references to an array; a view may be all that leads to it
+        is_view = getattr(found, "base", None) is not None
+        uses.append((index, kept, (lambda: found) if is_view else weakref.ref(found)))
         self.constants[index] = kept
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
@@ -225,11 +228,11 @@ class Tape:
 
     def originals(self) -> dict[int, Any]:
         """Return the arrays of the surroundings that have not changed since their first use."""
+        once = [uses[0] for uses in self._uses.values() if len(uses) == 1]
         return {
             index: found
-            for uses in self._uses.values()
-            for index, kept, found in uses
-            if len(uses) == 1 and same_content(kept, found)
+            for index, kept, reference in once
+            if (found := reference()) is not None and same_content(kept, found)
         }
 
     # Operations -----------------------------------------------------------------------------------

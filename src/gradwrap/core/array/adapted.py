@@ -1,8 +1,8 @@
 """Adapted code: modules whose globals carry a mark while `gradwrap` differentiates them.
 
-There, what is elsewhere the explicit way out of the graph was not meant as one: `x.item()` keeps
-the element tracked, and text of a tracked value is a line of a log. The methods that differ ask
-`is_adapted` about the code that calls them.
+The author of such code did not think of gradients. So `x.item()`, which elsewhere takes a value out
+of the graph, keeps the element tracked there, and a tracked value may be formatted as text, which
+mostly is a line of a log. The methods that differ ask `is_adapted` about the code that calls them.
 """
 
 from __future__ import annotations
@@ -57,6 +57,29 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     return ufunc(*given, **options)
 
 
+def by_elements(ufunc: Any, *inputs: Any) -> Any:
+    """Let NumPy's loop over objects call a ufunc, or raise the error that is being handled.
+
+    It does that in adapted code, where an array of Python objects meets a tracked one.
+    """
+    kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
+    if "O" not in kinds or adapted_caller(3) is None:
+        raise  # noqa: PLE0704  the caller handles it
+    return ufunc(*map(_boxed, inputs))
+
+
+def _boxed(value: Any) -> Any:
+    """Return a variable as an array of Python objects."""
+    if not is_recorded(value):
+        return value
+    import numpy as np
+
+    made = np.empty(value.shape, dtype=object)
+    for place in np.ndindex(value.shape):
+        made[place] = value[place]
+    return made
+
+
 def current_code(depth: int) -> CodeType:
     """Return the code object of the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
@@ -108,21 +131,22 @@ def formats_text(frame: FrameType) -> bool:
 def finds_nothing(frame: FrameType, number: Any) -> bool:
     """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain.
 
-    The number may be a part of the key that the frame looks for.
+    The number may be a part of the key that the frame looks for. In a trace, each comparison with a
+    key is a branch.
     """
     at = frame.f_lasti
     name = opname[frame.f_code.co_code[at]]
     if name == "BINARY_SUBSCR":
         found = subscripted_at(frame, at)
-    elif name.startswith("CALL"):
+    elif "CALL" in name:  # or PRECALL, in Python 3.11
         call = called_at(frame, at)
         found = call.whole if call is not None and call.name == "get" else None
     else:
         return False
-    keys: Any = found if type_of(found) is DICT else None
-    return keys is not None and not any(
-        number in key if isinstance(key, TUPLE) else number == key for key in keys
-    )
+    if found is None or type_of(found) is not DICT:
+        return False
+    parts = (part for key in found for part in (key if isinstance(key, TUPLE) else (key,)))
+    return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
 
 
 _memos: dict[tuple[CodeType, int], bool] = {}
@@ -171,7 +195,7 @@ def makes_set(frame: FrameType) -> bool:
     name = opname[frame.f_code.co_code[at]]
     if name in ("BUILD_SET", "SET_ADD", "CONTAINS_OP"):
         return True
-    if not name.startswith("CALL"):
+    if "CALL" not in name:
         return False
     call = called_at(frame, at)
     if call is None or call.function not in SETS:

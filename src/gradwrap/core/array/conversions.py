@@ -165,8 +165,11 @@ class Conversions:
         if frame is not None:
             if is_memo(frame):
                 return object.__hash__(self)
-            if makes_set(frame) or finds_nothing(frame, kind(native(self))):
-                return hash(kind(native(self)))
+            data = native(self)
+            if makes_set(frame):
+                return hash(kind(data))
+            if finds_nothing(frame, data):
+                return object.__hash__(self)
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",
             "x == y compares tracked numbers; the key can be .item(), to which no gradient "

@@ -1,6 +1,6 @@
 """Nodes of calls that are not in the table: a custom function, a checkpoint.
 
-One formula gives the cotangents of everything that such a call was made from.
+Such a node has one formula, which returns the cotangents of all inputs of the call.
 """
 
 from __future__ import annotations

@@ -730,8 +730,16 @@ class _OfMatrices(Composed):
 
 
 def _asked(name: str) -> Callable[[Any], Any]:
-    """Return a question about a matrix, answered for SciPy's matrix of the same values."""
-    return lambda x: scipys(f"sparse.{name}")(_plain_matrix(x))
+    """Return a question about a matrix, answered for SciPy's matrix of the same values.
+
+    An array, also one in a trace, is asked about as a value of another type.
+    """
+
+    def asked(x: Any) -> Any:
+        made = x.made if isinstance(x, TrackedMatrix) else x
+        return scipys(f"sparse.{name}")(made if isinstance(made, BASES) else None)
+
+    return asked
 
 
 QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))

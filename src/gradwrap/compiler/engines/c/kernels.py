@@ -60,6 +60,8 @@ from gradwrap.compiler.engines.c.operations import (
 from gradwrap.compiler.engines.c.parts import (
     GRAIN,
     ODD,
+    OF_ARRAY,
+    WORTH,
     Part,
     nanoseconds,
     reduction_split,
@@ -431,6 +433,9 @@ class Kernel(Frame):
             self.uncleared.discard(root)
             room = self.where[root]
             assert isinstance(room, Arr)
+            if OF_ARRAY * math.prod(room.shape) >= WORTH:
+                self.assign(room, Num(room.dtype, "0"), "=")
+                return
             size = math.prod(room.shape) * room.dtype.itemsize
             self.line(f"memset({room.start}, 0, {integer(size)});")
 
@@ -470,7 +475,8 @@ class Kernel(Frame):
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
         """Write an assignment of all elements."""
         if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
-            if source.shape == target.shape and source.dtype == target.dtype:
+            is_small = 2 * OF_ARRAY * math.prod(target.shape) < WORTH
+            if source.shape == target.shape and source.dtype == target.dtype and is_small:
                 size = math.prod(source.shape) * source.dtype.itemsize
                 self.line(f"memcpy({target.start}, {source.start}, {integer(size)});")
                 return
