@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import looked_at, uses
 from gradwrap.compiler.ir.operations import COPY, GETITEM, SCATTER_ADD, SETITEM, Kind
-from gradwrap.compiler.ir.program import Instr, Loop, Ref, changed, is_elementwise, refs, token
+from gradwrap.compiler.ir.program import (
+    Instr,
+    Loop,
+    Ref,
+    changed,
+    is_elementwise,
+    refs,
+    setitem,
+    token,
+)
 from gradwrap.compiler.passes.forwarding import is_fixed, place_of
 
 if TYPE_CHECKING:
@@ -131,7 +140,8 @@ def remove_copies(program: Program) -> None:
 def keep_what_is_added_back(program: Program) -> None:
     """Leave elements where they are, if they are taken out, set to zero, and added to the zeros.
 
-    The gradient of `x[key] += y` does so. Other terms may be added in between.
+    The gradient of `x[key] += y` does so. Other terms may be added in between. What else is added
+    to zeros, with nothing in between, is written in their place.
     """
     everywhere = uses(program)
     bodies = list(program.bodies())
@@ -173,10 +183,13 @@ class _AddedBack:
     def _leaves_out(self, step: Instr) -> bool:
         """Leave out an addition, and the zeros that it is added to; tell if there are some."""
         chain = self._chain(step)
-        if not chain or (len(chain) == 1 and step.out in self.kept):
+        if not chain:
             return False
         zeros = chain.pop()
-        source: Any = zeros.args[0]
+        source, (_, key, added) = zeros.args[0], step.args
+        is_part = self._is_part(added, source, token(key))
+        if chain and not is_part:
+            return False
         del self.steps[zeros.out]
         if chain:
             first = chain[-1]
@@ -184,15 +197,18 @@ class _AddedBack:
             last = self.steps.pop(chain[0].out)
             assert isinstance(last, Instr)
             self.steps[step.out] = replace(last, out=step.out)
-        else:
+        elif is_part and step.out not in self.kept:
             self.instead[step.out] = source
+        else:
+            args = (source, key, added)
+            self.steps[step.out] = Instr(setitem, "setitem", args, (), step.out, line=step.line)
         self.program.exact = False  # other terms come later, and zeros may get another sign
         return True
 
     def _chain(self, step: Instr) -> list[Instr]:
         """Return the additions before a step, the latest first, and the zeros that they begin with.
 
-        The list is empty if the step does not add what was there before the zeros.
+        The list is empty if the step does not add to the place of the zeros.
         """
         if step.op is not SCATTER_ADD or not is_fixed(step.args[1]):
             return []
@@ -210,12 +226,13 @@ class _AddedBack:
         zero = maker.args[2] if maker.op is SETITEM and token(maker.args[1]) == key else None
         if type(zero) not in (int, float) or zero or type(maker.args[0]) is not Ref:
             return []
-        return chain if self._is_part(step.args[2], maker.args[0], key) else []
+        return chain
 
     def _is_part(self, leaf: Any, source: Ref, key: Any) -> bool:
         """Tell if a value is an array at a key, or a copy of this part."""
         maker = self.steps.get(leaf.index) if type(leaf) is Ref else None
         if isinstance(maker, Instr) and maker.op is COPY:
             maker = self.steps.get(maker.args[0].index)
-        is_read = isinstance(maker, Instr) and maker.op is GETITEM
-        return is_read and maker.args[0] == source and token(maker.args[1]) == key
+        if not isinstance(maker, Instr) or maker.op is not GETITEM:
+            return False
+        return bool(maker.args[0] == source and token(maker.args[1]) == key)
