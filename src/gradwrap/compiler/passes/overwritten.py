@@ -197,12 +197,12 @@ class _AddedBack:
             last = self.steps.pop(chain[0].out)
             assert isinstance(last, Instr)
             self.steps[step.out] = replace(last, out=step.out)
+            self.program.exact &= len(chain) == 1  # otherwise the terms get another order
         elif is_part and step.out not in self.kept:
             self.instead[step.out] = source
         else:
             args = (source, key, added)
             self.steps[step.out] = Instr(setitem, "setitem", args, (), step.out, line=step.line)
-        self.program.exact = False  # other terms come later, and zeros may get another sign
         return True
 
     def _chain(self, step: Instr) -> list[Instr]:
