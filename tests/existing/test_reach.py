@@ -541,3 +541,25 @@ def test_numbers_are_converted_without_a_copy_in_the_graph() -> None:
     assert np.allclose(gw.vmap(gw.grad(gw.adapting(numbers)))(np.stack([X, X + 1]))[0], slope(X))
     with pytest.raises(ValueError, match="math domain error"):
         gw.grad(gw.adapting(numbers))(np.array([-0.5, 1.5]))
+
+
+def test_numbers_that_are_rounded(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def shown(x): return round(float(np.sum(x ** 3)), 4)
+        def parts(x): return [round(x[0] ** 3, 2), round(x[1] ** 2, -1), round(x[1])]
+        """,
+    )
+    with pytest.raises(AdaptationError, match=r"in shown \(package_.* line 7\).*rounding="):
+        gw.grad(gw.adapting(package.shown))(X)
+    through = gw.adapting(package.shown, rounding="through")
+    assert through(X) == gw.value_and_grad(through)(X)[0] == package.shown(X)
+    assert np.allclose(gw.grad(through)(X), 3 * X**2)
+    assert np.allclose(gw.hessian(through)(X), np.diag(6 * X))
+    assert np.allclose(gw.jvp(through, (X,), (np.ones(2),))[1], np.sum(3 * X**2))
+    sums = fn(lambda x: np.sum(np.array(package.parts(x)[:2])))
+    both = gw.adapting(sums, rounding="through")
+    assert np.allclose(gw.grad(both)(X), [3 * X[0] ** 2, 2 * X[1]])
+    with pytest.raises(ValueError, match="rounding='up' is not known"):
+        gw.adapting(package.shown, rounding="up")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  # refused

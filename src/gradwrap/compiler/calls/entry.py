@@ -16,14 +16,17 @@ from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
+from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
 from gradwrap.compiler.extrapolating.paths import covered, paths
-from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
+from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
     OTHER_PATHS,
+    at_point,
     at_unseen,
     in_a_direction,
     in_full,
 )
+from gradwrap.compiler.extrapolating.sizes import Declined
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
@@ -47,6 +50,8 @@ PROOFS = {
     "full": "compared with the function at two other lengths, and at full size on two arguments",
     "direction": "compared with the function at two other lengths; at full size, with a difference "
     "of its values in one direction. check() compares all of it",
+    "turns": "compared with the function at three other lengths. All turns of its loops do the "
+    "same, since they begin with the same variables. check() compares all of it",
     "": "compared with the function at two other lengths, and at full size",
 }
 """The notes on the comparisons of extrapolated programs."""
@@ -240,7 +245,10 @@ class Entry:
         return wanted
 
     def _fits(self, call: Call, found: Sequence[Any]) -> bool:
-        """Compare an extrapolated gradient with the function that it differentiates."""
+        """Compare an extrapolated program with the function without a run of all its turns.
+
+        If its turns may differ, the gradient is compared with the function's values instead.
+        """
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
         assert surroundings is not None
         assert extrapolation is not None
@@ -248,15 +256,31 @@ class Entry:
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
             return False
         results = unflatten(tree, found)
-        if (
-            not in_a_direction(extrapolation.family, self.target.function, call, results)
-            or surroundings.changed()
+        proof = "turns" if self._has_like_turns(extrapolation) else "direction"
+        if proof == "direction" and not in_a_direction(
+            extrapolation.family, self.target.function, call, results
         ):
             return False
+        if surroundings.changed():
+            return False
         call.result = (results,)
-        self.notes[-1] = PROOFS["direction"]
+        self.notes[-1] = PROOFS[proof]
         self.is_new = False
         return True
+
+    def _has_like_turns(self, found: Found) -> bool:
+        """Tell if all turns of the loops do the same, and the program is right for some more."""
+        own = partial(self.library.engine, plainly=True)
+        try:
+            program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
+            pairs = zip(family.sizes.short, family.actual, strict=True)
+            with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
+            is_chosen = self.engine == self.target.engine
+            make = self.library.chosen(self.target.engine, self.target.make) if is_chosen else own
+            at_point(family, program, make, mismatch, precisions_of, FARTHER)
+        except (Declined, Unsupported):
+            return False
+        return family.is_in_order
 
     def recalled(self, call: Call) -> tuple[bool, Any]:
         """Use the program that an earlier process has kept, after one run of the function.

@@ -35,24 +35,41 @@ def at_unseen(
     """Return a function that compares programs at two points that were not traced."""
 
     def compare(family: Family) -> None:
-        subject = family.subject
         for seed, point in enumerate(family.unseen):
-            program = family.at(point)
-            leaves = changed(family.cut_leaves(), subject.given, seed)
-            with paths(subject.surroundings.is_users) as taken:
-                wanted, _ = flatten(_run(subject, leaves, family.around()))
-            family.paths |= taken
-            given = _inputs(leaves, subject.given)
-            try:
-                found = engine(program).call(*given)
-            except Exception as error:
-                raise Declined(f"at {point}, its program raises {error!r}") from error
-            problem = mismatch(wanted, found, precisions(family.base.traced))
-            family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
-            if problem:
-                raise Declined(f"at lengths {point}, its program gives {problem}")
+            at_point(family, family.at(point), engine, mismatch, precisions, seed)
 
     return compare
+
+
+def at_point(
+    family: Family,
+    program: Program,
+    engine: Callable[[Program], Executable],
+    mismatch: Mismatch,
+    precisions: Callable[..., Any],
+    seed: int,
+) -> None:
+    """Compare a program with the function at the current lengths.
+
+    Raises
+    ------
+    Declined
+        They differ.
+    """
+    subject, point = family.subject, family.sizes.short
+    leaves = changed(family.cut_leaves(), subject.given, seed)
+    with paths(subject.surroundings.is_users) as taken:
+        wanted, _ = flatten(_run(subject, leaves, family.around()))
+    family.paths |= taken
+    given = _inputs(leaves, subject.given)
+    try:
+        found = engine(program).call(*given)
+    except Exception as error:
+        raise Declined(f"at {point}, its program raises {error!r}") from error
+    problem = mismatch(wanted, found, precisions(family.base.traced))
+    family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
+    if problem:
+        raise Declined(f"at lengths {point}, its program gives {problem}")
 
 
 def _run(subject: Subject, leaves: Sequence[Any], around: Any) -> Any:
@@ -146,6 +163,8 @@ def in_a_direction(family: Family, function: Callable[..., Any], call: Any, resu
     if not taken <= family.paths:
         return False
     noise = ROUNDING * max(abs(above), abs(below)) / STEP
+    if np.sqrt(size) < VISIBLE * noise:  # a difference would not tell it from another one
+        return False
     distance = abs((above - below) / (2 * STEP) - total)
     is_value = not of.gives_value or _is_between(float(results[0]), above, below, total)
     return bool(is_value and distance <= RELATIVE * np.sqrt(size) + noise)
@@ -157,15 +176,20 @@ RELATIVE = 1e-5
 """The relative error of a difference."""
 ROUNDING = 1e-13
 """The relative error of a value."""
+VISIBLE = 10.0
+"""By so much, a gradient has to exceed the rounding errors of a difference."""
 
 
 def _step(leaf: Any, rng: Any) -> Any:
-    """Return a change of an array by its largest element, of either sign; None for others."""
+    """Return a change of an array by up to its largest element; None for others.
+
+    No two elements change equally, so that one element's slope in the place of another is seen.
+    """
     array = np.asarray(leaf)
     if array.dtype != np.float64 or type_of(leaf) is float:
         return None
     scale = float(np.max(np.abs(array), initial=0.0)) or 1.0
-    return scale * rng.choice((-1.0, 1.0), array.shape)
+    return scale * rng.choice((-1.0, 1.0), array.shape) * rng.uniform(0.5, 1.0, array.shape)
 
 
 def _is_between(value: float, above: float, below: float, slope: float) -> bool:

@@ -35,6 +35,10 @@ subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
 plain_instances: list[Any] = []
 """The function that makes such an instance of one with plain values; it returns other arguments."""
+rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
+"""The derivative of numbers that adapted code rounds to decimals: "zero" or "through"."""
+rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
+"""The line of adapted code that last rounded a tracked number."""
 _warned: set[tuple[str, int]] = set()
 
 
@@ -118,6 +122,18 @@ def warn_of_text(variable: Any, frame: FrameType) -> None:
         *line,
         module=frame.f_globals.get("__name__"),
     )
+
+
+def rounded(variable: Any, decimals: int, frame: FrameType | None) -> Any:
+    """Do what `round(variable, decimals)` does; `frame` is that of adapted code."""
+    made = variable.round(decimals)
+    if frame is None or not decimals or not is_recorded(variable):
+        return made
+    if rounding.get() == "through":
+        return variable + (made - variable.detach())  # exactly `made`: the difference is exact
+    module = frame.f_globals.get("__name__", "generated code")
+    rounded_at.set(f"{frame.f_code.co_name} ({module}, line {frame.f_lineno})")
+    return made
 
 
 def formats_text(frame: FrameType) -> bool:

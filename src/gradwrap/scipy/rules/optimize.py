@@ -21,6 +21,7 @@ from gradwrap.scipy.solving import (
     Solved,
     as_args,
     as_array,
+    as_dense,
     plain,
     refuse,
     refuse_failure,
@@ -141,7 +142,7 @@ def _constraints(constraints: Any, x: Any) -> list[Any]:
             function, args = one["fun"], as_args(one.get("args", ()))
             low, high = 0.0, 0.0 if one["type"] == "eq" else np.inf
         elif hasattr(one, "A"):
-            function, args = functools.partial(np.matmul, _matrix_of(one.A)), ()
+            function, args = functools.partial(np.matmul, as_dense(one.A)), ()
             low, high = one.lb, one.ub
         else:
             function, args, low, high = one.fun, (), one.lb, one.ub
@@ -154,10 +155,6 @@ def _constraints(constraints: Any, x: Any) -> list[Any]:
             if len(at):
                 found.append(_distance(function, args, limit, at))
     return found
-
-
-def _matrix_of(a: Any) -> Any:
-    return a.toarray() if hasattr(a, "toarray") else as_array(a)
 
 
 def _distance(function: Any, args: Any, limit: Any, at: Any) -> Any:

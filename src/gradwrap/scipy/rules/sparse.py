@@ -24,7 +24,7 @@ from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, product
 from gradwrap.scipy.rules.matrices import like_columns
-from gradwrap.scipy.solving import as_array, attached, plain
+from gradwrap.scipy.solving import as_array, as_dense, attached, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -337,10 +337,6 @@ def _replaced(value: Any, parts: Any) -> Any:
 HOLDERS: tuple[Any, ...] = (TrackedMatrix, *SEQUENCE)
 
 
-def _are_plain(args: tuple[Any, ...]) -> bool:
-    return not _holds_matrix(args)
-
-
 def _holds_matrix(value: Any) -> bool:
     return any(isinstance(one, TrackedMatrix) for one in _matrices_in(value))
 
@@ -650,11 +646,6 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
 
 
-def _dense(A: Any) -> Any:
-    """Return a matrix of elements that may be tracked as a dense array."""
-    return A.toarray() if hasattr(A, "toarray") else as_array(A)
-
-
 def _nearest(values: Any, wanted: Any) -> Any:
     """Return the index of the nearest value to each of SciPy's."""
     return np.argmin(np.abs(np.asarray(plain(values))[:, None] - np.asarray(wanted)), axis=0)
@@ -664,7 +655,7 @@ def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any
     name = "sparse.linalg.eigsh"
     matrices = [None if one is None else _plain_matrix(one) for one in (A, M)]
     result = scipys(name)(matrices[0], k, matrices[1], *plain(args), **plain(options))
-    w, v = dispatcher("linalg.eigh")(_dense(A), None if M is None else _dense(M))
+    w, v = dispatcher("linalg.eigh")(as_dense(A), None if M is None else as_dense(M))
     if not isinstance(result, tuple):
         return attached(name, result, {(): w[_nearest(w, result)]})
     at = _nearest(w, result[0])
@@ -674,7 +665,7 @@ def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any
 def _svds(A: Any, *args: Any, **options: Any) -> Any:
     name = "sparse.linalg.svds"
     result = scipys(name)(_plain_matrix(A), *plain(args), **plain(options))
-    u, s, vh = dispatcher("linalg.svd")(_dense(A), full_matrices=False)
+    u, s, vh = dispatcher("linalg.svd")(as_dense(A), full_matrices=False)
     at = _nearest(s, result[1] if isinstance(result, tuple) else result)
     if not isinstance(result, tuple):
         return attached(name, result, {(): s[at]})
@@ -697,7 +688,7 @@ def _least_squares(name: str) -> Any:
         result = scipys(name)(
             _plain_matrix(A), plain(as_array(b)), plain(damp), *plain(args), **plain(options)
         )
-        matrix, b = _dense(A), as_array(b)
+        matrix, b = as_dense(A), as_array(b)
         if np.any(plain(as_array(damp))):
             n = matrix.shape[1]
             matrix = np.concatenate([matrix, damp * np.eye(n)])
@@ -721,8 +712,8 @@ class _OfMatrices(Composed):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **options: Any) -> Any:
-            is_plain = not any(isinstance(value, HOLDERS) for value in args)
-            if self.always or not (is_plain or _are_plain(args)) or not are_plain(args, options):
+            holds = any(isinstance(value, HOLDERS) for value in args) and _holds_matrix(args)
+            if self.always or holds or not are_plain(args, options):
                 return self.answer(row, args, options)
             return _ours(original(*args, **options))
 
