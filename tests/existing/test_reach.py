@@ -543,6 +543,29 @@ def test_numbers_are_converted_without_a_copy_in_the_graph() -> None:
         gw.grad(gw.adapting(numbers))(np.array([-0.5, 1.5]))
 
 
+def test_factors_that_were_made_at_import_take_tracked_right_hand_sides(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy.sparse
+        from scipy.sparse.linalg import factorized, splu
+        A = scipy.sparse.csc_matrix(np.array([[4.0, 1.0], [0.5, 3.0]]))
+        class Model:
+            def __init__(self):
+                self.factors = splu(A)
+                self.solve = factorized(A)
+            def run(self, x):
+                found = self.factors.solve(np.array([x[0], x[1] ** 2]), trans="T")
+                return np.sum(found) * x[0] + np.sum(self.solve(x) ** 2) + SOLVE(x)[0]
+        MODEL, SOLVE = Model(), splu(A).solve
+        def run(x): return MODEL.run(x) + np.sum(splu(A).solve(x) ** 2)
+        """,
+    )
+    check(package.run)
+    assert type(package.MODEL.factors).__name__ == "SuperLU"
+    assert package.SOLVE.__name__ == "solve"
+
+
 def test_numbers_that_are_rounded(tmp_path: Path) -> None:
     package = written(
         tmp_path,

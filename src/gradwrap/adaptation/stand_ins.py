@@ -180,7 +180,7 @@ def _of_scipy(value: Any) -> Any:
 
 
 def _of_linalg(function: Any) -> Any:
-    """Return the stand-in of a function of LAPACK or BLAS, which knows no module."""
+    """Return the stand-in of a function of LAPACK or BLAS, or of SuperLU: they know no module."""
     dispatcher = _scipy_dispatcher()
     return None if dispatcher is None else dispatcher(function)
 
@@ -311,6 +311,8 @@ def _slot(descriptor: Any) -> Any:
 def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
     module = attribute_or_none(function, "__module__")
+    if _BY_NAME.get(type_of(attribute_or_none(function, "__self__")).__name__) is _of_linalg:
+        return _of_linalg(function)  # a method
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return _of_scipy(function)
     path = f"{module}.{function.__name__}"
@@ -370,6 +372,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "nb_func": _compiled,
     "DUFunc": numba.uncompiled_ufunc,
     "fortran": _of_linalg,
+    "SuperLU": _of_linalg,
     "GUFunc": numba.uncompiled_gufunc,
     "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,

@@ -112,6 +112,8 @@ def stand_in(found: object) -> object | None:
         return None if made is found else made
     if is_own(found):
         return cast("object", own_stand_in("function", found))
+    if "SuperLU" in (type(found).__name__, type(getattr(found, "__self__", None)).__name__):
+        return cast("object", import_module("gradwrap.scipy.rules.sparse").of_factors(found))
     try:
         path = _paths().get(found)
     except TypeError:  # not hashable

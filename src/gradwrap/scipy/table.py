@@ -37,6 +37,9 @@ class Kind:
         """Perform a call with a variable among its arguments."""
         raise NotImplementedError
 
+    by_columns = False
+    """Whether the columns of the only array argument are transformed each by itself."""
+
     def stand_in(self, row: Row) -> Any:
         """Return the object that replaces SciPy's, or None for a plain dispatcher."""
         return None

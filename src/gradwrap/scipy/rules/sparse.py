@@ -22,7 +22,7 @@ from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, product
+from gradwrap.scipy.kinds import Adjoint, OfColumns, product
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, plain
 from gradwrap.scipy.table import Row, register
@@ -604,17 +604,71 @@ def _solver(name: str) -> Any:
     return composed
 
 
-class _Factors:
+def _solved(made: Any, rhs: Any, trans: str = "N") -> Any:
+    """Solve a system with a constant factorized matrix, its transpose ("T") or adjoint ("H")."""
+    if not holds_variable([rhs]):
+        return made.solve(rhs, trans)
+    return SOLUTION.kind.answer(SOLUTION, (made, as_array(rhs), trans), {})
+
+
+def _with_adjoint(g: Any, made: Any, trans: str) -> Any:
+    if trans == "T":
+        return np.conj(_solved(made, np.conj(g)))
+    return _solved(made, g, "N" if trans == "H" else "H")
+
+
+SOLUTION = Row(
+    "sparse.linalg.SuperLU.solve",
+    OfColumns({"rhs": _with_adjoint}),
+    arrays="rhs",
+    original=lambda made, rhs, trans: made.solve(rhs, trans),
+)
+
+
+def _applied(operator: Any, x: Any, adjoint: bool) -> Any:
+    """Apply a constant operator, or its adjoint, to a vector or to the columns of a matrix."""
+    if np.ndim(x) == 1:
+        return operator.rmatvec(x) if adjoint else operator.matvec(x)
+    return operator.rmatmat(x) if adjoint else operator.matmat(x)
+
+
+def operated(operator: Any, x: Any, adjoint: bool = False) -> Any:
+    """Apply an operator that SciPy made to a tracked array."""
+    return OPERATION.kind.answer(OPERATION, (operator, as_array(x), adjoint), {})
+
+
+def _by_adjoint(g: Any, operator: Any, adjoint: bool) -> Any:
+    try:
+        if isinstance(g, AnyWrapper):
+            return operated(operator, g, not adjoint)
+        return _applied(operator, g, not adjoint)
+    except NotImplementedError as error:
+        raise NoRuleError(
+            "The derivative of a product with a scipy.sparse.linalg.LinearOperator needs its "
+            "adjoint in reverse mode, and that is not defined. Fix: LinearOperator(shape, matvec, "
+            "rmatvec=...), the product with the conjugate transpose."
+        ) from error
+
+
+OPERATION = Row(
+    "sparse.linalg.LinearOperator",
+    OfColumns({"x": _by_adjoint}),
+    arrays="x",
+    original=_applied,
+)
+
+
+class Factors:
     """SciPy's factorization of a matrix, with differentiable solutions."""
 
-    def __init__(self, made: Any, matrix: Any) -> None:
+    def __init__(self, made: Any, matrix: Any = None) -> None:
         self._made = made
         self._matrix = matrix
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
         """Solve a system with the matrix, or with its transpose."""
-        if not isinstance(self._matrix, TrackedMatrix) and not holds_variable([rhs]):
-            return self._made.solve(rhs, trans)
+        if not isinstance(self._matrix, TrackedMatrix):
+            return _solved(self._made, rhs, trans)
         if trans == "H":
             raise NoRuleError("SuperLU.solve has no derivative with trans='H'. Fix: trans='T'.")
         value = self._made.solve(plain(as_array(rhs)), trans)
@@ -628,8 +682,16 @@ class _Factors:
         return found
 
 
+def of_factors(found: Any) -> Any:
+    """Return the stand-in of a factorization that SciPy made, or of its method `solve`."""
+    owner = getattr(found, "__self__", None)
+    if owner is None:
+        return Factors(found)
+    return Factors(owner).solve if found.__name__ == "solve" else None
+
+
 def _splu(A: Any, *args: Any, **options: Any) -> Any:
-    return _Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
+    return Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
 
 
 def _factorized(A: Any) -> Any:
