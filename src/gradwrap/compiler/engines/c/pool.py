@@ -47,19 +47,19 @@ typedef void part(const void *, long, long, long);
 enum { MOST = MOST_THREADS, SPINS = 1000, CLOSED = 1 << 30, STACK = 1 << 21, LATE = 100000 };
 
 typedef struct { long next, end; char apart[112]; } range;
+typedef struct { pthread_mutex_t lock; pthread_cond_t begun; int asleep; unsigned seen; } bed;
 
 static range ranges[MOST] __attribute__((aligned(128)));
+static bed beds[MOST];
 static part *job;
 static const void *context;
 static long members;  /* the threads of the job, with the caller */
 static int state = CLOSED;  /* the workers in the job, and whether no other may enter */
 static int in_use;
 static int64_t alone_until;  /* the time from which calls use the workers again */
-static unsigned jobs, before_first[MOST];
-static long workers, sleepers;
+static unsigned jobs;
+static long workers;
 static int is_ready;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
 
 static void rest(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -90,22 +90,40 @@ static long perform(long mine) {
     return count;
 }
 
+static void wake(long number) {
+    bed *b = beds + number;
+    if (__atomic_load_n(&b->asleep, __ATOMIC_SEQ_CST)) {
+        pthread_mutex_lock(&b->lock);
+        pthread_cond_signal(&b->begun);
+        pthread_mutex_unlock(&b->lock);
+    }
+}
+
+/* Each thread wakes two others, so that many begin quickly. */
+static void wake_two(long mine) {
+    for (long number = 2 * mine + 1; number <= 2 * mine + 2; number++)
+        if (number < members && number <= workers) wake(number);
+}
+
 static void *work(void *number) {
     const long mine = (intptr_t)number;
-    unsigned seen = before_first[mine];
+    bed *b = beds + mine;
+    unsigned seen = b->seen;
     for (;;) {
         for (long i = 0; i < SPINS && __atomic_load_n(&jobs, __ATOMIC_ACQUIRE) == seen; i++) rest();
         if (__atomic_load_n(&jobs, __ATOMIC_ACQUIRE) == seen) {
-            pthread_mutex_lock(&lock);
-            __atomic_fetch_add(&sleepers, 1, __ATOMIC_SEQ_CST);
+            pthread_mutex_lock(&b->lock);
+            __atomic_store_n(&b->asleep, 1, __ATOMIC_SEQ_CST);
             while (__atomic_load_n(&jobs, __ATOMIC_SEQ_CST) == seen)
-                pthread_cond_wait(&begun, &lock);
-            __atomic_fetch_sub(&sleepers, 1, __ATOMIC_SEQ_CST);
-            pthread_mutex_unlock(&lock);
+                pthread_cond_wait(&b->begun, &b->lock);
+            __atomic_store_n(&b->asleep, 0, __ATOMIC_SEQ_CST);
+            pthread_mutex_unlock(&b->lock);
         }
         seen = __atomic_load_n(&jobs, __ATOMIC_ACQUIRE);
-        if (!(__atomic_fetch_add(&state, 1, __ATOMIC_ACQ_REL) & CLOSED))
-            if (mine < members) perform(mine);
+        if (!(__atomic_fetch_add(&state, 1, __ATOMIC_ACQ_REL) & CLOSED) && mine < members) {
+            wake_two(mine);
+            perform(mine);
+        }
         __atomic_fetch_sub(&state, 1, __ATOMIC_RELEASE);
     }
     return 0;
@@ -113,12 +131,10 @@ static void *work(void *number) {
 
 /* In the child of a fork the workers do not exist. */
 static void forget(void) {
-    workers = sleepers = 0;
+    workers = 0;
     in_use = 0;
     alone_until = 0;
     state = CLOSED;
-    pthread_mutex_init(&lock, 0);
-    pthread_cond_init(&begun, 0);
 }
 
 static void hire(long wanted) {
@@ -130,10 +146,18 @@ static void hire(long wanted) {
     pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&how, STACK);
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);  /* signals are for the threads of the program */
     while (workers < wanted) {
         pthread_t made;
-        before_first[workers + 1] = jobs;
+        bed *b = beds + workers + 1;
+        pthread_mutex_init(&b->lock, 0);
+        pthread_cond_init(&b->begun, 0);
+        b->asleep = 0;
+        b->seen = jobs;
         if (pthread_create(&made, &how, work, (void *)(intptr_t)(workers + 1))) break;
         workers++;
     }
@@ -160,11 +184,7 @@ void split(long threads, part *f, const void *c, long segments) {
     }
     __atomic_fetch_and(&state, ~CLOSED, __ATOMIC_RELEASE);
     __atomic_fetch_add(&jobs, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) {
-        pthread_mutex_lock(&lock);
-        pthread_cond_broadcast(&begun);
-        pthread_mutex_unlock(&lock);
-    }
+    wake_two(0);
     const long count = perform(0);
     __atomic_fetch_or(&state, CLOSED, __ATOMIC_ACQ_REL);
     long spins = 0;
