@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.engines.c.ability import TRANSPOSED
+from gradwrap.compiler.engines.c.ability import TRANSPOSED, VIEWING
 from gradwrap.compiler.engines.c.addresses import (
     Arr,
     Num,
@@ -121,6 +121,12 @@ class Kernel(Frame):
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
+        self.last: dict[int, int] = {}
+        """By value of the current stretch: the last unit that reads it."""
+        self.now: int = 0
+        """The unit of the current stretch that is being written."""
+        self.number_of: dict[int, int] = {}
+        """By the identity of a step of the current stretch: its unit."""
         self.uncleared: set[int] = set()
         """Arrays of zeros that are cleared just before the first addition to them."""
         self.part: Part | None = None
@@ -173,7 +179,7 @@ class Kernel(Frame):
         target, key, written = instr.args
         if type(written) is not Ref or any(True for _ in refs(key)):
             return None
-        if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
+        if target.index in self.kept:
             return None
         index: int = target.index
         source = self.values[index]
@@ -185,15 +191,17 @@ class Kernel(Frame):
         self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
     ) -> None:
         """Write steps, or pass them to `turns`; `kept` are the values live after them."""
-        before = self.users, self.kept
+        before = self.users, self.kept, self.last, self.number_of, self.now
         self.users, self.kept = {}, frozenset(kept)
         for step in steps:
             for index in used(step):
                 self.users.setdefault(index, []).append(step)
         units = scheduled(steps, self._shape_of, writes=True, reach=REACH if turns else None)
-        last: dict[int, int] = {}
+        last = self.last = {}
+        self.number_of = {}
         for number, unit in enumerate(units):
             for step in unit.steps:
+                self.number_of[id(step)] = number
                 for index in (*used(step), *given(step)):
                     last[index] = number
         made = {index for step in steps for index in given(step)}
@@ -203,7 +211,7 @@ class Kernel(Frame):
                 dying[number].add(index)
         written = len(self.lines)
         for number, unit in enumerate(units):
-            first = unit.steps[0]
+            self.now, first = number, unit.steps[0]
             if unit.shape is not None:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
@@ -217,7 +225,7 @@ class Kernel(Frame):
             if turns and len(self.lines) > written:
                 turns.add("\n".join(self.lines[written:]))
                 del self.lines[written:]
-        self.users, self.kept = before
+        self.users, self.kept, self.last, self.number_of, self.now = before
 
     def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
         """Tell if there are many steps that do not form one large group."""
@@ -345,10 +353,9 @@ class Kernel(Frame):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
         source = None if number is not None else self.where[instr.args[0].index]
-        if isinstance(source, Arr) and source.root in self.dying_here and source.is_packed:
-            if source.shape == self.values[source.root].shape:
-                self.alias(instr.out, source)  # a loop hands it on, in another one's room
-                return
+        if isinstance(source, Arr) and self._stands_for(source, instr):
+            self.alias(instr.out, source)
+            return
         room = self.new(instr.out)
         if source is not None:
             self.assign(room, source, "=")
@@ -361,6 +368,40 @@ class Kernel(Frame):
         else:
             self.assign(room, self.operand(number, value.dtype), "=")
         self.where[instr.out] = room
+
+    def _stands_for(self, source: Arr, instr: Instr) -> bool:
+        """Tell if an array can be read in place of its copy, or be handed on by a loop as such."""
+        if source.root in self.dying_here and source.is_packed:
+            if source.shape == self.values[source.root].shape:
+                return True
+        return self._is_readable(source, instr.out)
+
+    def _is_readable(self, place: Arr, part: int) -> bool:
+        """Tell if a value can be read in an array, written only after the last reading of it."""
+        readers = self._views({part})
+        if not readers.isdisjoint(self.kept) or part in self.homes or part in self.targets:
+            return False
+        described = self.values[part]
+        if (place.shape, place.dtype) != (described.shape, described.dtype):
+            return False
+        end = max(self.last.get(index, 0) for index in readers)
+        return place.strides[-1:] == (1,) and all(
+            not self.now < self.number_of[id(step)] <= end
+            for index in self._views({*self.members.get(place.root, ())})
+            for step in self.users.get(index, ())
+            if isinstance(step, Instr) and step.op.kind is Kind.WRITE and step.args[0] == Ref(index)
+        )
+
+    def _views(self, members: set[int]) -> set[int]:
+        """Return values, and those that may lie in the same memory."""
+        found, waiting = {*members}, [*members]
+        while waiting:
+            for step in self.users.get(waiting.pop(), ()):
+                if isinstance(step, Instr) and step.out not in found:
+                    if step.op.kind in (*VIEWING, Kind.READ, Kind.COPY):
+                        found.add(step.out)
+                        waiting.append(step.out)
+        return found
 
     def _triangle(self, instr: Instr) -> None:
         """Write a copy of matrices with zeros above or below a diagonal."""
@@ -477,9 +518,12 @@ class Kernel(Frame):
             found_ = elementwise(instr, self.values, value)
             assert found_ is not None
             statements.append(Statement(instr.out, found_, value.dtype))
-            if instr.out in needed:
-                room = self.new(instr.out)
-                exports.append(Export(instr.out, room, "="))
+        parts = {e.source: e.target for e in exports if e.is_part and e.operator == "="}
+        for out in [statement.out for statement in statements if statement.out in needed]:
+            if out in parts and self._is_readable(parts[out], out):
+                self.alias(out, parts[out])
+            elif not any(statement.out == out and statement.is_sum for statement in statements):
+                exports.append(Export(out, self.new(out), "="))
         self._nest(unit.shape, statements, merged(exports, statements, self.temporary))
         for export in exports:
             if export.operator == "=" and export.source in needed and not export.is_part:
