@@ -241,10 +241,11 @@ def test_the_child_of_a_fork_makes_threads_of_its_own(engine: str) -> None:
 
 @needs_compiler
 def test_without_a_pool_there_is_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = gw.compile(_sums, engine="c", threads=2)
-    before(LONG)
+    before = gw.compile(gw.grad(_neighbours), engine="c", threads=2)
+    before(LONGER)
     monkeypatch.setattr(c_engine, "pool", lambda: c_pool.Pool(None, 0, "there is none here"))
-    function = gw.compile(_sums, engine="c", threads=2)
-    function(LONG)
-    assert function(LONG) == before(LONG)
+    function = gw.compile(gw.grad(_neighbours), engine="c", threads=2)
+    function(LONGER)
+    assert np.array_equal(function(LONGER), before(LONGER))
+    assert "threads: 2" in before.explain()
     assert "threads: 1, since there is none here" in function.explain()

@@ -58,6 +58,31 @@ BODIES = {
 }
 
 
+COUNTED = [
+    """
+    COUNTS = {}
+    def run(x):
+        COUNTS[x[0]] = COUNTS.get(x[0], 0) + 1
+        return COUNTS[x[0]] * x[1]
+    """,
+    """
+    GROUPS = {}
+    def run(x):
+        if x[0] not in GROUPS:
+            GROUPS[x[0]] = []
+        GROUPS[x[0]].append(x[1])
+        return sum(map(sum, GROUPS.values()))
+    """,
+    """
+    def run(x):
+        own = {1.3: 2.0}
+        if x[0] not in own:
+            own[x[0]] = 3.0
+        return own[x[0]] * x[1]
+    """,
+]
+
+
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_results_that_a_package_keeps(tmp_path: Path, body: str) -> None:
     package = written(tmp_path, body)
@@ -82,6 +107,10 @@ def test_a_table_refuses_a_tracked_part_of_a_key(tmp_path: Path) -> None:
     )
     with pytest.raises(TrackedValueError, match=r"Use as a key .* in run"):
         gw.grad(gw.adapting(package.run))(X)
+    for body in COUNTED:
+        package = written(tmp_path, body)
+        with pytest.raises(TrackedValueError, match=r"Use as a key .* in run"):
+            gw.grad(gw.adapting(package.run))(X)
     package = written(
         tmp_path,
         """

@@ -6,6 +6,7 @@ import copy
 import functools
 import sys
 from contextlib import suppress
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
@@ -435,5 +436,7 @@ def _place_of(error: BaseException) -> str:
         if can_adapt(namespace):
             name = namespace.get("__name__", "generated code")
             place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+            if str(namespace.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES)):
+                place += ", which is compiled code"
         traceback = traceback.tb_next
     return place or "there"

@@ -329,6 +329,8 @@ class Tape:
             views = result.base is not None and shares(result, args)
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
+        elif type_of(result) is bool and any(part is None for part in recorded):
+            return result  # no number is equal to None
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
@@ -364,15 +366,16 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Record an operation with several outputs."""
-        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
+        """Record an operation with several outputs; a rank (an `int`) is a number of NumPy's."""
+        kept = [np.int64(part) if type_of(part) is int else part for part in result]
+        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept):
             raise self.refuse(f"{name} gives a nest of arrays")
         whole = self._numbered(Value((), None, is_ndarray=False, is_tuple=True))
-        views = any(shares(part, args) for part in result)
+        views = any(shares(part, args) for part in kept)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
         parts: list[Any] = []
-        for i, part in enumerate(result):
+        for i, part in enumerate(kept):
             made = self.new(part)
             self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
             parts.append(self._measured(made) if OPERATIONS[name].by_values else made)

@@ -8,6 +8,7 @@ mostly is a line of a log. The methods that differ ask `is_adapted` about the co
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 import warnings
 from contextvars import ContextVar
@@ -27,6 +28,7 @@ from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType, FrameType
 
 made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
@@ -165,33 +167,62 @@ def finds_nothing(frame: FrameType, number: Any) -> bool:
     return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
 
 
-_memos: dict[tuple[CodeType, int], bool] = {}
-"""What `is_memo` has found, by the code and the instruction."""
+_memos: dict[CodeType, frozenset[str]] = {}
+"""The dictionaries of results that a function's code names."""
 memos: ContextVar[list[Any] | None] = ContextVar("gradwrap_memos", default=None)
 """The dictionaries of results to which the adapted function that runs has added tracked keys."""
 
 
 def is_memo(frame: FrameType) -> bool:
-    """Tell if a frame uses a dictionary of results: it looks for a key there, and stores there.
+    """Tell if a frame uses a dictionary of results, which lasts from call to call.
 
-    A tracked number is another key than the numbers of other calls, whose results have other
-    gradients.
+    A tracked number is another key there than the numbers of other calls, whose results have other
+    gradients. In dictionaries of counts or groups, equal numbers are to be one key.
     """
     code, at = frame.f_code, frame.f_lasti
-    known = _memos.get((code, at))
-    if known is None:
-        used: dict[bool, set[str]] = {False: set(), True: set()}
-        for place in range(0, len(code.co_code), 2):
-            name = opname[code.co_code[place]]
-            if name in USES or name.startswith("CALL"):
-                used[name == USES[0]].add(container_at(frame, place))
-        container = container_at(frame, at)
-        known = _memos[code, at] = bool(container) and all(
-            container in one for one in used.values()
-        )
-    if known and opname[code.co_code[at]] == USES[0] and (kept := memos.get()) is not None:
+    if code not in _memos:
+        _memos[code] = frozenset(_memos_in(frame))
+    if not _memos[code] or container_at(frame, at) not in _memos[code]:
+        return False
+    if opname[code.co_code[at]] == USES[0] and (kept := memos.get()) is not None:
         kept.append(subscripted_at(frame, at))
-    return known
+    return True
+
+
+def _memos_in(frame: FrameType) -> Iterator[str]:
+    """Yield the lasting dictionaries that a function reads and fills, in different lines.
+
+    It does not change what it reads: a count is read and stored in one line, a group gets methods.
+    """
+    from dis import get_instructions
+
+    steps = list(get_instructions(frame.f_code))
+    lines: tuple[dict[str, set[Any]], dict[str, set[Any]]] = {}, {}
+    changed: set[str] = set()
+    for step, after in itertools.pairwise(steps):
+        if step.opname in USES or step.opname.startswith("CALL"):
+            text = container_at(frame, step.offset)
+            where = step.positions.lineno if step.positions is not None else None
+            lines[step.opname == USES[0]].setdefault(text, set()).add(where)
+            if step.opname == USES[1] and after.opname in ("LOAD_METHOD", "LOAD_ATTR"):
+                changed.add(text)
+    reads, stores = lines
+    for text in (reads.keys() & stores.keys()) - changed:
+        if not reads[text] & stores[text] and _lasts(text, frame):
+            yield text
+
+
+def _lasts(text: str, frame: FrameType) -> bool:
+    """Tell if a name is that of an attribute, a global, a name of a closure, or a default."""
+    code, function = frame.f_code, frame.f_globals.get(frame.f_code.co_name)
+    if "." in text or text in code.co_freevars:
+        return text.replace(".", "").isidentifier()
+    if text not in (*code.co_varnames, *code.co_cellvars):
+        return text.isidentifier()
+    positional: Any = getattr(function, "__defaults__", None) or ()
+    named: Any = getattr(function, "__kwdefaults__", None) or {}
+    value = frame.f_locals.get(text)
+    return any(value is one for one in (*positional, *named.values()))
 
 
 USES = ("STORE_SUBSCR", "BINARY_SUBSCR", "CONTAINS_OP")

@@ -55,6 +55,8 @@ class Writer(SourceText):
         super().__init__(program)
         self.threads = threads
         """The most threads for the pieces of a chunk."""
+        self.used_threads: int = 1
+        """The most threads of any chunk."""
         self.program = program
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
@@ -440,7 +442,9 @@ class Writer(SourceText):
         reason = chunk.on_one_thread(threads)
         how = f"one thread ({reason})" if reason else f"{threads} threads"
         self.notes.append(f"chunk {len(self.chunks)}, {chunk.elements} elements: {how}")
-        return 1 if reason else threads
+        threads = 1 if reason else threads
+        self.used_threads = max(self.used_threads, threads)
+        return threads
 
     def _additions(
         self, chain: list[Instr], filled: str | None, slices: list[str], inner: State, depth: int
