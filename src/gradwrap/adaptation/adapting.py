@@ -286,8 +286,9 @@ class _Runs:
         raise AdaptationError(
             f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
             f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
-            "takes a tracked value for something else (isinstance, try and except), or leave "
-            "gradwrap.adapting out if the output is meant to be constant."
+            "takes a tracked value for something else (isinstance, try and except), clear a result "
+            "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
+            "output is meant to be constant."
         )
 
     def _explained(
