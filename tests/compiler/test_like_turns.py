@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -238,6 +239,22 @@ def with_a_plain_array(u: Any) -> Any:
     return np.mean(u * u)
 
 
+def with_an_array_that_it_makes(u: Any) -> Any:
+    k = gnp.zeros(1)
+    for _ in range(TURNS):
+        k = k + 1.0
+        u = step(u) * (1.0 + float(k[0]) // LATE)
+    return np.mean(u * u)
+
+
+def with_a_number_of_an_array(u: Any) -> Any:
+    k = gnp.zeros(1)[0]
+    for _ in range(TURNS):
+        k = k + 1.0
+        u = step(u) * (1.0 + float(k) // LATE)
+    return np.mean(u * u)
+
+
 def with_an_object(u: Any) -> Any:
     counter = Counter()
     for _ in range(TURNS):
@@ -301,7 +318,8 @@ def with_an_attribute_of_a_function(u: Any) -> Any:
 
 
 DIFFERENT = [
-    *(counted, with_its_index, with_its_last_index, with_its_index_in_a_function),
+    *(counted, with_its_index, with_an_array_that_it_makes, with_its_last_index),
+    *(with_a_number_of_an_array, with_its_index_in_a_function),
     *(with_a_variable_outside, with_a_list, with_a_list_elsewhere, with_a_comprehension),
     *(with_zip, with_enumerate, with_a_slice, with_a_generator, with_a_dictionary),
     *(with_a_plain_array, with_an_object, with_an_iterator, with_a_decaying_rate),

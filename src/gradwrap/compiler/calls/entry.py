@@ -27,7 +27,7 @@ from gradwrap.compiler.extrapolating.proof import (
     in_full,
 )
 from gradwrap.compiler.extrapolating.sizes import Declined
-from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
+from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
@@ -256,7 +256,9 @@ class Entry:
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
             return False
         results = unflatten(tree, found)
-        proof = "turns" if self._has_like_turns(extrapolation) else "direction"
+        is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
+        is_like = is_finite and self._has_like_turns(extrapolation)
+        proof = "turns" if is_like else "direction"
         if proof == "direction" and not in_a_direction(
             extrapolation.family, self.target.function, call, results
         ):
@@ -590,6 +592,10 @@ def _changed(
 
 def _is_in_order(array: Any) -> bool:
     return not isinstance(array, NDARRAY) or bool(array.flags.c_contiguous)
+
+
+def _is_numeric(one: Any) -> bool:
+    return isinstance(one, (NDARRAY, NUMBER)) and one.dtype.kind in "fciub"
 
 
 def _axes(array: Any) -> tuple[int, ...]:

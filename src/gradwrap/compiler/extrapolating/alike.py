@@ -3,8 +3,8 @@
 Python's code decides which operations a turn performs. Its decisions depend on what it can see: the
 local variables of the loop, and nothing else if the code is *simple*. If all that it can see is
 the same at the start of two turns, the second one does what the first one did, and so does each
-later one. Values in arrays are not seen: a branch on one ends a trace. A loop whose index is read
-sees another number in each turn, so its turns are not alike.
+later one. Values in arrays that depend on the arguments are not seen: a branch on one ends a trace.
+A loop whose index is read sees another number in each turn, so its turns are not alike.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SEEING = frozenset(
 )
 """The names of functions that see, or keep, more."""
 LARGEST = 1 << 16
-"""The most bytes of a plain array that are compared."""
+"""The most bytes of an array that code can look into, which are compared."""
 FARTHER = 30
 """The steps between the shortest loops and those of the last comparison."""
 
@@ -186,21 +186,22 @@ class Seen:
         return number, kind, self._array(value)
 
     def _array(self, value: Any) -> Any:
-        real = value
+        real, is_hidden = value, False
         while isinstance(real, AnyWrapper):
             real = real._value
-        is_traced = isinstance(real, Recorded)
-        real = real.value if is_traced else real
+        if isinstance(real, Recorded):  # code can look into those that are the same in each call
+            is_hidden = not real.tape.is_made(real.index)
+            real = real.value
+        if isinstance(real, NUMBER):
+            return type_of(real), b"" if is_hidden else real.tobytes()
         if not isinstance(real, NDARRAY):
-            if is_traced:
-                return type_of(real)
             raise Unlike(f"a variable is a {type_of(value).__name__}")
-        if not is_traced and real.nbytes > LARGEST:
-            raise Unlike("a variable is a large plain array")
+        if not is_hidden and real.nbytes > LARGEST:
+            raise Unlike("a variable is a large array that is the same in each call")
         root = real
         while isinstance(root.base, NDARRAY):
             root = root.base
-        content = b"" if is_traced else real.tobytes()
+        content = b"" if is_hidden else real.tobytes()
         return real.shape, real.dtype, real.strides, self._number(root), content
 
     def _number(self, value: Any) -> int:
@@ -231,7 +232,7 @@ def _check_code(subject: Subject, codes: Collection[CodeType]) -> None:
         is_own = type_of(value).__module__.startswith("gradwrap.")
         if not (is_own or isinstance(value, (*HELD, type))):
             raise Unlike(f"the function reaches a {type_of(value).__name__}")
-    if not all(map(_is_simple, codes)):
+    if subject.surroundings.tells_same or not all(map(_is_simple, codes)):
         raise Unlike("the code may keep a state")
 
 
