@@ -9,6 +9,7 @@ little arithmetic for each element stay behind it.
 import argparse
 import ctypes
 import math
+import os
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -180,6 +181,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--elements", metavar="N", type=int, default=N)
     parser.add_argument("--into", metavar="PAGE", type=Path, help="write the table into this page")
     options = parser.parse_args(argv)
+    others = f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} other programs at work"
     rows: list[list[str]] = []
     for title, function, argnums, args in programs(np.random.default_rng(SEED), options.elements):
         print(f"{title} ...", file=sys.stderr, flush=True)
@@ -203,10 +205,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             + [number(one) for one in ahead]
         )
     head = ["gradient", "one thread", "two threads", "split", *(f"{n} (model)" for n in MANY)]
-    print(table(head, rows))
+    print(f"{others}\n\n{table(head, rows)}")
     if options.into is not None:
         what = machine([by_hand()], options.quick).replace("one thread, ", "")
-        put_into(options.into, "cores", head, rows, [what])
+        put_into(options.into, "cores", head, rows, [f"{what}; {others}"])
     return 0
 
 
