@@ -190,9 +190,18 @@ def added_elsewhere(a: Any, b: Any) -> Any:
     return a, a * b
 
 
-@pytest.mark.parametrize("size", [5, 12])
+def read_between(a: Any, b: Any) -> Any:
+    """The gradient reads its array between additions to it, in a loop that stacks it."""
+    a = 1.0 * a
+    for i in range(16):
+        a[1:-1] += 0.1 * (a[2:] - a[:-2])
+        a[0] = np.cos(b[i % len(b)])
+    return a, a * b
+
+
+@pytest.mark.parametrize("size", [5, 17])
 @pytest.mark.parametrize("special", [None, np.nan])
-@pytest.mark.parametrize("fun", [added_in_place, added_in_a_loop, added_elsewhere])
+@pytest.mark.parametrize("fun", [added_in_place, added_in_a_loop, added_elsewhere, read_between])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_what_is_added_back_stays_where_it_is(
     fun: Any, special: Any, size: int, monkeypatch: pytest.MonkeyPatch
@@ -212,6 +221,7 @@ def test_what_is_added_back_stays_where_it_is(
     for engine in ("numpy", "c"):
         compiled: Any = gw.compile(gradient, engine=engine)
         compiled(a, b)
+        assert f"engine: {engine}" in compiled.explain()
         for one, other in zip(compiled(a, b), wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
 

@@ -197,6 +197,7 @@ class Group:
     """
 
     def __init__(self, namespaces: list[Namespace]) -> None:
+        namespaces = list({id(one): one for one in namespaces}.values())  # modules have aliases
         plans = list(map(_plan, namespaces))
         found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
         for change in itertools.chain.from_iterable(plans):

@@ -7,6 +7,7 @@ when the open group is complete.
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,7 +50,7 @@ def scheduled(
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
     """By shape: the group that accepts members, and the number of its first step."""
     late: dict[int, Operation] = {}
-    memory = _Memory() if writes else None
+    memory = _Memory(body) if writes else None
     window = len(body) if reach is None else reach
     base = 0  # the unit of the first bit
     for at, step in enumerate(body):
@@ -64,7 +65,7 @@ def scheduled(
             group = open_groups[shape][0]
         if group is not None and not (
             any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
-            or _needs_done(step, maker, group, late, writes=writes)
+            or _needs_done(step, maker, group, late, memory)
             or (memory is not None and memory.conflicts(step, group))
         ):
             units[group].steps.append(step)
@@ -98,7 +99,8 @@ def scheduled(
 class _Memory:
     """The arrays that the steps of each group read and write, views and new versions included."""
 
-    def __init__(self) -> None:
+    def __init__(self, body: Sequence[Instr | Loop]) -> None:
+        self.readers = Counter(index for step in body for index in used(step))
         self.owner: dict[int, int] = {}
         """By view and by version: the array whose memory it has."""
         self.read: dict[int, set[int]] = {}
@@ -135,8 +137,7 @@ def _needs_done(
     maker: dict[int, int],
     group: int,
     late: dict[int, Operation],
-    *,
-    writes: bool,
+    memory: _Memory | None,
 ) -> bool:
     """Tell if a step reads a result of a group that is complete only at the group's end."""
     here = [index for index in used(step) if maker.get(index) == group]
@@ -145,8 +146,8 @@ def _needs_done(
     target = step.args[0].index
     if any(index in late for index in here if index != target):
         return True
-    is_added_to = writes and step.op.scatters and target in late and late[target].scatters
-    return target in here and not is_added_to
+    is_added_to = step.op.scatters and target in late and late[target].scatters
+    return target in here and not (is_added_to and memory and memory.readers[target] == 1)
 
 
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:

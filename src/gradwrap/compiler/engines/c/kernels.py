@@ -196,7 +196,8 @@ class Kernel(Frame):
         for step in steps:
             for index in used(step):
                 self.users.setdefault(index, []).append(step)
-        units = scheduled(steps, self._shape_of, writes=True, reach=REACH if turns else None)
+        late = _written_late(steps)
+        units = scheduled(late, self._shape_of, writes=True, reach=REACH if turns else None)
         last = self.last = {}
         self.number_of = {}
         for number, unit in enumerate(units):
@@ -1016,3 +1017,20 @@ class Kernel(Frame):
                 self.line(f"const long {counter} = {place};")
             state.turn(counter, indices)
         state.after()
+
+
+def _written_late(steps: Sequence[Instr | Loop]) -> list[Instr | Loop]:
+    """Return steps with each write of a number just before its result is read.
+
+    What is read from the array before is then read in its place.
+    """
+    made: list[Instr | Loop] = []
+    waiting: dict[int, Instr] = {}
+    for step in steps:
+        if waiting:
+            made += [waiting.pop(index) for index in dict.fromkeys(used(step)) if index in waiting]
+        if isinstance(step, Instr) and step.op.kind is Kind.WRITE and type(step.args[2]) is not Ref:
+            waiting[step.out] = step
+        else:
+            made.append(step)
+    return [*made, *waiting.values()]
