@@ -104,6 +104,22 @@ def test_a_function_without_a_gradient_is_not_run_at_full_size() -> None:
     np.testing.assert_allclose(made(u0)[0], wanted[0], rtol=1e-12)
 
 
+def of_a_late_element(u: Any) -> Any:
+    b = gnp.zeros(TURNS)
+    for i in range(len(b)):
+        b[i] = u[0] * u[1]
+    for _ in range(3):
+        u = step(u)
+    return b[TURNS - 20] * np.sum(u) + b[3]
+
+
+@pytest.mark.parametrize("transform", [gw.grad, fn(lambda f: f)])
+def test_zeros_do_not_hide_what_only_a_late_turn_writes(transform: Any) -> None:
+    made = gw.compile(transform(of_a_late_element))
+    made(0.0 * u0)
+    np.testing.assert_allclose(made(u0), transform(of_a_late_element)(u0), rtol=1e-11)
+
+
 # Turns that differ --------------------------------------------------------------------------------
 
 

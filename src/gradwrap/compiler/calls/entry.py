@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import warnings
@@ -17,12 +18,11 @@ from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
 from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
-from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
-    OTHER_PATHS,
     at_point,
     at_unseen,
+    general,
     in_a_direction,
     in_full,
 )
@@ -215,10 +215,9 @@ class Entry:
         if self._is_large and not problem and self._fits(call, found):
             return call.result[0]
         if self._is_large and not problem and self._extrapolated is not None:
-            seen = self._extrapolated.family.paths
-            with paths(surroundings.is_users, covered(seen)) as taken:
-                call.run(self.target.function)
-            problem = "" if taken <= seen else OTHER_PATHS
+            assert self.executable is not None
+            compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
+            problem = compared or ""
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
@@ -250,22 +249,24 @@ class Entry:
         If its turns may differ, the gradient is compared with the function's values instead.
         """
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
+        executable = self.executable
         assert surroundings is not None
+        assert executable is not None
         assert extrapolation is not None
         assert tree is not None
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
             return False
-        results = unflatten(tree, found)
+        given, there = general(extrapolation.family.subject, executable.call, found)
         is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
         is_like = is_finite and self._has_like_turns(extrapolation)
         proof = "turns" if is_like else "direction"
         if proof == "direction" and not in_a_direction(
-            extrapolation.family, self.target.function, call, results
+            extrapolation.family, self.target.function, given, unflatten(tree, there)
         ):
             return False
         if surroundings.changed():
             return False
-        call.result = (results,)
+        call.result = (unflatten(tree, found),)
         self.notes[-1] = PROOFS[proof]
         self.is_new = False
         return True
