@@ -118,6 +118,12 @@ NAMES: dict[str, dict[str, str]] = {
             "get_workers register_backend set_backend set_global_backend set_workers skip_backend"
         ),
     },
+    "fftpack": {
+        "no rule: tried by its array-API path": (
+            "diff tilbert itilbert hilbert ihilbert sc_diff cs_diff cc_diff ss_diff shift fftfreq "
+            "rfftfreq fftshift ifftshift next_fast_len"
+        ),
+    },
     "integrate": {
         "classes of plain data": (
             "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode"

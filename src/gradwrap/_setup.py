@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def set_up() -> None:
-    """Register the array libraries, the answers of other parts, and what enters other packages."""
+    """Register the array libraries, fill the open places, and set up steps after other imports."""
     register_all()
     register_backend("dask", "gradwrap.dask.backend:DaskBackend")
     advisers["scipy"] = _later("gradwrap.scipy.naming", "advice")

@@ -39,6 +39,7 @@ from gradwrap.core.levels.memory import one_array as _one_array
 from gradwrap.core.library.backend import backend_of as _backend_of
 from gradwrap.core.observing.callers import drop_ins as _drop_ins
 from gradwrap.core.values.dynamic import TUPLE as _TUPLE
+from gradwrap.errors import TrackedValueError as _TrackedValueError
 
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
@@ -52,8 +53,12 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         variable = _first_variable([*args, *kwargs.values()])
         if variable is None:
-            return super().__call__(*args, **kwargs)
-        xp: Any = variable.__array_namespace__()
+            try:
+                return super().__call__(*args, **kwargs)
+            except (_TrackedValueError, ValueError) as error:
+                if not isinstance(error.__cause__ or error, _TrackedValueError):
+                    raise  # else the function gives tracked values for plain ones
+        xp: Any = _numpy if variable is None else variable.__array_namespace__()
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {k: _values(xp, v) for k, v in given.items() if k not in self.excluded}
         if self.signature is not None:
@@ -83,7 +88,11 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
 
         like = _numpy.nditer([*objects, None], ["zerosize_ok"]).operands[-1]
         results = [call(index) for index in _numpy.ndindex(*shape)]
+        given_by = _first_variable(results) if variable is None else None
+        xp = xp if given_by is None else given_by.__array_namespace__()
         if results and isinstance(results[0], _TUPLE):
+            if self.otypes and len(self.otypes) == 1:  # each tuple is an object
+                return _of_tuples(results, shape)
             columns = enumerate(zip(*results, strict=True))
             return tuple(joined(list(column), place) for place, column in columns)
         return joined(results, 0)
@@ -106,6 +115,14 @@ class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariabl
         ]
         made = [xp.reshape(one, (*shape, *one.shape[1:])) for one in stacked]
         return tuple(made) if several else made[0]
+
+
+def _of_tuples(results: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return tuples as NumPy's `vectorize` does: in an array of objects, or one as an array."""
+    made = _numpy.empty(len(results) if shape else len(results[0]), dtype=object)
+    for place, one in enumerate(results if shape else results[0]):
+        made[place] = one
+    return made.reshape(shape) if shape else made
 
 
 def _values(xp: Any, value: Any) -> Any:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks import cores
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.engines import threads
 from gradwrap.compiler.engines.c import engine as c_engine
 from gradwrap.compiler.engines.c import pool as c_pool
 
@@ -24,6 +26,7 @@ HAS_COMPILER = any(map(shutil.which, ("gcc", "clang", "cc")))
 needs_compiler = pytest.mark.skipif(not HAS_COMPILER, reason="there is no C compiler here")
 RNG = np.random.default_rng(28)
 LONG, WIDE = RNG.standard_normal(60_001), RNG.standard_normal((251, 263))
+TALL = RNG.standard_normal((40_003, 5))
 LONGER = np.concatenate([LONG, LONG[:-1], LONG[1:]])
 ENGINES = [pytest.param("c", marks=needs_compiler), "numpy"]
 
@@ -51,6 +54,22 @@ def test_a_copied_function_keeps_its_threads() -> None:
     made = copy.copy(gw.compile(_sums, threads=3))
     made(np.ones(3))
     assert made.programs[0].threads == 3
+
+
+def test_the_default_is_one_thread_per_core_or_what_openmp_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 8)
+    for given, wanted in (("", 8), ("3", 3), ("2,4", 2), ("16", 8), ("0", 8), ("many", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert threads.usable() == wanted
+
+
+def test_the_simulation_of_the_schedule() -> None:
+    begin, each = cores.BEGIN, cores.EACH
+    assert cores.simulated([1.0] * 8, 4) == 2.0 + begin + 2 * each
+    assert cores.simulated([3.0] + [1.0] * 7, 2) == 5.0 + begin
+    assert cores.simulated([2.0], 64) == 2.0 + begin
 
 
 def _sums(x: Any) -> Any:
@@ -87,6 +106,13 @@ def _rows(x: Any) -> Any:
     return np.sum(np.float32(0.5) * y * y)
 
 
+def _reductions(x: Any) -> Any:
+    """Along rows and columns, of the array and of its transpose."""
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    total = np.sum((e / np.sum(e, axis=1, keepdims=True)) ** 2) + np.sum(np.max(x * x, axis=0))
+    return total + np.sum(np.sum(np.sin(x), axis=0) ** 2) + np.sum(np.sum(e.T, axis=0) ** 2)
+
+
 def _recurrence(x: Any) -> Any:
     state = gnp.zeros(len(x))
     for i in range(12):
@@ -106,6 +132,8 @@ PROGRAMS = [
     (_shorter, LONG),
     (_rows, WIDE.astype("f4")),
     (_recurrence, LONG),
+    (_reductions, TALL),
+    (_reductions, TALL.T.copy()),
 ]
 
 
@@ -213,10 +241,11 @@ def test_the_child_of_a_fork_makes_threads_of_its_own(engine: str) -> None:
 
 @needs_compiler
 def test_without_a_pool_there_is_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = gw.compile(_sums, engine="c", threads=2)
-    before(LONG)
+    before = gw.compile(gw.grad(_neighbours), engine="c", threads=2)
+    before(LONGER)
     monkeypatch.setattr(c_engine, "pool", lambda: c_pool.Pool(None, 0, "there is none here"))
-    function = gw.compile(_sums, engine="c", threads=2)
-    function(LONG)
-    assert function(LONG) == before(LONG)
+    function = gw.compile(gw.grad(_neighbours), engine="c", threads=2)
+    function(LONGER)
+    assert np.array_equal(function(LONGER), before(LONGER))
+    assert "threads: 2" in before.explain()
     assert "threads: 1, since there is none here" in function.explain()

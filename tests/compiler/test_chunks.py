@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.compiled import run
 
 import gradwrap as gw
-from gradwrap.compiler.engines.numpy import chunks
+from gradwrap.compiler.engines.numpy import chunks, writer
 from gradwrap.compiler.ir.runtime import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
@@ -101,3 +101,20 @@ def test_random_programs_in_pieces_of_two_elements(
     for size in ("LEAST", "MOST", "LONG"):
         monkeypatch.setattr(chunks, size, 2)
     assert run(seed).problem == ""
+
+
+def test_chunks_share_their_buffers_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        total = 0.0
+        for number in range(6):
+            y = np.tanh(x[number:] * 0.5) + np.exp(-x[number:] * x[number:])
+            total = total + np.sum(y * np.sqrt(y * y + number))
+        return total
+
+    monkeypatch.setattr(writer, "WORKSPACE", 1 << 16)
+    gradient = gw.grad(f)
+    compiled = gw.compile(gradient)
+    x = np.random.default_rng(0).normal(size=60_000)
+    compiled(x)
+    assert "chunks of" in compiled.explain()
+    np.testing.assert_allclose(compiled(2 * x), gradient(2 * x), rtol=1e-12, atol=1e-13)

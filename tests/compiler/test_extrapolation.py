@@ -337,6 +337,27 @@ def test_a_late_branch_is_seen_where_a_comparison_takes_long(
     assert EXTRAPOLATED not in made.explain()
 
 
+def test_a_slope_in_another_place_is_seen_where_a_comparison_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The program has the slope of `x[2]` or `x[3]`, by the turn that writes `b[80]`."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+
+    def written(x: Any, w: Any) -> Any:
+        s, v, rows = x[0], w, [w]
+        b = gnp.zeros(83)
+        for i in reversed(range(len(x))):
+            b[i % 82] = (s + x[3]) * 0.5
+            v = np.tanh(np.tanh(w) * (x[-1] - s)) * 0.5
+            rows.append(np.tanh(w))
+        return s + np.sum(v) + b[80] + np.sum(np.stack(rows) ** 2)
+
+    gradient = gw.grad(written)
+    made = gw.compile(gradient)
+    for given in (x[:82], x[82:164]):
+        np.testing.assert_allclose(made(given, u), gradient(given, u), rtol=1e-11)
+
+
 def test_values_that_decide_are_traced_in_full() -> None:
     def deciding(u: Any) -> Any:
         s = u[0]

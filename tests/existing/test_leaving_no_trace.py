@@ -229,3 +229,24 @@ def test_a_patch_between_calls_is_met_and_stays(package: Any) -> None:
             assert np.allclose(gradient(X), [2.0, 2.0])
     assert np.allclose(gradient(X), 2 * X)
     assert vars(package) == before
+
+
+def test_a_module_of_two_names_is_restored_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            w = np.random.RandomState(0).randn(2)
+            w += x * w
+            return np.sum(w * x)
+        """,
+    )
+    monkeypatch.setitem(sys.modules, f"{package.__name__}.alias", package)
+    before = dict(vars(package))
+    slope = gw.grad(gw.adapting(package.run))
+    w = np.random.RandomState(0).randn(2)
+    for _ in range(4):
+        assert np.allclose(slope(X), w + 2 * w * X)
+        assert vars(package) == before

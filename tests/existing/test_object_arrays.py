@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import gradwrap as gw
 
@@ -55,7 +56,18 @@ def surfaces(x: Any) -> Any:
     return polynomial.polyval2d(x[0], x[1], table) + np.sum(polynomial.polygrid2d(x, x, table))
 
 
-@pytest.mark.parametrize("function", [filled, of_a_list, of_rows, back, stored, surfaces])
+GRID = np.empty(2, dtype=object)
+GRID[:] = [np.array([[0.3, 0.7]]), np.array([[0.2], [0.9]])]
+
+
+def beside_plain_objects(x: Any) -> Any:
+    distance = np.linalg.norm(GRID - x)
+    return np.sum(np.cos(distance) * np.exp(GRID[0] * x[0]))
+
+
+@pytest.mark.parametrize(
+    "function", [filled, of_a_list, of_rows, back, stored, surfaces, beside_plain_objects]
+)
 def test_arrays_of_objects_and_surfaces(function: Callable[[Any], Any]) -> None:
     expected, adapted = differences(function), gw.adapting(function)
     assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
@@ -109,6 +121,17 @@ def counted(x: Any) -> Any:
     return (np.arange(x[0], x[1] + 2.0, 0.25) ** 2).sum() * x[1]
 
 
+def specified(x: Any) -> Any:
+    parameters = [x[0], np.float64(2.0), x[1] * 2.0]
+    return x[0] * x[1] if None not in parameters else x[0]
+
+
+def fitted(x: Any) -> Any:
+    design, seen = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]), np.array([x[0], x[1], 1.0])
+    found, residual, rank, _ = linalg.lstsq(design, seen * x[0])
+    return np.sum(found**2) + residual * rank
+
+
 TABLE = np.array([1.0, 2.0])
 
 
@@ -119,6 +142,7 @@ def stored_late(x: Any) -> Any:
 
 
 COMPILED = [of_numbers, checked, in_turns, elementwise, by_value, caught, close, counted]
+COMPILED += [specified, fitted]
 
 
 @pytest.mark.parametrize("function", [*COMPILED, stored_late])

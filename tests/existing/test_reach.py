@@ -187,6 +187,20 @@ def test_constants_are_as_numpys(function: Callable[[Any], Any]) -> None:
     check(function)
 
 
+def test_an_object_that_converts_itself_to_a_number(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Warm:
+            def __init__(self, value): self.value = float(value)
+            def __float__(self): return float(self.value) + 1.0
+        def run(x):
+            return float(Warm(Warm(x[0]))) ** 2 * x[1]
+        """,
+    )
+    check(package.run)
+
+
 def test_a_list_of_tracked_values_beside_an_array() -> None:
     def entropy(x: Any) -> Any:
         values = list(x)
@@ -201,6 +215,15 @@ VECTORIZED: dict[str, Callable[[Any], Any]] = {
     "function": lambda x: np.vectorize(fn(lambda f, a: f(a)))(np.sin, x),
     "excluded": lambda x: np.vectorize(fn(lambda a, p: p[0] * a), excluded={1})(x, x),
     "signature": lambda x: np.vectorize(np.dot, signature="(n),(n)->()")(np.ones((3, 2)) * x, x),
+    "plain arguments": lambda x: np.vectorize(fn(lambda a: a * x[0] + x[1]), otypes=[float])(
+        np.ones(3)
+    ),
+    "tuples": lambda x: np.array(
+        np.vectorize(fn(lambda a, b: (a * b[0], a**2)), excluded=[1], otypes=[np.ndarray])(
+            x[0], x
+        ).tolist()
+    ),
+    "arrays of tuples": lambda x: np.vectorize(fn(lambda a: (a, a**2)), otypes=[object])(x)[1][1],
     "two results": lambda x: np.vectorize(
         fn(lambda a: (np.sum(a), a * a[0])), signature="(n)->(),(n)"
     )(np.ones((3, 2)) * x)[1],
@@ -518,3 +541,48 @@ def test_numbers_are_converted_without_a_copy_in_the_graph() -> None:
     assert np.allclose(gw.vmap(gw.grad(gw.adapting(numbers)))(np.stack([X, X + 1]))[0], slope(X))
     with pytest.raises(ValueError, match="math domain error"):
         gw.grad(gw.adapting(numbers))(np.array([-0.5, 1.5]))
+
+
+def test_factors_that_were_made_at_import_take_tracked_right_hand_sides(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy.sparse
+        from scipy.sparse.linalg import factorized, splu
+        A = scipy.sparse.csc_matrix(np.array([[4.0, 1.0], [0.5, 3.0]]))
+        class Model:
+            def __init__(self):
+                self.factors = splu(A)
+                self.solve = factorized(A)
+            def run(self, x):
+                found = self.factors.solve(np.array([x[0], x[1] ** 2]), trans="T")
+                return np.sum(found) * x[0] + np.sum(self.solve(x) ** 2) + SOLVE(x)[0]
+        MODEL, SOLVE = Model(), splu(A).solve
+        def run(x): return MODEL.run(x) + np.sum(splu(A).solve(x) ** 2)
+        """,
+    )
+    check(package.run)
+    assert type(package.MODEL.factors).__name__ == "SuperLU"
+    assert package.SOLVE.__name__ == "solve"
+
+
+def test_numbers_that_are_rounded(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def shown(x): return round(float(np.sum(x ** 3)), 4)
+        def parts(x): return [round(x[0] ** 3, 2), round(x[1] ** 2, -1), round(x[1])]
+        """,
+    )
+    with pytest.raises(AdaptationError, match=r"in shown \(package_.* line 7\).*rounding="):
+        gw.grad(gw.adapting(package.shown))(X)
+    through = gw.adapting(package.shown, rounding="through")
+    assert through(X) == gw.value_and_grad(through)(X)[0] == package.shown(X)
+    assert np.allclose(gw.grad(through)(X), 3 * X**2)
+    assert np.allclose(gw.hessian(through)(X), np.diag(6 * X))
+    assert np.allclose(gw.jvp(through, (X,), (np.ones(2),))[1], np.sum(3 * X**2))
+    sums = fn(lambda x: np.sum(np.array(package.parts(x)[:2])))
+    both = gw.adapting(sums, rounding="through")
+    assert np.allclose(gw.grad(both)(X), [3 * X[0] ** 2, 2 * X[1]])
+    with pytest.raises(ValueError, match="rounding='up' is not known"):
+        gw.adapting(package.shown, rounding="up")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  # refused

@@ -104,6 +104,12 @@ class State(np.ndarray):
         self[:] = 0.0
         return self
 
+    def of(cls, x):
+        made = np.ndarray.__new__(cls, (1, 2), buffer=np.array([float(v) for v in x]), dtype=float)
+        return made.put(made[0])
+
+    of = classmethod(of)
+
     def put(self, x):
         self[0] = x[0] * 2
         self[1:] = x[1:]
@@ -180,7 +186,8 @@ def refused_units(x):
     return Unit(x, 1) + Unit(x, 2)
 
 def state(x):
-    return (State(2).put(x) ** 2).sum()
+    assert State.of(x).shape == (1, 2)
+    return (State(2).put(x) ** 2).sum() + (State.of(x) ** 3).sum()
 
 def in_place(x):
     y, a = x * 1.0, Signal(x * 2.0)

@@ -6,7 +6,8 @@ Each program has loops of some hundred turns, by `range` in all forms, over arra
 `enumerate`, comprehensions, in loops and in called functions, nested and triangular loops over the
 elements of a square array; with branches on the index, also at places that no short trace reaches,
 breaks, reads of what only the last turn wrote, tables, buffers, lists, and numbers computed in
-Python. It is compiled at arguments that may hide faults (zeros), and compared with eager at others.
+Python. Half of the programs count as too slow to be compared at full size. Each is compiled at
+arguments that may hide faults (zeros), and compared with eager at others.
 A program that is not extrapolated is traced as a whole, which is no fault. A census at the end says
 how many were extrapolated, and why others were not.
 """
@@ -31,6 +32,9 @@ from gradwrap.errors import CompileWarning
 
 FIRST = 60
 """The trace length from which extrapolation is tried here, so that short programs count as long."""
+
+EXTRAPOLATED = ("All turns", "in one direction", "extrapolated from")
+"""Words of explanations of extrapolated programs, by how they were compared."""
 
 
 class Writer:
@@ -147,12 +151,17 @@ class Writer:
             *("for i in range(len(x) - 1, -1, -1):", "for i in reversed(range(len(x))):"),
             *("for i in range(0, len(x) - 1, 2):", "for i, e in enumerate(x):"),
             *("for i, (e, r) in enumerate(zip(x, m)):", f"for i in list(range({t})):"),
+            *(f"for _ in range({t}):", f"for _ in range({t}):", f"for count in range({t}):"),
         )
         extra: list[str] = []
         if ", e" in header or "(e" in header:
             extra.append("    s = s + 0.1 * e * s")
         if "zip" in header:
             extra.append("    v = v + 0.1 * r")
+        if "_" in header and self.random.random() < 0.4:
+            extra.append(
+                self.pick(*("    i += 1", "    i = (i + 1) % len(x)", "    i = min(i + 1, 50)"))
+            )
         return [header, *extra]
 
     def loop(self) -> list[str]:
@@ -268,6 +277,7 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
     eager: Any = writer.choice([of_all, function, gw.value_and_grad(function)])
     compiled = gw.compile(eager, engine=engine, memory=memory)
     first = arguments(seed, n, zeros=writer.random() < 0.25)
+    seconds = writer.choice([0.0, 1.0])
     try:
         eager(*first)
     except (IndexError, TypeError, gw.errors.GradwrapError) as error:
@@ -276,7 +286,8 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
         warnings.simplefilter("ignore", CompileWarning)
         share = 0.5 if memory is None else 100
         whole = patch("gradwrap.compiler.rolling.checkpoints.cut.WHOLE", share)
-        with whole, patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
+        slow = patch("gradwrap.compiler.extrapolating.proof.SECONDS", seconds)
+        with whole, slow, patch("gradwrap.compiler.calls.entry.FIRST", FIRST):
             compiled(*first)
         for other in (seed + 1, seed + 2):
             given = arguments(other, n)
@@ -287,7 +298,7 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
                 return Outcome("wrong", f"seed {seed}: {problem}\n{text}")
     report = compiled.explain()
     is_chunked = "checkpoints: " in report.replace("no checkpoints", "")
-    for fate in ("runs eagerly", "extrapolated from"):
+    for fate in ("runs eagerly", *EXTRAPOLATED):
         if fate in report:
             return Outcome(fate, "", report, is_chunked)
     why = re.search("cannot be extrapolated: (.*)", report)

@@ -201,6 +201,13 @@ OTHER_DTYPES: dict[str, Any] = {
     "dznrm2": lambda m, x: m.blas.dznrm2(x[0] * (1 + 2j)),
     "scasum": lambda m, x: m.blas.scasum(x[0] * (1 + 2j)),
     "zhemv": lambda m, x: m.blas.zhemv(1.0, H, x[0, :2]),  # the diagonal counts as real
+    "zsyrk": lambda m, x: m.blas.zsyrk(1 + 2j, H * x[0, 0], beta=0.5j, c=H * x[1, 1], trans=1),
+    "zherk": lambda m, x: m.blas.zherk(1.5, H * x[0, 0], beta=0.5, c=H * x[1, 1], lower=1),
+    "cherk": lambda m, x: m.blas.cherk(1.5, H * x[0, 0], trans=2),
+    "zsymm": lambda m, x: m.blas.zsymm(1 - 1j, H * x[0, 0], H.T * x[1, 1], side=1),
+    "csymm": lambda m, x: m.blas.csymm(1.0, H * x[0, 0], H, beta=2j, c=H * x[1, 1], lower=1),
+    "zgerc": lambda m, x: m.blas.zgerc(1 + 2j, H[0] * x[0, 0], H[1] * x[0, 1], a=H * x[1, 1]),
+    "zgeru": lambda m, x: m.blas.zgeru(1 + 2j, H[0] * x[0, 0], H[1] * x[0, 1]),
     "spotri": lambda m, x: m.lapack.spotri(x)[0],
     "strmv": lambda m, x: m.blas.strmv(x, x[0]),
     "cgesvd": lambda m, x: m.lapack.cgesvd(x * 1j, compute_uv=0)[0],
@@ -222,6 +229,17 @@ def test_the_dtype_and_the_value_are_those_of_scipys_function(name: str, given: 
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["zsyrk", "zherk", "zsymm", "csymm", "zgerc", "zgeru"])
+def test_gradients_of_complex_products(name: str) -> None:
+    def total(x: Any) -> Any:
+        return np.sum(np.abs(OTHER_DTYPES[name](gs, S * x[:, None])) ** 2 * H.real)
+
+    x = np.array([0.7, 1.1, 0.4])
+    steps = (3e-2 if name[0] == "c" else 1e-6) * np.eye(3)  # in float32, of a polynomial
+    expected = [(total(x + e) - total(x - e)) / (2 * e.max()) for e in steps]
+    np.testing.assert_allclose(gw.grad(total)(x), expected, rtol=1e-2 if name[0] == "c" else 1e-6)
 
 
 def test_an_unknown_or_doubled_option_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Points of interpolants: in tuples of coordinates, and of interpolants that SciPy itself made."""
+"""Points in tuples, of interpolants that SciPy itself made, and numbers in lists."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from gradwrap.scipy.interpolants import PARTS as REBUILT
 
 ours: Any = import_module("gradwrap.scipy.interpolate")
 native: Any = import_module("scipy.interpolate")
+stats: Any = import_module("gradwrap.scipy.stats")
+native_stats: Any = import_module("scipy.stats")
 RANDOM = np.random.default_rng(3)
 
 # Coordinates --------------------------------------------------------------------------------------
@@ -70,6 +72,9 @@ MADE: dict[str, Any] = {
     "BSpline": native.make_interp_spline(KNOTS, ROWS, k=3, axis=1),
     "BPoly": native.BPoly.from_derivatives([0, 2, 6], [[0, 1], [2, 0.5], [1, 1]]),
     "RegularGridInterpolator": native.RegularGridInterpolator((KNOTS,), ROWS[1]),
+    "interp1d": native.interp1d(KNOTS[[0, 2, 1, 3, 4, 5, 6]], ROWS),
+    "cubic": native.interp1d(KNOTS, ROWS.T, "cubic", axis=0, fill_value="extrapolate"),
+    "previous": native.interp1d(KNOTS[:5], ROWS[:, :5], "previous", -1, True, False, (1.0, 2.0)),
 }
 
 
@@ -88,3 +93,31 @@ def test_scipys_own_interpolants_take_tracked_points(name: str) -> None:
 def test_the_classes_whose_calls_are_wrapped_are_those_that_can_be_rebuilt() -> None:
     """The names stand in two places, since importing SciPy is not to load `gradwrap.scipy`."""
     assert tuple(REBUILT) == CLASSES
+
+
+# Numbers in lists ---------------------------------------------------------------------------------
+
+LISTS: dict[str, Any] = {
+    "gmean": lambda m, x: m.gmean([x[0], x[1], 2.0]),
+    "pmean": lambda m, x: m.pmean((x[0], x[1]), 2.5),
+    "weights": lambda m, x: m.hmean([x[0], x[1]], weights=[x[1], 1.0]),
+    "rows": lambda m, x: m.gmean([[x[0], x[1]], [1.0, x[0] * x[1]]], axis=1),
+    "skew": lambda m, x: m.skew([x[0], x[1], 0.3]),
+    "groups": lambda m, x: m.bartlett([x[0], x[1], 0.3], x[0] * np.array([0.1, 0.5, 0.7]))[0],
+    "arrays": lambda m, x: m.bartlett(x, x * x)[0],
+    "entropy": lambda m, x: m.entropy([x[0], x[1]], [1.0, x[0]]),
+    "moment": lambda m, x: m.moment([x[0], x[1], 3.0], 2),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_statistics_take_lists_of_tracked_numbers(name: str) -> None:
+    a = np.array([0.7, 1.9])
+    expected = np.array(
+        [
+            (LISTS[name](native_stats, a + e) - LISTS[name](native_stats, a - e)) / 2e-6
+            for e in 1e-6 * np.eye(2)
+        ]
+    )
+    found = gw.jacobian(lambda x: LISTS[name](stats, x))(a)
+    np.testing.assert_allclose(found, expected.T, rtol=1e-6, atol=1e-8)

@@ -255,3 +255,45 @@ def test_eigenvalues_of_tracked_elements() -> None:
 def test_one_kind_of_singular_vectors_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"one kind of vectors\. Fix: return_singular"):
         gw.grad(lambda a: np.sum(linalg.svds(a, 2, return_singular_vectors="u")[0]))(DENSE)
+
+
+MATRIX = native.csc_matrix(DENSE)
+OPERATOR = native.linalg.aslinearoperator(MATRIX)
+TWICE = native.linalg.LinearOperator((3, 3), matvec=lambda v: 2 * v, rmatvec=lambda v: 2 * v)
+FACTORS = linalg.splu(MATRIX)
+LINEAR: dict[str, Any] = {
+    "A @ x": lambda x: MATRIX @ x,
+    "A @ X": lambda x: MATRIX @ np.stack([x, x * x], axis=1),
+    "operator": lambda x: OPERATOR @ x + OPERATOR.rmatvec(x),
+    "operators": lambda x: (TWICE + 2 * OPERATOR.H).matvec(x),
+    "columns": lambda x: OPERATOR.matmat(np.stack([x, x * x], axis=1)),
+    "solve": lambda x: FACTORS.solve(x),
+    "transposed": lambda x: FACTORS.solve(x, "T") + FACTORS.solve(x, trans="H"),
+    "factorized": lambda x: linalg.factorized(MATRIX)(np.stack([x, x * x], axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_maps_by_scipys_own_objects(name: str) -> None:
+    def cubes(x: Any) -> Any:
+        return np.sum(LINEAR[name](x) ** 3)
+
+    gw.testing.check_grads(cubes, (X,), order=2)
+    stacked = np.stack([X, 2 * X, X * X])  # a loop over examples would warn, which fails the test
+    assert np.allclose(gw.vmap(gw.grad(cubes))(stacked), [gw.grad(cubes)(x) for x in stacked])
+    twice = gw.vmap(gw.vmap(cubes))(np.stack([stacked, stacked + 1]))
+    assert np.allclose(twice, [[cubes(x) for x in rows] for rows in (stacked, stacked + 1)])
+
+
+def test_complex_factors_and_operators() -> None:
+    matrix = native.csc_matrix(DENSE + 0.3j * DENSE.T)
+    factors, operator = linalg.splu(matrix), native.linalg.aslinearoperator(matrix)
+    for solve in (factors.solve, lambda z: factors.solve(z, "T"), operator.rmatvec):
+        gw.testing.check_grads(lambda x, s=solve: np.abs(s(x + 1j * x**2)) ** 2, (X,), order=1)
+
+
+def test_an_operator_without_its_adjoint_has_forward_mode_alone() -> None:
+    operator = native.linalg.LinearOperator((3, 3), matvec=lambda v: 2 * v)
+    assert np.allclose(gw.jvp(lambda x: operator @ x, (X,), (X,))[1], 2 * X)
+    with pytest.raises(NoRuleError, match=r"needs its adjoint .* Fix: .*rmatvec="):
+        gw.grad(lambda x: np.sum(operator @ x))(X)

@@ -10,7 +10,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError
-from gradwrap.rules.selection import unique_all_by_sorting
+from gradwrap.rules.sets import unique_all_by_sorting
 from lambdas import fn, is_a
 
 if TYPE_CHECKING:

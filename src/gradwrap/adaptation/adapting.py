@@ -6,6 +6,7 @@ import copy
 import functools
 import sys
 from contextlib import suppress
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
@@ -21,7 +22,8 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text
+from gradwrap.core.array.adapted import made_text, memos, rounded_at
+from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import is_traced, untraced
@@ -40,7 +42,7 @@ from gradwrap.core.observing.callers import (
     latest_refusal,
     noted,
 )
-from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
+from gradwrap.core.values.dynamic import DICT, attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from gradwrap.adaptation.places import Namespace
 
 Compiled = Literal["refused", "numerical"]
+Rounding = Literal["zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -66,10 +69,16 @@ ROUNDS = 60
 
 
 @overload
-def adapting(fun: Callable[P, R], *, compiled: Compiled = ...) -> Callable[P, R]: ...
+def adapting(
+    fun: Callable[P, R], *, compiled: Compiled = ..., rounding: Rounding = ...
+) -> Callable[P, R]: ...
 @overload
-def adapting(*, compiled: Compiled) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
+def adapting(
+    *, compiled: Compiled = ..., rounding: Rounding = ...
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def adapting(
+    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "zero"
+) -> Any:
     """Return a function that may call packages which you cannot edit.
 
     While it runs on tracked values, the modules of `fun` and of the packages that it calls are
@@ -85,6 +94,9 @@ def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
         What is done where a function of a compiled module (Cython, C) gets a tracked value. By
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
         by differences, with the error that it states, and to first order only.
+    rounding
+        The derivative of `round(x, decimals)` in the code. By default it is zero, as rounding is a
+        step. "through": that of `x`, for code that rounds its results to read them.
 
     Raises
     ------
@@ -106,12 +118,14 @@ def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
     array([9., 4., 2.])
     """
     if fun is None:
-        return functools.partial(adapting, compiled=compiled)
+        return functools.partial(adapting, compiled=compiled, rounding=rounding)
     if compiled not in ("refused", "numerical"):
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
-    runs = _Runs(fun, compiled)
+    if rounding not in ("zero", "through"):
+        raise ValueError(f'rounding={rounding!r} is not known. Fix: "zero" or "through".')
+    runs = _Runs(fun, compiled, rounding)
 
-    @derived(fun, adapting, compiled=compiled)
+    @derived(fun, adapting, compiled=compiled, rounding=rounding)
     def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not is_recorded([args, kwargs]):
             return fun(*args, **kwargs)
@@ -123,8 +137,9 @@ def adapting(fun: Any = None, *, compiled: Compiled = "refused") -> Any:
 class _Runs:
     """The runs of one function, and the namespaces that they found."""
 
-    def __init__(self, fun: Callable[..., Any], compiled: Compiled) -> None:
+    def __init__(self, fun: Callable[..., Any], compiled: Compiled, rounding: Rounding) -> None:
         self.compiled: Compiled = compiled
+        self.rounding: Rounding = rounding
         self.fun = fun
         self.name: str = getattr(fun, "__name__", type(fun).__name__)
         self.call: Callable[..., Any] = stand_in_of(fun) or fun
@@ -142,11 +157,15 @@ class _Runs:
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
+        unrounded = rounding_as.set(self.rounding)
+        kept: list[Any] = []
+        outer = memos.set(kept)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
             before = noted.get()
             made_text.set(None)
+            rounded_at.set("")
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
         except BaseException:
@@ -154,6 +173,9 @@ class _Runs:
             raise
         finally:
             compiled_as.reset(outside)
+            rounding_as.reset(unrounded)
+            memos.reset(outer)
+            _forget(kept)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
@@ -255,11 +277,18 @@ class _Runs:
             else f"Text was made of a tracked value in {text[0]}, line {text[1]}: what is read "
             "back from it has no gradient. "
         )
+        if rounded_at.get():
+            raise AdaptationError(
+                f"no output of {self.name} depends on a tracked argument, so a derivative would be "
+                f"zero. round(x, decimals) was called in {rounded_at.get()}, and its derivative is "
+                'zero. Fix: gradwrap.adapting(f, rounding="through") takes the derivative of x.'
+            )
         raise AdaptationError(
             f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
             f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
-            "takes a tracked value for something else (isinstance, try and except), or leave "
-            "gradwrap.adapting out if the output is meant to be constant."
+            "takes a tracked value for something else (isinstance, try and except), clear a result "
+            "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
+            "output is meant to be constant."
         )
 
     def _explained(
@@ -323,6 +352,15 @@ def _restore(value: Any, before: Any) -> None:
         if value.shape != before.shape:
             value.shape = before.shape
         value[...] = before
+
+
+def _forget(memos: list[Any]) -> None:
+    """Take tracked keys out of dictionaries of results."""
+    for memo in memos:
+        if type_of(memo) is DICT:
+            rest = {key: value for key, value in memo.items() if not is_recorded(flatten(key)[0])}
+            memo.clear()
+            memo.update(rest)
 
 
 def _concrete(leaf: Any) -> Any:
@@ -399,5 +437,7 @@ def _place_of(error: BaseException) -> str:
         if can_adapt(namespace):
             name = namespace.get("__name__", "generated code")
             place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+            if str(namespace.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES)):
+                place += ", which is compiled code"
         traceback = traceback.tb_next
     return place or "there"

@@ -24,6 +24,7 @@ ENTRIES: dict[str, str] = {
     "scipy.fft": "gradwrap.adaptation.scipy_fft:enter_fft",
     "scipy.interpolate": "gradwrap.adaptation.scipy_interpolate:enter_interpolants",
     "scipy.sparse": "gradwrap.adaptation.scipy_sparse:enter_sparse",
+    "scipy.sparse.linalg": "gradwrap.adaptation.scipy_sparse:enter_operators",
     "sklearn.metrics._classification": METRICS,
     "sklearn.metrics._regression": METRICS,
     "sklearn.metrics.cluster._unsupervised": METRICS,

@@ -146,7 +146,10 @@ def _stays(value: Any) -> bool:
 def _number_in(value: Any, method: str) -> Any:
     """Return what an instance of a subclass holds, or what its own method converts it to."""
     if not _isinstance(value, Holder):
-        return value
+        if type_of(value) in PLAIN or _isinstance(value, AnyWrapper):
+            return value
+        converts: Any = getattr(type_of(value), method, None)
+        return converts(value) if type_of(converts) is FunctionType else value
     kinds = (vars(kind) for kind in type_of(value).__mro__)
     own: Any = next((names[method] for names in kinds if method in names), None)
     is_own = type_of(own) is FunctionType and not own.__module__.startswith("gradwrap.")

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradwrap.adaptation import importing
+from gradwrap.adaptation.kept import Kept, forget, written_in
 from gradwrap.adaptation.places import (
     ABSENT,
     Change,
@@ -59,6 +60,7 @@ class _Adapted:
         self.plan = plan
         self.users = 1
         self.stores = False
+        self.kept: list[Kept] = []
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
@@ -114,7 +116,7 @@ _store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
-    """Adapt namespaces for one more user, all or none; return them for `release`."""
+    """Adapt all namespaces for one more user, or none if one fails; return them for `release`."""
     held: list[Namespace] = []
     with _lock:
         try:
@@ -133,6 +135,7 @@ def _hold(namespace: Namespace) -> None:
         known.users += 1
         return
     made = _Adapted(namespace, [])
+    made.kept = list(map(Kept, written_in(namespace, module_of)))
     if not _adapted:
         importing.install()
     _adapted[id(namespace)] = made
@@ -169,6 +172,7 @@ def _plan(namespace: Namespace) -> list[Change]:
 
 
 def _restore(adapted: _Adapted) -> None:
+    forget(adapted.kept)
     adapted.restore()
     del _adapted[id(adapted.namespace)]
     if not _adapted:
@@ -193,6 +197,7 @@ class Group:
     """
 
     def __init__(self, namespaces: list[Namespace]) -> None:
+        namespaces = list({id(one): one for one in namespaces}.values())  # modules have aliases
         plans = list(map(_plan, namespaces))
         found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
         for change in itertools.chain.from_iterable(plans):
@@ -203,6 +208,8 @@ class Group:
         self._namespaces = namespaces
         self._sizes = list(map(len, namespaces))
         self._adapted: dict[int, _Adapted] = {}
+        self._written = [one for names in namespaces for one in written_in(names, module_of)]
+        self._kept: list[Kept] = []
         ways = {key: _Ways.to(change.place) for key, change in found.items()}
         self._names = [c.place.name for c in found.values()]
         self._values = [c.old for c in found.values()], [c.new for c in found.values()]
@@ -228,6 +235,7 @@ class Group:
             self._adapted = {id(one): _Adapted(one, plan) for one, plan in pairs}
             importing.install()
             _adapted.update(self._adapted)
+            self._kept = list(map(Kept, self._written))
             try:
                 _run(map(_call, self._set, self._names, self._values[1]))
             except BaseException:
@@ -238,6 +246,7 @@ class Group:
     def release(self, held: list[Namespace]) -> None:
         """Do what `release` does; `held` has more namespaces if some were found meanwhile."""
         with _lock:
+            forget(self._kept)
             if (
                 _adapted != self._adapted
                 or len(held) > len(self._adapted)

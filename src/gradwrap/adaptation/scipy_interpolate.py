@@ -11,7 +11,7 @@ from gradwrap.adaptation.scipy_fft import is_variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CLASSES = ("PPoly", "BPoly", "BSpline", "RegularGridInterpolator")
+CLASSES = ("PPoly", "BPoly", "BSpline", "RegularGridInterpolator", "interp1d")
 """Their attributes are the arguments of their constructors; `CubicSpline` and others derive."""
 OURS = "gradwrap.scipy.interpolants"
 

@@ -35,6 +35,27 @@ def enter_sparse(module: ModuleType) -> None:
                     setattr(kind, name, _operating(getattr(kind, name)))
 
 
+def enter_operators(module: ModuleType) -> None:
+    """Let linear operators of SciPy be applied to tracked arrays."""
+    kind: Any = module.LinearOperator
+    for name in ("matvec", "matmat", "dot", "__matmul__", "__mul__", "__call__"):
+        setattr(kind, name, _applying(getattr(kind, name)))
+    for name in ("rmatvec", "rmatmat"):
+        setattr(kind, name, _applying(getattr(kind, name), adjoint=True))
+
+
+def _applying(method: Callable[..., Any], *, adjoint: bool = False) -> Callable[..., Any]:
+    """Wrap a product of operators, so that our rule computes it for a tracked operand."""
+
+    @functools.wraps(method)
+    def apply(self: Any, x: Any) -> Any:
+        if not isinstance(x, AnyWrapper) or not x.ndim:
+            return method(self, x)
+        return import_module(RULES).operated(self, x, adjoint)
+
+    return apply
+
+
 def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap an operator of plain matrices, so that our class computes it for a tracked operand."""
 

@@ -31,6 +31,7 @@ from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.levels.levels import differentiating, is_differentiating
+from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     innermost,
@@ -38,6 +39,7 @@ from gradwrap.core.levels.wrapper import (
     native,
     unwrapped_key,
 )
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -178,7 +180,7 @@ def _of_scipy(value: Any) -> Any:
 
 
 def _of_linalg(function: Any) -> Any:
-    """Return the stand-in of a function of LAPACK or BLAS, which knows no module."""
+    """Return the stand-in of a function of LAPACK or BLAS, or of SuperLU: they know no module."""
     dispatcher = _scipy_dispatcher()
     return None if dispatcher is None else dispatcher(function)
 
@@ -244,17 +246,35 @@ def _checks(module: ModuleType) -> Iterable[tuple[Any, Any]]:
 
 
 def _of_values(function: Any) -> Any:
-    """Return the stand-in of a check by `numpy.testing`, which compares the plain values."""
+    """Return the stand-in of a check by `numpy.testing`, which compares the plain values.
+
+    In a trace it is an operation that tells if the values pass, and a branch.
+    """
+
+    def passes(*args: Any, **options: Any) -> Any:
+        try:
+            function(*args, **options)
+        except AssertionError:
+            return _np.False_
+        return _np.True_
 
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
-        return function(*map_leaves(_value_of, args), **map_leaves(_value_of, options))
+        if is_traced():
+            given, named = map_leaves(native, (args, options))
+            if called(passes, f"opaque.{function.__name__}", *given, **named):
+                return
+        function(*map_leaves(_value_of, args), **map_leaves(_value_of, options))
 
     return stand_in
 
 
 def _value_of(leaf: Any) -> Any:
-    return _np.asarray(native(leaf)) if isinstance(leaf, AnyWrapper) else leaf
+    """Return the plain array of a variable, in a trace the one that a tracer stands for."""
+    if not isinstance(leaf, AnyWrapper):
+        return leaf
+    data = native(leaf)
+    return _np.asarray(backend_of(data).concrete(data))
 
 
 def _by_kind(generic: Any) -> Any:
@@ -291,6 +311,8 @@ def _slot(descriptor: Any) -> Any:
 def _compiled(function: Any) -> Any:
     """Make a stand-in for a compiled function that takes plain values only."""
     module = attribute_or_none(function, "__module__")
+    if _BY_NAME.get(type_of(attribute_or_none(function, "__self__")).__name__) is _of_linalg:
+        return _of_linalg(function)  # a method
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return _of_scipy(function)
     path = f"{module}.{function.__name__}"
@@ -350,6 +372,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "nb_func": _compiled,
     "DUFunc": numba.uncompiled_ufunc,
     "fortran": _of_linalg,
+    "SuperLU": _of_linalg,
     "GUFunc": numba.uncompiled_gufunc,
     "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,

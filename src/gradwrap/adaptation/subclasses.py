@@ -422,11 +422,17 @@ def constructor(kind: Any) -> Any:
     return staticmethod(__new__)
 
 
+PLAIN_OPTIONS = {"buffer", "dtype"}
+
+
 def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
     """Call `make(cls, ...)`, where `make` is `ndarray.__new__`, `float.__new__` or another."""
     if make is float.__new__ and args and is_recorded(unheld(args[0])):
         value = unheld(args[0])
         return held(value if value.dtype.kind == "f" else value.astype(float), cls)
+    buffer = unheld(options.get("buffer"))
+    if make is NDARRAY.__new__ and args and options.keys() <= PLAIN_OPTIONS and is_recorded(buffer):
+        return held(buffer.reshape(args[0]), cls)
     return make(cls, *args, **options)
 
 

@@ -37,7 +37,7 @@ LIBRARIES = {
 
 
 def register_all() -> None:
-    """Enter the libraries, and NumPy's protocols."""
+    """Register the array libraries, and install the handlers of NumPy's protocols."""
     register_backend("numpy", NumPyBackend)
     namespaces["numpy"] = numpy_namespace.namespace
     for library, backend in LIBRARIES.items():

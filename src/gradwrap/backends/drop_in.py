@@ -114,7 +114,7 @@ def _held(value: Any) -> Any:
 
 
 def as_array(scalar: Any, array: Any) -> Any:
-    """Return the variable of a scalar as one of a new array without axes, of the same node."""
+    """Return a variable that holds an array without axes, and has the node of a scalar."""
     made = make_wrapper(type_of(scalar), array, scalar._node)
     made._is_array = True
     return made
@@ -253,7 +253,10 @@ def taking_lists(found: Any) -> Any:
 
 
 class TakingLists:
-    """A NumPy function or ufunc that also takes nested lists of variables, and equals it."""
+    """A NumPy function or ufunc that also takes nested lists of variables.
+
+    It compares as equal to the function itself.
+    """
 
     __slots__ = ("_converts_first", "_hides", "_known")
 

@@ -156,7 +156,7 @@ class Derived(Flat):
 
 @dataclass(frozen=True)
 class Pulled(Derived):
-    """The pull of a function: of the cotangents of its floating outputs, then its arguments."""
+    """The pull of a function; takes the cotangents of the floating outputs, then the arguments."""
 
     needed: tuple[bool, ...]
     """For each argument whether its cotangent is wanted."""

@@ -103,7 +103,7 @@ class JaxLibrary:
 
 
 class Program:
-    """A function's value, or value and pull, compiled; with the structure of its result."""
+    """A function that JAX has compiled: its value alone, or its value and its pull."""
 
     def __init__(
         self, function: Flat, needed: tuple[bool, ...] | None, library: JaxLibrary, *, jit: bool

@@ -56,7 +56,7 @@ def resolved(tensor: Any) -> Any:
 
 
 def check_tensor(tensor: Any, name: str, how: str = "was given") -> None:
-    """Refuse a tensor whose memory is not an array's."""
+    """Refuse a tensor that cannot share its memory with an array."""
     if is_wrapped(tensor):
         raise NotAnArrayError(
             f"{name} {how} a tensor that a transform of PyTorch has wrapped, which has no "

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
+from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
-from gradwrap.compiler.passes.overwritten import remove_overwritten
+from gradwrap.compiler.passes.overwritten import (
+    keep_what_is_added_back,
+    remove_copies,
+    remove_overwritten,
+)
 from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
@@ -60,10 +65,13 @@ PASSES: tuple[Pass, ...] = (
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
     Pass("keep last turns", keep_last_turns, ("merge in loops",)),
+    Pass("read carried parts", read_carried_parts, ("keep last turns",)),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
+    Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),
+    Pass("remove copies", remove_copies, ("merge in loops",)),
     Pass("remove what is dead in loops", remove_dead, ("merge in loops",)),
     Pass("absorb signs", absorb_signs, ("remove what is dead in loops",)),
     Pass("multiply by reciprocals", multiply_by_reciprocals, ("merge in loops",), keeps_bits=False),

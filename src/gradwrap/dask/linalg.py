@@ -1,6 +1,7 @@
 """The functions of `dask.array.linalg` that differ from NumPy's, on tracked matrices.
 
-Each works on the factors by chunks, as Dask does: a tall matrix in chunks of rows stays in them.
+The factors are divided into chunks as Dask divides them: those of a tall matrix keep its chunks of
+rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Description of recorded nodes by boxes and arrows.
 
 A node knows the nodes of its tracked arguments and its saved values. So an argument that is not
-tracked can be shown where it, or its shape, was saved; and one that was detached can be told from a
-constant where it is the very array that another part of the graph has saved too, or a copy of it.
+tracked can be shown if it, or its shape, was saved. A detached argument is told from a constant if
+another part of the graph has saved the same array, or a copy of it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def as_start(x0: Any) -> Any:
     Numbers and arrays of integers become floats, on their own and in containers. A list of numbers
     is one array, as SciPy takes it.
     """
-    x0 = map_leaves(lambda leaf: native(leaf) if isinstance(leaf, AnyWrapper) else leaf, x0)
+    x0 = map_leaves(native, x0)
     if isinstance(x0, SEQUENCE) and not hasattr(x0, "_fields") and _all_numbers(x0):
         return np.asarray(x0, dtype=np.float64)
     return map_leaves(_as_float, x0)

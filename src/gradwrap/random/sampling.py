@@ -107,7 +107,7 @@ def per_example(
     """Call `draw` with plain values; for each example in turn where `vmap` maps over one."""
     part = next(batched_parts(list(values)), None)
     if part is None:
-        return draw(*(native(v) if isinstance(v, AnyWrapper) else v for v in values))
+        return draw(*map(native, values))
     batch, level = part._node, part._node.meta.level
     seeded = _seeded(rng)
     start = _state(rng) if level <= seeded.level else None  # the mapped function has seeded it

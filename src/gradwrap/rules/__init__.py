@@ -28,6 +28,7 @@ load_later(
     "gradwrap.rules.special.integrals",
     "gradwrap.rules.matrix_functions",
     "gradwrap.rules.norms",
+    "gradwrap.rules.sets",
     "gradwrap.rules.special.softmax",
     "gradwrap.rules.special.gamma_and_error",
 )

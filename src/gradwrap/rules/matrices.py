@@ -50,10 +50,10 @@ def hermitian_part(xp: Any, x: Any) -> Any:
 
 
 def as_read(xp: Any, x: Any, upper: bool = False, adjoined: Any = adjoint) -> Any:
-    """Return a matrix as a function sees it that reads one triangle.
+    """Return the Hermitian matrix that a function sees if it reads one triangle of `x`.
 
-    If the triangles of `x` differ by more than rounding errors, the other one is replaced, so that
-    the gradient lies in the triangle that is read. A Hermitian matrix is returned itself: its
+    If the triangles differ by more than rounding errors, the other one is replaced, so that the
+    gradient lies in the triangle that is read. If `x` is Hermitian, it is returned itself, and its
     gradient is shared between the triangles.
     """
     data = innermost(x)

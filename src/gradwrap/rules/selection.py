@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,10 +11,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradwrap.core.array.writing.views import INDEX, SELECTION
 from gradwrap.core.levels.wrapper import AnyWrapper, key_with_batches
 from gradwrap.core.library.compat import device
-from gradwrap.core.library.namespace import composite
 from gradwrap.core.library.scatter import Scattered, at_key, is_basic_key
 from gradwrap.core.table.kinds import elementwise, general, joint, linear, nondifferentiable
-from gradwrap.core.table.registry import find_op, register
+from gradwrap.core.table.registry import register
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.rules.axes import as_axes
 from gradwrap.rules.elementwise import where_taken
@@ -183,32 +182,6 @@ def _sort_tangent(xp: Any, t: Any, x: Any, axis: int, descending: bool, stable: 
 def _written(xp: Any, t: Any, x_meta: Any, key: Any) -> Any:
     """Return zeros with t at a key."""
     return setitem(xp, xp.zeros(x_meta.shape, dtype=x_meta.dtype, device=x_meta.device), t, key)
-
-
-def _unique_all(xp: Any, x: Any) -> Any:
-    try:
-        return xp.unique_all(x)
-    except NotImplementedError:  # PyTorch does not return positions
-        return unique_all_by_sorting(xp, x)
-
-
-def unique_all_by_sorting(xp: Any, x: Any) -> _UniqueAll:
-    """Find the unique elements by a stable sort, in which equal ones are neighbours."""
-    flat = xp.reshape(x, (-1,))
-    order = xp.argsort(flat, stable=True)
-    ordered = xp.take(flat, order, axis=0)
-    size = flat.shape[0]
-    is_start = (xp.arange(size, device=device(x)) == 0) | (ordered != xp.roll(ordered, 1))
-    starts = xp.nonzero(is_start)[0]
-    lengths = xp.roll(starts, -1) - starts  # the last is up to the first start, modulo the size
-    rank = xp.cumulative_sum(xp.astype(is_start, order.dtype)) - 1
-    inverse = xp.take(rank, xp.argsort(order), axis=0)
-    return _UniqueAll(
-        xp.take(ordered, starts, axis=0),
-        xp.take(order, starts, axis=0),
-        xp.reshape(inverse, x.shape),
-        (lengths - 1) % max(size, 1) + 1,
-    )
 
 
 def _less(x1: Any, x2: Any) -> Any:
@@ -397,59 +370,5 @@ RULES = [
         arrays=2,
         numpy="isin(element, test_elements, assume_unique=False, invert=False, *, kind=None)",
     ),
-    nondifferentiable(
-        "unique_all",
-        "x, /",
-        "positions and counts; the values come from `take`",
-        native=_unique_all,
-        batch="loop",
-    ),
 ]
 register(RULES)
-
-
-class _UniqueAll(NamedTuple):
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-class _UniqueCounts(NamedTuple):
-    values: Any
-    counts: Any
-
-
-class _UniqueInverse(NamedTuple):
-    values: Any
-    inverse_indices: Any
-
-
-@composite("unique_all")
-def unique_all(xp: Any, x: Any, /) -> Any:
-    """Return the values, each taken where it first occurs, with their positions and counts."""
-    op = find_op("unique_all")
-    assert op is not None
-    x = xp.asarray(x)
-    found = xp._class._bind(op).call(x)  # noqa: SLF001  shared with the core
-    return found._replace(values=xp.take(xp.reshape(x, (-1,)), found.indices, axis=0))
-
-
-@composite("unique_counts")
-def unique_counts(xp: Any, x: Any, /) -> _UniqueCounts:
-    """Return the values, each taken where it first occurs, and how often they occur."""
-    found = unique_all(xp, x)
-    return _UniqueCounts(found.values, found.counts)
-
-
-@composite("unique_inverse")
-def unique_inverse(xp: Any, x: Any, /) -> _UniqueInverse:
-    """Return the values, each taken where it first occurs, and the place of each x among them."""
-    found = unique_all(xp, x)
-    return _UniqueInverse(found.values, found.inverse_indices)
-
-
-@composite("unique_values")
-def unique_values(xp: Any, x: Any, /) -> Any:
-    """Return the values, each taken where it first occurs."""
-    return unique_all(xp, x).values

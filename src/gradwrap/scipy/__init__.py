@@ -20,11 +20,6 @@ from gradwrap.scipy.installing import install as install
 from gradwrap.scipy.installing import uninstall as uninstall
 
 if _TYPE_CHECKING:
-    from typing import Any as _Any
-
     from scipy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
 
-    def __getattr__(name: str) -> _Any: ...  # where SciPy's types are not installed
-
-else:
-    globals().update(_door(""))
+__getattr__, __dir__ = _door("")

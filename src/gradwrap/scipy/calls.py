@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.calls.loop import in_batch_of, is_innermost_batch, looped
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, is_recorded, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    data_of,
+    holds_batch,
+    innermost,
+    is_recorded,
+    native,
+    stripped,
+)
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
@@ -192,6 +200,9 @@ class SciPyCall:
         if is_differentiated(leaves):
             return perform(self, leaves)
 
+        if self.row.kind.by_columns and is_innermost_batch(leaves):
+            return [self._in_columns(*leaves)]
+
         def in_turn(*leaves: Any) -> list[Any]:
             parts = self.natively(*leaves)
             return [parts, [part for _, part in float_parts(self.result, wanted=is_whole)]]
@@ -202,6 +213,14 @@ class SciPyCall:
             path: part for path, part in zip(paths, whole, strict=True) if _differs(part)
         }
         return parts  # type: ignore[no-any-return]  # a list, as that of `in_turn`
+
+    def _in_columns(self, batch: Any) -> Any:
+        """Return the result for all examples of `vmap`, which become columns of one argument."""
+        layer = stripped(batch)
+        columns: Any = np.moveaxis(data_of(layer), 0, -1)
+        (made,) = self.values([np.reshape(columns, (columns.shape[0], -1))])
+        whole: Any = np.reshape(made, (made.shape[0], *columns.shape[1:]))
+        return in_batch_of(layer, np.moveaxis(whole, -1, 0))
 
     def natively(self, *leaves: Any) -> list[Any]:
         """Return the floating-point parts of SciPy's result on the data of the variables."""

@@ -205,19 +205,15 @@ class Constant(Kind):
         return wrapped_untracked(called(row.original, row.name, *unwrapped_key(args), **options))
 
 
-class Refused(Kind):
+class Refused(Constant):
     """A function without a derivative, with the reason or a remedy for the message."""
 
     name = "refused"
-    tracks_all = True
-
-    def __init__(self, why: str) -> None:
-        self.why = why
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Raise an error for a tracked argument; call SciPy's function on plain arguments."""
         refuse_recorded(row, args, kwargs, f"has no derivative: {self.why}")
-        return Constant.answer(Constant(self.why), row, args, kwargs)
+        return super().answer(row, args, kwargs)
 
     def stand_in(self, row: Row) -> Any:
         """Return a dispatcher that raises an error for tracked results of callbacks."""

@@ -54,8 +54,8 @@ SPECIAL = ("__all__", "__version__")
 # Modules ------------------------------------------------------------------------------------------
 
 
-def door(module: str) -> dict[str, Callable[..., Any]]:
-    """Make `__getattr__` and `__dir__` for the module that stands for a submodule of SciPy."""
+def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")
     public: frozenset[str] = frozenset(getattr(native, "__all__", ()) if module else ())
@@ -79,7 +79,7 @@ def door(module: str) -> dict[str, Callable[..., Any]]:
     def __dir__() -> list[str]:  # noqa: N807  a module's
         return dir(native)
 
-    return {"__getattr__": __getattr__, "__dir__": __dir__}
+    return __getattr__, __dir__
 
 
 def _submodule(path: str, native: ModuleType) -> ModuleType:
@@ -112,6 +112,8 @@ def stand_in(found: object) -> object | None:
         return None if made is found else made
     if is_own(found):
         return cast("object", own_stand_in("function", found))
+    if "SuperLU" in (type(found).__name__, type(getattr(found, "__self__", None)).__name__):
+        return cast("object", import_module("gradwrap.scipy.rules.sparse").of_factors(found))
     try:
         path = _paths().get(found)
     except TypeError:  # not hashable

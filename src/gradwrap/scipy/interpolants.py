@@ -29,6 +29,7 @@ PARTS: dict[str, str] = {
     "BPoly": "c x extrapolate axis",
     "BSpline": "t c k extrapolate axis",
     "RegularGridInterpolator": "grid values method bounds_error fill_value",
+    "interp1d": "x y _kind axis copy bounds_error fill_value",
 }
 """The classes of which an object's attributes are the arguments of its constructor, with these."""
 AXES_IN_FRONT = {"PPoly": 2, "BPoly": 2, "BSpline": 1}
@@ -39,6 +40,8 @@ def rebuilt(made: Any) -> Any:
     """Return an object of our class with the data of one that SciPy made."""
     base = next(kind.__name__ for kind in type(made).__mro__ if kind.__name__ in PARTS)
     parts = {name: getattr(made, name) for name in PARTS[base].split()}
+    if parts.get("_kind") == "spline":  # "zero" to "cubic", or the degree itself
+        parts["_kind"] = made._spline.k
     for _ in range(AXES_IN_FRONT.get(base, 0)):
         parts["c"] = np.moveaxis(parts["c"], 0, parts["axis"] + AXES_IN_FRONT[base] - 1)
     return dispatcher(f"interpolate.{base}")(*parts.values())

@@ -29,7 +29,7 @@ from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper, native
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.matrices import adjoint, as_read, transpose
@@ -292,9 +292,18 @@ class ArrayApi(Formula):
 
 
 def _wrapped_arrays(value: Any) -> Any:
-    """Wrap all floating-point arrays in nested containers as variables."""
+    """Wrap all floating-point arrays in nested containers as variables.
+
+    Numbers with variables among them become an array, and so does a list of lists of such numbers:
+    SciPy itself makes an array of plain ones. A tuple of arrays stays one.
+    """
     if isinstance(value, SEQUENCE):
-        return rebuilt(value, [_wrapped_arrays(part) for part in value])
+        parts = [_wrapped_arrays(part) for part in value]
+        variables: list[Any] = [part for part in parts if isinstance(part, AnyWrapper)]
+        shapes = set(map(np.shape, parts)) if variables else set()
+        if shapes == {()} or (len(shapes) == 1 and type_of(value) is LIST):
+            return variables[0].__array_namespace__().asarray(parts)
+        return rebuilt(value, parts)
     if isinstance(value, DICT):
         return {key: _wrapped_arrays(part) for key, part in value.items()}
     is_array = isinstance(value, np.ndarray) and value.dtype.kind in "fc"
@@ -346,7 +355,7 @@ class Tangent(Derived):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Call the formula."""
+        """Return the tangents of the outputs, which the formula computes."""
         full = [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
         arguments = call.arguments(inputs)
         moved = {name: call.given.get(name) for name in call.row.arrays}
@@ -589,13 +598,20 @@ def _frozen(value: Any) -> Any:
 # Products with sparse matrices --------------------------------------------------------------------
 
 
+class OfColumns(Adjoint):
+    """A linear function of columns, such as a product with a constant matrix from the left."""
+
+    name = "linear in columns"
+    by_columns = True
+
+
 def _product(matrix: Any, x: Any) -> Any:
     return matrix @ x
 
 
 PRODUCT = Row(
     "sparse product",
-    Adjoint({"x": lambda g, matrix: product(matrix.conj().T, g)}),
+    OfColumns({"x": lambda g, matrix: product(matrix.conj().T, g)}),
     arrays="x",
     original=_product,
 )

@@ -160,6 +160,11 @@ def as_array(value: Any) -> Any:
     return np.asarray(value) if found is None else found.__array_namespace__().asarray(value)
 
 
+def as_dense(matrix: Any) -> Any:
+    """Return a matrix, which may be sparse, as a dense array."""
+    return matrix.toarray() if hasattr(matrix, "toarray") else as_array(matrix)
+
+
 def as_args(args: Any) -> tuple[Any, ...]:
     """Return the extra arguments of a callback as a tuple; a single argument is allowed."""
     return args if isinstance(args, tuple) else (args,)
@@ -314,6 +319,6 @@ def refuse_failure(name: str, success: Any, message: Any) -> None:
 
 
 __all__ = [
-    "as_args", "as_array", "attached", "plain", "quiet", "refuse", "refuse_failure", "solution",
-    "with_parts",
+    "as_args", "as_array", "as_dense", "attached", "plain", "quiet", "refuse", "refuse_failure",
+    "solution", "with_parts",
 ]  # fmt: skip

@@ -37,6 +37,9 @@ class Kind:
         """Perform a call with a variable among its arguments."""
         raise NotImplementedError
 
+    by_columns = False
+    """Whether the columns of the only array argument are transformed each by itself."""
+
     def stand_in(self, row: Row) -> Any:
         """Return the object that replaces SciPy's, or None for a plain dispatcher."""
         return None
@@ -180,7 +183,7 @@ def is_own(function: Any) -> bool:
 
 
 def own_stand_in(kind: str, value: Any) -> Any:
-    """Return the stand-in of such a function or, by its path, of such a module."""
+    """Return the stand-in of a function, or of a module that is given by its path."""
     rows_of("linalg")  # which loads what makes them
     return own[kind](value)
 

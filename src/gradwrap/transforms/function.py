@@ -1,8 +1,7 @@
 """`Function`: an operation with a user-written forward and backward, as in PyTorch.
 
 A call is performed once, on native arrays, and recorded at every level that tracks an argument.
-Backward runs on what the level above leaves: native arrays, or variables where its result is to
-be differentiated again.
+Backward gets native arrays, or variables if its result is to be differentiated again.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import operator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from gradwrap.core.calls.loop import is_innermost_batch, looped
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import BackwardError, TrackedValueError
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.custom_calls import hides_tracked
-from gradwrap.transforms.function_call import Call, applied_by_example, holds_batch
+from gradwrap.transforms.function_call import Call, applied_by_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

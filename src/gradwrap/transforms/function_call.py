@@ -13,7 +13,7 @@ from gradwrap.core.levels.levels import TAPE_LEVEL, new_level, silent_up_to
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
     AnyWrapper,
-    batched_parts,
+    holds_batch,
     is_recorded,
     make_wrapper,
     native,
@@ -349,11 +349,6 @@ def _distinct(args: list[Any]) -> list[Any]:
 # each example's forward runs again in backward, since what its context keeps belongs to that
 # example alone. A second derivative inside of `vmap` is an error; of the mapped function, every
 # order works.
-
-
-def holds_batch(values: Any) -> bool:
-    """Tell if nested values contain an array that `vmap` maps over."""
-    return next(batched_parts(values), None) is not None
 
 
 def applied_by_example(function: type[Any], args: Sequence[Any]) -> Any:

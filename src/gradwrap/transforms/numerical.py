@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NoRuleError
@@ -86,7 +86,7 @@ class _Call:
         self.name = name_of(fun)
         self.method: Method = method
         self.tree = tree
-        self.given = [None if i in tracked else _plain(leaf) for i, leaf in enumerate(leaves)]
+        self.given = [None if i in tracked else native(leaf) for i, leaf in enumerate(leaves)]
         # The function is called again in backward, when its caller may have written to them.
         self.kept: list[Any] = [_own(value) for value in self.given]
         self.parts: list[_Part] = []
@@ -177,10 +177,6 @@ class _Part(NamedTuple):
     start: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-
-
-def _plain(leaf: Any) -> Any:
-    return native(leaf) if isinstance(leaf, AnyWrapper) else leaf
 
 
 def _own(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """Functions without batching, applied to one example after the other and differentiated.
 
-Under `vmap` alone, a loop over the examples performs it. Inside `vmap(grad(f))`, its arguments
-belong to `grad`, and are batches to it. So the call is recorded as one, whose value and whose
-derivative are such loops.
+Under `vmap` alone, a loop over the examples performs such a function. Inside `vmap(grad(f))`, its
+arguments are batches that `grad` tracks. The call is then recorded as one operation: its value is
+computed by such a loop, and so is its derivative.
 """
 
 from __future__ import annotations

@@ -48,7 +48,10 @@ class UserFunction(Generic[P, R]):
 
 
 class Signature:
-    """A function's parameters in the table's form; defaults are kept by value in a scope."""
+    """The parameters of a function, written as a row of the table writes them.
+
+    `scope` has the values of the defaults, to which `text` refers by name.
+    """
 
     names: list[str]
     text: str

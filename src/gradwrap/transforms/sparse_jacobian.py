@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradwrap.core.levels.levels import new_level
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.wrapper import native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.space import size_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -156,12 +156,8 @@ class Patterns:
             ) from error
         (place,) = selected(self._fun, self._argnums, args, kwargs)
         fun = _first_of(self._fun) if self._has_aux else self._fun
-        given = map_leaves(_plain, (tuple(args), kwargs))
+        given = map_leaves(native, (tuple(args), kwargs))
         return Pattern(detect(fun, *given, place), self._mode)
-
-
-def _plain(leaf: Any) -> Any:
-    return native(leaf) if isinstance(leaf, AnyWrapper) else leaf
 
 
 def _first_of(fun: Callable[..., Any]) -> Callable[..., Any]:

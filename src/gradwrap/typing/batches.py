@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, final, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Concatenate, ParamSpec, Self
+    from typing import Concatenate, ParamSpec, Self, TypedDict, Unpack
 
     import numpy as np
     from numpy.typing import NDArray
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from gradwrap.typing.signatures import ChunkSize, G, P, R
 
-    Fallback = Literal["error", "warn", "loop"]
+    class Batched(TypedDict, total=False):
+        """The keyword arguments of `vmap`."""
+
+        fallback: Literal["error", "warn", "loop"]
+        axis_size: int | None
+        chunk_size: ChunkSize
+
     Out = TypeVar("Out")
     Out_co = TypeVar("Out_co", covariant=True)
     Q = ParamSpec("Q")
@@ -57,21 +63,11 @@ class Vmap(Protocol):
         fun: Callable[P, Untyped],
         in_axes: Any = 0,
         out_axes: Any = 0,
-        *,
-        fallback: Fallback = "warn",
-        axis_size: int | None = None,
-        chunk_size: ChunkSize = None,
+        **options: Unpack[Batched],
     ) -> Any: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, G],
-        in_axes: Any = 0,
-        out_axes: Any = 0,
-        *,
-        fallback: Fallback = "warn",
-        axis_size: int | None = None,
-        chunk_size: ChunkSize = None,
+        self, fun: Callable[P, G], in_axes: Any = 0, out_axes: Any = 0, **options: Unpack[Batched]
     ) -> Mapped[NDArray[G], P]: ...
     @overload
     def __call__(
@@ -79,10 +75,7 @@ class Vmap(Protocol):
         fun: Callable[P, float],
         in_axes: Any = 0,
         out_axes: Any = 0,
-        *,
-        fallback: Fallback = "warn",
-        axis_size: int | None = None,
-        chunk_size: ChunkSize = None,
+        **options: Unpack[Batched],
     ) -> Mapped[NDArray[np.float64], P]: ...
     @overload
     def __call__(
@@ -90,19 +83,9 @@ class Vmap(Protocol):
         fun: Callable[P, tuple[G, R]],
         in_axes: Any = 0,
         out_axes: Any = 0,
-        *,
-        fallback: Fallback = "warn",
-        axis_size: int | None = None,
-        chunk_size: ChunkSize = None,
+        **options: Unpack[Batched],
     ) -> Mapped[tuple[NDArray[G], R], P]: ...
     @overload
     def __call__(
-        self,
-        fun: Callable[P, R],
-        in_axes: Any = 0,
-        out_axes: Any = 0,
-        *,
-        fallback: Fallback = "warn",
-        axis_size: int | None = None,
-        chunk_size: ChunkSize = None,
+        self, fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, **options: Unpack[Batched]
     ) -> Callable[P, R]: ...

@@ -8,21 +8,21 @@ from gradwrap.typing.arguments import Axes, DType, In_contra, Other_co, Out_co
 
 
 class Eig(NamedTuple, Generic[Other_co]):
-    """The result of `linalg.eig`."""
+    """The eigenvalues and eigenvectors that `linalg.eig` returns."""
 
     eigenvalues: Other_co
     eigenvectors: Other_co
 
 
 class Eigh(NamedTuple, Generic[Out_co]):
-    """The result of `linalg.eigh`."""
+    """The eigenvalues and eigenvectors that `linalg.eigh` returns."""
 
     eigenvalues: Out_co
     eigenvectors: Out_co
 
 
 class QR(NamedTuple, Generic[Out_co]):
-    """The result of `linalg.qr`."""
+    """The factors that `linalg.qr` returns."""
 
     Q: Out_co
     R: Out_co

@@ -1,4 +1,4 @@
-"""Samples of the rows of `scipy.fft`."""
+"""Samples of the rows of `scipy.fft` and `scipy.fftpack`."""
 
 from __future__ import annotations
 
@@ -61,4 +61,33 @@ SAMPLES: dict[str, Any] = {
     ),
     **each("fft", "fftfreq rfftfreq", lambda r: [call(5, 0.7)]),
     **{f"fft.{name}": _of(name) for name in NAMES.split()},
+    **each(
+        "fftpack", "fft ifft", lambda r: [call(r.complex(5)), call(r.normal(5, 2), n=4, axis=0)]
+    ),
+    **each(
+        "fftpack",
+        "fft2 ifft2 fftn ifftn",
+        lambda r: [call(r.complex(3, 4)), call(r.normal(3, 4), shape=(4, 3))],
+    ),
+    **each(
+        "fftpack",
+        "rfft irfft",
+        lambda r: [
+            *(call(r.normal(n)) for n in (5, 6)),
+            *(call(r.normal(5, 2), n=n, axis=0) for n in (3, 8)),
+        ],
+    ),
+    **each(
+        "fftpack",
+        "dct idct dst idst",
+        lambda r: [
+            *(call(r.normal(5), type=type) for type in (1, 2, 3, 4)),
+            call(r.normal(5, 2), type=2, n=4, axis=0, norm="ortho"),
+        ],
+    ),
+    **each(
+        "fftpack",
+        "dctn idctn dstn idstn",
+        lambda r: [call(r.normal(3, 4)), call(r.normal(3, 4), type=3, axes=(0,), norm="ortho")],
+    ),
 }

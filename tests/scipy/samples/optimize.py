@@ -70,6 +70,9 @@ SAMPLES: dict[str, Any] = {
         ),
         call(_system, [0, 0], (np.array([0.4, 0.6]),), take=lambda made: made.x, tol=1e-13),
     ],
+    "optimize.approx_fprime": lambda r: [
+        call(r.normal(2), lambda x: _valley(x, [0.4, 0.6]), upto=1, accuracy=0.05)
+    ],
     "optimize.fsolve": lambda r: [call(_system, [0, 0], (np.array([0.4, 0.6]),), xtol=1e-13)],
     "optimize.fixed_point": lambda r: [
         call(_contraction, 0, (np.array([0.4, 0.6]),), xtol=1e-13, upto=1)

@@ -169,7 +169,7 @@ def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
             "cupy.asnumpy would take a tracked value out of the graph, and drop its gradient. "
             "Fix: call it outside of the function, or on .detach() if no gradient is wanted."
         )
-    return cupy.asnumpy(native(a) if isinstance(a, AnyWrapper) else a, *args, **kwargs)
+    return cupy.asnumpy(native(a), *args, **kwargs)
 
 
 def _array_module(module: ModuleType, *args: Any) -> Any:

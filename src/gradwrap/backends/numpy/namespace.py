@@ -1,8 +1,9 @@
 """NumPy's namespace in the form of the standard; most functions are NumPy's own.
 
-To import `array_api_compat.numpy` takes nine tenths of a program's first gradient: it imports all
-that NumPy imports only when it is asked for, its tests and compilers included. So its functions
-stand here only where they differ from NumPy's, and it is imported for the first of them.
+The import of `array_api_compat.numpy` takes nine tenths of the time of a program's first gradient:
+it imports all parts of NumPy, even those that NumPy itself loads on request, such as its tests. So
+the namespace takes from it only the functions that differ from NumPy's, and imports it when the
+first of them is used.
 """
 
 from __future__ import annotations

@@ -126,6 +126,6 @@ def adam(
     b2: float = 0.999,
     eps: float = 1e-8,
 ) -> Any:
-    """Descend as Adam does."""
+    """Descend by Adam: the mean of the gradients, over the root of the mean of their squares."""
     step = adam_step(lambda _: step_size, b1, b2, eps)
     return _descended(grad, x0, callback, num_iters, step, {})

@@ -94,7 +94,7 @@ def isbox(x: Any) -> bool:
 
 def getval(x: Any) -> Any:
     """Return the plain array or number of a tracked one."""
-    return native(x) if isinstance(x, AnyWrapper) else x
+    return native(x)
 
 
 # NumPy --------------------------------------------------------------------------------------------

@@ -76,14 +76,10 @@ class Primitive(UserFunction[Any, Any]):
         """Call the function with plain values, and record the call."""
         leaves, treedef = flatten(args)
         if not is_differentiated(leaves):
-            return self.fun(*map_leaves(_plain, args), **map_leaves(_plain, kwargs))
+            return self.fun(*map_leaves(native, args), **map_leaves(native, kwargs))
         call = _Call(self, treedef, [flatten(arg)[1].size for arg in args], kwargs)
         outs = perform(call, leaves)
         return unflatten(call.out_treedef, outs)
-
-
-def _plain(value: Any) -> Any:
-    return native(value) if isinstance(value, AnyWrapper) else value
 
 
 class _Call:
@@ -221,7 +217,7 @@ def notrace_primitive(f_raw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _constant(value: Any) -> Any:
-    return map_leaves(_plain, value)
+    return map_leaves(native, value)
 
 
 def register_notrace(trace_type: Any, primitive_fun: Any) -> None:

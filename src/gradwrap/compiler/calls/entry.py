@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import warnings
@@ -16,15 +17,17 @@ from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
-from gradwrap.compiler.extrapolating.paths import covered, paths
-from gradwrap.compiler.extrapolating.points import FIRST, Found, Subject, extrapolated
+from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
+from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
-    OTHER_PATHS,
+    at_point,
     at_unseen,
+    general,
     in_a_direction,
     in_full,
 )
-from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
+from gradwrap.compiler.extrapolating.sizes import Declined
+from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
@@ -47,6 +50,8 @@ PROOFS = {
     "full": "compared with the function at two other lengths, and at full size on two arguments",
     "direction": "compared with the function at two other lengths; at full size, with a difference "
     "of its values in one direction. check() compares all of it",
+    "turns": "compared with the function at three other lengths. All turns of its loops do the "
+    "same, since they begin with the same variables. check() compares all of it",
     "": "compared with the function at two other lengths, and at full size",
 }
 """The notes on the comparisons of extrapolated programs."""
@@ -210,10 +215,9 @@ class Entry:
         if self._is_large and not problem and self._fits(call, found):
             return call.result[0]
         if self._is_large and not problem and self._extrapolated is not None:
-            seen = self._extrapolated.family.paths
-            with paths(surroundings.is_users, covered(seen)) as taken:
-                call.run(self.target.function)
-            problem = "" if taken <= seen else OTHER_PATHS
+            assert self.executable is not None
+            compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
+            problem = compared or ""
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
@@ -240,23 +244,46 @@ class Entry:
         return wanted
 
     def _fits(self, call: Call, found: Sequence[Any]) -> bool:
-        """Compare an extrapolated gradient with the function that it differentiates."""
+        """Compare an extrapolated program with the function without a run of all its turns.
+
+        If its turns may differ, the gradient is compared with the function's values instead.
+        """
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
+        executable = self.executable
         assert surroundings is not None
+        assert executable is not None
         assert extrapolation is not None
         assert tree is not None
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
             return False
-        results = unflatten(tree, found)
-        if (
-            not in_a_direction(extrapolation.family, self.target.function, call, results)
-            or surroundings.changed()
+        given, there = general(extrapolation.family.subject, executable.call, found)
+        is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
+        is_like = is_finite and self._has_like_turns(extrapolation)
+        proof = "turns" if is_like else "direction"
+        if proof == "direction" and not in_a_direction(
+            extrapolation.family, self.target.function, given, unflatten(tree, there)
         ):
             return False
-        call.result = (results,)
-        self.notes[-1] = PROOFS["direction"]
+        if surroundings.changed():
+            return False
+        call.result = (unflatten(tree, found),)
+        self.notes[-1] = PROOFS[proof]
         self.is_new = False
         return True
+
+    def _has_like_turns(self, found: Found) -> bool:
+        """Tell if all turns of the loops do the same, and the program is right for some more."""
+        own = partial(self.library.engine, plainly=True)
+        try:
+            program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
+            pairs = zip(family.sizes.short, family.actual, strict=True)
+            with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
+            is_chosen = self.engine == self.target.engine
+            make = self.library.chosen(self.target.engine, self.target.make) if is_chosen else own
+            at_point(family, program, make, mismatch, precisions_of, FARTHER)
+        except (Declined, Unsupported):
+            return False
+        return family.is_in_order
 
     def recalled(self, call: Call) -> tuple[bool, Any]:
         """Use the program that an earlier process has kept, after one run of the function.
@@ -566,6 +593,10 @@ def _changed(
 
 def _is_in_order(array: Any) -> bool:
     return not isinstance(array, NDARRAY) or bool(array.flags.c_contiguous)
+
+
+def _is_numeric(one: Any) -> bool:
+    return isinstance(one, (NDARRAY, NUMBER)) and one.dtype.kind in "fciub"
 
 
 def _axes(array: Any) -> tuple[int, ...]:

@@ -490,9 +490,9 @@ def compile(
         The bytes that loops may use for what their backward loops read; 2**26 if not given. A
         longer loop keeps the values of about `√turns` turns, and computes the others again.
     threads
-        The most threads for one call of a program with NumPy arrays: one on each core that the
-        process may use, if not given. Operations on large arrays are split over them, small ones
-        run on one. The number of threads does not change the results of the c engine.
+        The most threads for one call of a program with NumPy arrays. If not given: one for each
+        core that the process may use, or `$OMP_NUM_THREADS` if it is less. Operations on large
+        arrays are split over them, small ones run on one. The number does not change results.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class Doubt(Exception):  # noqa: N818  it is caught, and the program is not kept
 
 
 class Kept(NamedTuple):
-    """A program, and what calls need to know of its traces."""
+    """A program, with the facts from its traces that its calls need."""
 
     program: Program
     precisions: list[float]

@@ -7,11 +7,12 @@ when the open group is complete.
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwrap.compiler.ir.operations import Kind
-from gradwrap.compiler.ir.program import Instr, given, is_elementwise, used
+from gradwrap.compiler.ir.program import Instr, Ref, given, is_elementwise, refs, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,6 +50,7 @@ def scheduled(
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
     """By shape: the group that accepts members, and the number of its first step."""
     late: dict[int, Operation] = {}
+    memory = _Memory(body) if writes else None
     window = len(body) if reach is None else reach
     base = 0  # the unit of the first bit
     for at, step in enumerate(body):
@@ -63,7 +65,8 @@ def scheduled(
             group = open_groups[shape][0]
         if group is not None and not (
             any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
-            or _needs_done(step, maker, group, late, writes=writes)
+            or _needs_done(step, maker, group, late, memory)
+            or (memory is not None and memory.conflicts(step, group))
         ):
             units[group].steps.append(step)
             gained = wanted & ~(needs[group] | 1 << group - base)
@@ -84,6 +87,8 @@ def scheduled(
             needs.append(wanted)
             if shape is not None:
                 open_groups[shape] = (group, at)
+        if memory is not None and isinstance(step, Instr):
+            memory.enter(step, group)
         for index in given(step):
             maker[index] = group
             if shape is not None and isinstance(step, Instr) and not is_elementwise(step):
@@ -91,13 +96,48 @@ def scheduled(
     return _ordered(units, maker)
 
 
+class _Memory:
+    """The arrays that the steps of each group read and write, views and new versions included."""
+
+    def __init__(self, body: Sequence[Instr | Loop]) -> None:
+        self.readers = Counter(index for step in body for index in used(step))
+        self.owner: dict[int, int] = {}
+        """By view and by version: the array whose memory it has."""
+        self.read: dict[int, set[int]] = {}
+        self.written: dict[int, set[int]] = {}
+
+    def conflicts(self, step: Instr | Loop, group: int) -> bool:
+        """Tell if a step reads an array that the group writes, or writes one that it reads."""
+        reads, writes = self._touched(step)
+        return not (
+            self.read.get(group, set()).isdisjoint(writes)
+            and self.written.get(group, set()).isdisjoint(reads)
+        )
+
+    def enter(self, step: Instr, group: int) -> None:
+        """Record a step of a group."""
+        if (step.views or step.op.kind is Kind.WRITE) and type(step.args[0]) is Ref:
+            index: int = step.args[0].index
+            self.owner[step.out] = self.owner.get(index, index)
+        reads, writes = self._touched(step)
+        self.read.setdefault(group, set()).update(reads)
+        self.written.setdefault(group, set()).update(writes)
+
+    def _touched(self, step: Instr | Loop) -> tuple[set[int], set[int]]:
+        """Return the arrays that a step reads, and those that it writes."""
+        if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
+            return {self.owner.get(index, index) for index in used(step)}, set()
+        target: int = step.args[0].index
+        reads = {self.owner.get(index, index) for index in refs((step.args[1:], step.kw))}
+        return reads, {self.owner.get(target, target)}
+
+
 def _needs_done(
     step: Instr | Loop,
     maker: dict[int, int],
     group: int,
     late: dict[int, Operation],
-    *,
-    writes: bool,
+    memory: _Memory | None,
 ) -> bool:
     """Tell if a step reads a result of a group that is complete only at the group's end."""
     here = [index for index in used(step) if maker.get(index) == group]
@@ -106,8 +146,8 @@ def _needs_done(
     target = step.args[0].index
     if any(index in late for index in here if index != target):
         return True
-    is_added_to = writes and step.op.scatters and target in late and late[target].scatters
-    return target in here and not is_added_to
+    is_added_to = step.op.scatters and target in late and late[target].scatters
+    return target in here and not (is_added_to and memory and memory.readers[target] == 1)
 
 
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:

@@ -9,7 +9,17 @@ from gradwrap.core.values.dynamic import type_of
 
 
 def usable() -> int:
-    """Return the number of cores that the process may use."""
+    """Return the number of cores that the process may use, or `$OMP_NUM_THREADS` if it is less.
+
+    Schedulers of jobs and of processes set the variable so that all processes together have one
+    thread for each core.
+    """
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    most = int(given) if given.isdecimal() else 0
+    return min(most, _cores()) if most else _cores()
+
+
+def _cores() -> int:
     if sys.version_info >= (3, 13):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):

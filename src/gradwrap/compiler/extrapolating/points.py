@@ -190,7 +190,7 @@ class Family:
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
-        self._lengths = lengths
+        self.lengths: Lengths = lengths
         self.points: list[tuple[int, ...]] = self._points()
 
     def _points(self) -> list[tuple[int, ...]]:
@@ -201,7 +201,7 @@ class Family:
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
         """Return the lengths that are a given number of steps above the shortest ones."""
-        return tuple(b + self._lengths.step * o for b, o in zip(self._start, offset, strict=True))
+        return tuple(b + self.lengths.step * o for b, o in zip(self._start, offset, strict=True))
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:
@@ -254,9 +254,9 @@ class Family:
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
-        nested, forwards = self._lengths.nested, self._lengths.forwards
+        nested, forwards = self.lengths.nested, self.lengths.forwards
         program, _ = prepared(program, roll=True, arguments=given, nested=nested, forwards=forwards)
-        if program.length() > self._lengths.longest:
+        if program.length() > self.lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
         return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
 
@@ -373,7 +373,7 @@ def _found(
         for one in lengths:
             for cuts in one.cuts:
                 try:
-                    sizes = _sizes_of(parameters, one.limit)
+                    sizes = sizes_of(parameters, one.limit)
                     family = Family(subject, sizes, one, budget, cuts=cuts)
                     family.fit()
                     compared(family)
@@ -388,7 +388,8 @@ def _found(
     return None
 
 
-def _sizes_of(lengths: Sequence[int], limit: int) -> Sizes:
+def sizes_of(lengths: Sequence[int], limit: int) -> Sizes:
+    """Return parameters for these long lengths."""
     sizes = Sizes(limit)
     for length in lengths:
         sizes.of(length)
@@ -416,5 +417,5 @@ def _parameters(
                 raise
             reasons.append(str(why))
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
-    both = _sizes_of([*sizes.in_ranges, *lengths], limit).actual
+    both = sizes_of([*sizes.in_ranges, *lengths], limit).actual
     return found if not both or both in found else [*found, both]

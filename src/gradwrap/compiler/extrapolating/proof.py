@@ -35,24 +35,41 @@ def at_unseen(
     """Return a function that compares programs at two points that were not traced."""
 
     def compare(family: Family) -> None:
-        subject = family.subject
         for seed, point in enumerate(family.unseen):
-            program = family.at(point)
-            leaves = changed(family.cut_leaves(), subject.given, seed)
-            with paths(subject.surroundings.is_users) as taken:
-                wanted, _ = flatten(_run(subject, leaves, family.around()))
-            family.paths |= taken
-            given = _inputs(leaves, subject.given)
-            try:
-                found = engine(program).call(*given)
-            except Exception as error:
-                raise Declined(f"at {point}, its program raises {error!r}") from error
-            problem = mismatch(wanted, found, precisions(family.base.traced))
-            family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
-            if problem:
-                raise Declined(f"at lengths {point}, its program gives {problem}")
+            at_point(family, family.at(point), engine, mismatch, precisions, seed)
 
     return compare
+
+
+def at_point(
+    family: Family,
+    program: Program,
+    engine: Callable[[Program], Executable],
+    mismatch: Mismatch,
+    precisions: Callable[..., Any],
+    seed: int,
+) -> None:
+    """Compare a program with the function at the current lengths.
+
+    Raises
+    ------
+    Declined
+        They differ.
+    """
+    subject, point = family.subject, family.sizes.short
+    leaves = changed(family.cut_leaves(), subject.given, seed)
+    with paths(subject.surroundings.is_users) as taken:
+        wanted, _ = flatten(_run(subject, leaves, family.around()))
+    family.paths |= taken
+    given = _inputs(leaves, subject.given)
+    try:
+        found = engine(program).call(*given)
+    except Exception as error:
+        raise Declined(f"at {point}, its program raises {error!r}") from error
+    problem = mismatch(wanted, found, precisions(family.base.traced))
+    family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
+    if problem:
+        raise Declined(f"at lengths {point}, its program gives {problem}")
 
 
 def _run(subject: Subject, leaves: Sequence[Any], around: Any) -> Any:
@@ -105,14 +122,16 @@ def _changed(leaf: Any, rng: Any) -> Any:
     return made
 
 
-def in_a_direction(family: Family, function: Callable[..., Any], call: Any, results: Any) -> bool:
+def in_a_direction(
+    family: Family, function: Callable[..., Any], given: tuple[Any, Any], results: Any
+) -> bool:
     """Tell if the results of a gradient at full size fit the function that it differentiates.
 
     Its value is compared, and the gradient's product with a direction in which all elements of the
     arguments change, with a central difference. For other functions there is no such comparison.
     """
-    of = differentiated(function)
-    if of is None or call.kwargs:
+    of, (args, kwargs) = differentiated(function), given
+    if of is None or kwargs:
         return False
     argnums: Any = of.argnums
     places: Sequence[Any] = (argnums,) if isinstance(argnums, (int, str)) else argnums
@@ -122,9 +141,9 @@ def in_a_direction(family: Family, function: Callable[..., Any], call: Any, resu
     parts = (gradient,) if isinstance(argnums, int) else gradient
     rng = np.random.default_rng(3)
     total = size = 0.0
-    moved: list[list[Any]] = [[*call.args], [*call.args]]
+    moved: list[list[Any]] = [[*args], [*args]]
     for place, part in zip(places, parts, strict=True):
-        leaves, treedef = flatten(call.args[place])
+        leaves, treedef = flatten(args[place])
         slopes = flatten(part)[0]
         if len(slopes) != len(leaves):
             return False
@@ -146,6 +165,8 @@ def in_a_direction(family: Family, function: Callable[..., Any], call: Any, resu
     if not taken <= family.paths:
         return False
     noise = ROUNDING * max(abs(above), abs(below)) / STEP
+    if np.sqrt(size) < VISIBLE * noise:  # a difference would not tell it from another one
+        return False
     distance = abs((above - below) / (2 * STEP) - total)
     is_value = not of.gives_value or _is_between(float(results[0]), above, below, total)
     return bool(is_value and distance <= RELATIVE * np.sqrt(size) + noise)
@@ -157,15 +178,20 @@ RELATIVE = 1e-5
 """The relative error of a difference."""
 ROUNDING = 1e-13
 """The relative error of a value."""
+VISIBLE = 10.0
+"""By so much, a gradient has to exceed the rounding errors of a difference."""
 
 
 def _step(leaf: Any, rng: Any) -> Any:
-    """Return a change of an array by its largest element, of either sign; None for others."""
+    """Return a change of an array by up to its largest element; None for others.
+
+    No two elements change equally, so that one element's slope in the place of another is seen.
+    """
     array = np.asarray(leaf)
     if array.dtype != np.float64 or type_of(leaf) is float:
         return None
     scale = float(np.max(np.abs(array), initial=0.0)) or 1.0
-    return scale * rng.choice((-1.0, 1.0), array.shape)
+    return scale * rng.choice((-1.0, 1.0), array.shape) * rng.uniform(0.5, 1.0, array.shape)
 
 
 def _is_between(value: float, above: float, below: float, slope: float) -> bool:
@@ -175,7 +201,29 @@ def _is_between(value: float, above: float, below: float, slope: float) -> bool:
     return bool(distance <= curvature + ROUNDING / STEP**0.5 * abs(value))
 
 
-def in_full(found: Found, call: Callable[..., Any], mismatch: Mismatch) -> str | None:
+def general(
+    subject: Subject, call: Callable[..., Any], results: Sequence[Any]
+) -> tuple[tuple[Any, Any], Sequence[Any]]:
+    """Return arguments in general position, and the results of a program there.
+
+    These are its own arguments and results, unless these have zeros or many equal elements.
+    """
+    leaves = subject.leaves
+    if any(map(_is_special, subject.inputs)):
+        leaves = changed(leaves, subject.given, 2)
+        results = call(*_inputs(leaves, subject.given))
+    return unflatten(subject.treedef, leaves), results
+
+
+def _is_special(leaf: Any) -> bool:
+    """Tell if an array has zeros, or neighbours that are equal, which may hide faults."""
+    array = np.ravel(leaf)
+    return bool(np.any(array == 0) or np.any(array[1:] == array[:-1]))
+
+
+def in_full(
+    found: Found, call: Callable[..., Any], mismatch: Mismatch, seconds: float | None = None
+) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
 
     Returns
@@ -185,7 +233,9 @@ def in_full(found: Found, call: Callable[..., Any], mismatch: Mismatch) -> str |
     subject = found.family.subject
     leaves = changed(subject.leaves, subject.given, 2)
     surroundings = subject.surroundings
-    function, entered = surroundings.with_arrays(leaves, _itself, timed(SECONDS))
+    function, entered = surroundings.with_arrays(
+        leaves, _itself, timed(SECONDS if seconds is None else seconds)
+    )
     args, kwargs = unflatten(subject.treedef, entered)
     try:
         known = covered(found.family.paths)

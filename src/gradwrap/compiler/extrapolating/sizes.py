@@ -40,6 +40,8 @@ class Sizes:
         """The long lengths that bounds of ranges stand for, in the order in which they appear."""
         self.is_open: bool = True
         """Whether a new long length becomes a parameter."""
+        self.watch: Callable[[range], Any] | None = None
+        """Replaces the numbers of long loops."""
 
     def of(self, length: int) -> int:
         """Return the length that replaces a length, or a bound of a range."""
@@ -88,10 +90,12 @@ class Sizes:
     def builtins(self) -> dict[str, Any]:
         """Return Python's builtins, with a `range` of replaced bounds."""
 
-        def shortened(*bounds: Any) -> range:
+        def shortened(*bounds: Any) -> Any:
             given: list[int] = [operator.index(bound) for bound in bounds]
-            self.in_ranges += [one for one in map(self.actual_of, given[:2]) if one]
-            return range(*map(self.of, given[:2]), *given[2:])
+            found = [one for one in map(self.actual_of, given[:2]) if one]
+            self.in_ranges += found
+            turns = range(*map(self.of, given[:2]), *given[2:])
+            return turns if self.watch is None or not found else self.watch(turns)
 
         return {**vars(builtins), "range": shortened}
 

@@ -13,7 +13,7 @@ from gradwrap.compiler.ir.program import Instr, Loop, Ref, is_elementwise, refs,
 from gradwrap.core.values.dynamic import SLICE, TUPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from gradwrap.compiler.ir.program import Program, Value
 
@@ -34,13 +34,14 @@ def order_of(array: Any) -> str:
     return "S" if all(one >= other for one, other in pairwise(steps)) else "?"
 
 
-def describe_orders(program: Program, first: int) -> None:
+def describe_orders(program: Program, first: int, others: Collection[int] = ()) -> None:
     """Determine the orders of new values, and of the values computed from them.
 
     The tracer has recorded the orders of earlier values. New ones come from a pass, which only
-    knows their shapes. `first` is the number of the first new value.
+    knows their shapes. `first` is the number of the first new value; `others` are earlier values
+    that are computed otherwise now.
     """
-    orders = _Orders(program.values, first)
+    orders = _Orders(program.values, first, others)
     for block in program.blocks():
         orders.describe(block.body)
 
@@ -48,9 +49,10 @@ def describe_orders(program: Program, first: int) -> None:
 class _Orders:
     """Determines the orders of values; `changed` are those whose order has changed."""
 
-    def __init__(self, values: list[Value], first: int) -> None:
+    def __init__(self, values: list[Value], first: int, others: Collection[int]) -> None:
         self.values = values
         self.first = first
+        self.others = others
         self.changed: set[int] = set()
 
     def describe(self, body: Sequence[Instr | Loop]) -> None:
@@ -58,7 +60,11 @@ class _Orders:
         for step in body:
             if isinstance(step, Loop):
                 self.loop(step)
-            elif step.out >= self.first or not self.changed.isdisjoint(used(step)):
+            elif (
+                step.out >= self.first
+                or step.out in self.others
+                or not self.changed.isdisjoint(used(step))
+            ):
                 self.enter(step.out, order_of_result(step, self.values))
 
     def enter(self, index: int, order: str) -> None:

@@ -100,7 +100,7 @@ TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (s
 
 
 def rolled(program: Program, *, nested: bool = False) -> None:
-    """Roll the loops in all blocks of a program; `nested` if loops of loops are what matters."""
+    """Roll the loops in all blocks of a program; `nested` favours loops of loops."""
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):

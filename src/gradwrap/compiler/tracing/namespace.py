@@ -203,6 +203,11 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: fl
     return found if keeps == keepdims else found.reshape((1,) * x.ndim)
 
 
+def _eig(x: Any, /) -> Any:
+    """Record the function of the standard, whose results are complex numbers in all cases."""
+    return _tape().record(compat.linalg.eig, "array_api_compat.numpy.linalg.eig", (x,))
+
+
 COMPOSED: dict[Any, Any] = {
     np.allclose: _all_close,
     np.array_equal: _all_equal,
@@ -220,6 +225,7 @@ OWN: dict[str, Any] = {
     "linalg": module_like(
         compat.linalg,  # its own functions convert their arguments, and have other results
         **{name: getattr(np.linalg, name) for name in ("solve", "eigh", "qr", "slogdet", "svd")},
+        eig=_eig,
     ),
     "matmul": np.matmul,
     "matrix_transpose": operator.attrgetter("mT"),

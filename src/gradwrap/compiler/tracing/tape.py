@@ -7,6 +7,7 @@ arrays are traced; their tracers are in `tracer.py`.
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +119,7 @@ class Weak(Recorded):
 
     @property
     def strong(self) -> Any:
-        """Return the tracer of the `np.float64` that it is in the program."""
+        """Return the tracer of the `np.float64` that stands for the float in the program."""
         raise NotImplementedError
 
 
@@ -189,14 +190,16 @@ class Tape:
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
         uses = self._uses.setdefault(id(found), [])
-        if uses and same_content(uses[-1][1], found):
+        if uses and uses[-1][2]() is found and same_content(uses[-1][1], found):
             return self.refs[uses[-1][0]]
         if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
             raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
         kept = self.library.copied(found)
         ref = self._numbered(self.described(found))
         index = ref.index
-        uses.append((index, kept, found))
+        # code that stores counts the references to an array; a view may be all that leads to it
+        is_view = getattr(found, "base", None) is not None
+        uses.append((index, kept, (lambda: found) if is_view else weakref.ref(found)))
         self.constants[index] = kept
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
@@ -225,11 +228,11 @@ class Tape:
 
     def originals(self) -> dict[int, Any]:
         """Return the arrays of the surroundings that have not changed since their first use."""
+        once = [uses[0] for uses in self._uses.values() if len(uses) == 1]
         return {
             index: found
-            for uses in self._uses.values()
-            for index, kept, found in uses
-            if len(uses) == 1 and same_content(kept, found)
+            for index, kept, reference in once
+            if (found := reference()) is not None and same_content(kept, found)
         }
 
     # Operations -----------------------------------------------------------------------------------
@@ -326,6 +329,8 @@ class Tape:
             views = result.base is not None and shares(result, args)
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
+        elif type_of(result) is bool and any(part is None for part in recorded):
+            return result  # no number is equal to None
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
@@ -361,15 +366,16 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Record an operation with several outputs."""
-        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in result):
+        """Record an operation with several outputs; a rank (an `int`) is a number of NumPy's."""
+        kept = [np.int64(part) if type_of(part) is int else part for part in result]
+        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept):
             raise self.refuse(f"{name} gives a nest of arrays")
         whole = self._numbered(Value((), None, is_ndarray=False, is_tuple=True))
-        views = any(shares(part, args) for part in result)
+        views = any(shares(part, args) for part in kept)
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
         parts: list[Any] = []
-        for i, part in enumerate(result):
+        for i, part in enumerate(kept):
             made = self.new(part)
             self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
             parts.append(self._measured(made) if OPERATIONS[name].by_values else made)

@@ -184,10 +184,13 @@ class Tracer(Recorded):
         if out is not None and any(one is not None for one in out):
             raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
         kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
-        if "where" in kw or not _is_public(ufunc):
+        name = _name_of(ufunc)
+        if "where" in kw:
             raise tape.refuse(f"np.{ufunc.__name__} is called with where=. Fix: use np.where")
+        if not name:
+            raise tape.refuse(f"it calls {ufunc.__name__}, a ufunc that source cannot name")
         if method == "__call__":
-            return tape.record(ufunc, ufunc.__name__, inputs, kw)
+            return tape.record(ufunc, name, inputs, kw)
         if method not in ("reduce", "accumulate", "outer", "reduceat"):
             raise tape.refuse(f"it calls np.{ufunc.__name__}.{method}. Fix: y[i] += x in a loop")
         return tape.record(getattr(ufunc, method), f"{ufunc.__name__}.{method}", inputs, kw)
@@ -368,10 +371,12 @@ def _is_traced_mask(part: Any) -> bool:
     return isinstance(part, Tracer) and part.value.dtype == np.bool_
 
 
-def _is_public(ufunc: Any) -> bool:
-    """Tell if source can name a ufunc: it belongs to NumPy or scipy.special."""
-    name = ufunc.__name__
+def _name_of(ufunc: Any) -> str:
+    """Return the name of a ufunc of NumPy or scipy.special, or "" if source cannot name it."""
+    name: str = ufunc.__name__
     if getattr(np, name, None) is ufunc:
-        return True
-    special: Any = sys.modules.get("scipy.special")
-    return getattr(special, name, None) is ufunc
+        return name
+    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
+        return name
+    path = "scipy.special._ufuncs"  # those that a function of scipy.special calls
+    return f"{path}.{name}" if getattr(sys.modules.get(path), name, None) is ufunc else ""

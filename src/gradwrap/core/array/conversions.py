@@ -9,6 +9,7 @@ from gradwrap.core.array.adapted import (
     adapted_caller,
     finds_nothing,
     formats_text,
+    is_memo,
     makes_set,
     nested,
     one_element,
@@ -152,20 +153,28 @@ class Conversions:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
-        of that value. In adapted code it may enter a set, which keeps one of equal numbers, and
-        look for a key that is not there.
+        of that value. In adapted code it may enter a set, which keeps one of equal numbers, look
+        for a key that is not there, and be a key of a dictionary of results, where it is found only
+        as itself.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
         if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
             return object.__hash__(self)
         frame = adapted_caller()
-        if frame is not None and (makes_set(frame) or finds_nothing(frame, kind(native(self)))):
-            return hash(kind(native(self)))
+        if frame is not None:
+            if is_memo(frame):
+                return object.__hash__(self)
+            data = native(self)
+            if makes_set(frame):
+                return hash(kind(data))
+            if finds_nothing(frame, data):
+                return object.__hash__(self)
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",
             "x == y compares tracked numbers; the key can be .item(), to which no gradient "
             "belongs; f.__wrapped__ is a cached function f without its cache.",
+            into="",
         )
         return hash(kind(key))
 

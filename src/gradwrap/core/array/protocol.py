@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.array.adapted import with_instances
+from gradwrap.core.array.adapted import by_elements, with_instances
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
-from gradwrap.errors import BatchedValueError, NoRuleError
+from gradwrap.errors import BatchedValueError, NonDifferentiableInputError, NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,11 +114,12 @@ def open_doors(cls: Any) -> None:
         *more: Any,
         **kwargs: Any,
     ) -> Any:
-        if method == "__call__" and not kwargs and not more:
-            call = calls[ufunc]
-            if call is not None:
+        if method == "__call__" and not (kwargs or more) and (call := calls[ufunc]) is not None:
+            try:
                 found = call(x1) if x2 is MISSING else call(x1, x2)
-                return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
+            except NonDifferentiableInputError:
+                return by_elements(ufunc, x1, x2)
+            return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
         inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return call_ufunc(cls, ufunc, method, inputs, kwargs)
 
@@ -150,9 +151,7 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
     """Answer `__array_function__`: by the bound call, or the general way."""
     try:
         found = cls._function_calls[function](*args, **kwargs)
-        if found is not ELSEWHERE:
-            return found
-        return _handlers().function(cls, function, args, kwargs)
+        return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found
     except (BatchedValueError, NoRuleError) as error:
         if function in _handlers().writing or "out" in kwargs:
             raise

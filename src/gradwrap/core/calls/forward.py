@@ -1,8 +1,8 @@
 """Forward mode: arrays with tangents, and how operations push tangents forward.
 
-A `Dual` is a wrapper whose place in the graph is taken by its tangent. It has all of the doors of
-a variable. An operation on it is performed on the data, and its derivative, which follows from the
-same row of the table, is applied to the tangents at once. Nothing is recorded.
+A `Dual` is a wrapper that holds a tangent where a variable holds its node of the graph. An
+operation is performed on its data, and the derivative, which follows from the same row of the
+table, is applied to the tangents at once. Nothing is recorded.
 
 The kind of the row writes the term of each argument (`gradwrap.core.table.kinds`). Where it has
 none, the tangent is the transpose of the transpose: the VJP is linear in the cotangent, and its own

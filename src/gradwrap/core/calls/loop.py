@@ -28,7 +28,12 @@ def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -
         )
         for i in range(batch.size)
     ]
-    return type_of(top)._of_batch(level, batch, stacked(name, results, type_of(top)._backend))
+    return in_batch_of(top, stacked(name, results, type_of(top)._backend))
+
+
+def in_batch_of(layer: Any, made: Any) -> Any:
+    """Wrap results of all examples, batch axis first, as the batch that a wrapper belongs to."""
+    return type_of(layer)._of_batch(layer._node.meta.level, layer._node, made)
 
 
 def is_innermost_batch(value: Any) -> bool:

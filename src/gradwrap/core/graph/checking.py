@@ -46,7 +46,7 @@ def check_gradient(value: Any, meta: Meta, what: str) -> None:
 def check_result(cotangent: Any, meta: Meta, node: Node, index: int) -> None:
     """Refuse a cotangent that is not an array of the argument's library, shape and kind.
 
-    The output's shape will do where the argument was broadcast to it.
+    If the argument was broadcast, the cotangent may have the shape of the output.
     """
     op: Any = node.op
     argument = op.rule.arrays[0 if op.rule.variadic else index]

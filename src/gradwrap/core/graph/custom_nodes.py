@@ -1,6 +1,6 @@
 """Nodes of calls that are not in the table: a custom function, a checkpoint.
 
-One formula gives the cotangents of everything that such a call was made from.
+Such a node has one formula, which returns the cotangents of all inputs of the call.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class OpaqueOp(NodeOp):
-    """The binding of such a node, which is never called.
+    """The binding of the node of a custom function, which is never called as an operation.
 
-    Its formula takes the cotangents as they are and returns finished ones: it checks them itself.
-    Unless `materializes`, it is given None for an output that no cotangent arrived at.
+    The engine neither converts nor checks what its formula takes and returns. Unless
+    `materializes`, the formula gets None for an output at which no cotangent arrived.
     """
 
     def __init__(

@@ -192,7 +192,7 @@ def _of_outputs(node: Any, metas: Sequence[Meta], gradients: tuple[Any, ...]) ->
             f"{node!r} has {len(metas)} outputs and was called with {len(gradients)} gradients. "
             "Fix: pass one for each, None for zero."
         )
-    plain = [native(one) if isinstance(one, AnyWrapper) else one for one in gradients]
+    plain = list(map(native, gradients))
     for index, (gradient, meta) in enumerate(zip(plain, metas, strict=True)):
         if gradient is None:
             continue

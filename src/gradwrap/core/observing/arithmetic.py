@@ -1,7 +1,7 @@
 """Warnings of arithmetic in gradwrap's code, told with the operation and the user's line.
 
-A library whose warnings can be heard of, such as NumPy, enters a `Listening` into `PLACE`. Backward
-passes and transforms ask it to hand its warnings to `warn`. While there are none, this costs two
+A library that can pass its warnings on, such as NumPy, enters a `Listening` into `PLACE`. Backward
+passes and transforms then have its warnings passed to `warn`. A pass without warnings costs two
 changes of a context variable.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
@@ -23,13 +23,13 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class Listening(Protocol):
-    """A way to hear of the warnings of an array library in this context."""
+    """A way to receive the warnings of an array library in this context."""
 
     def begin(self) -> Any:
-        """Begin to pass warnings on; return what ends it."""
+        """Begin to pass warnings on; return a token for `end`."""
 
     def end(self, begun: Any) -> None:
-        """Let warnings be as they were before."""
+        """Restore the treatment of warnings before `begin`."""
 
 
 class _Silent:
@@ -41,7 +41,7 @@ class _Silent:
 
 
 class _Place:
-    """The way in which the warnings of this process are heard of."""
+    """The way in which this process receives warnings."""
 
     listening: Listening = _Silent()
 
@@ -49,15 +49,9 @@ class _Place:
 PLACE = _Place()
 
 
-class _Variables(NamedTuple):
-    """The local variables of a function that tell which derivative it computes."""
-
-    node: str
-    asked: str
-    cotangent: str
-
-
-_VARIABLES: dict[CodeType, _Variables] = {}
+_VARIABLES: dict[CodeType, tuple[str, str, str]] = {}
+"""By function: its local variables of the node, of what was asked, and of the cotangent."""
+UNKNOWN = ("", "", "")
 
 
 def computes_derivative(*, node: str, asked: str = "", cotangent: str = "") -> Callable[[F], F]:
@@ -74,7 +68,7 @@ def computes_derivative(*, node: str, asked: str = "", cotangent: str = "") -> C
         missing = variables - {*code.co_varnames, *code.co_cellvars}
         if missing:
             raise NameError(f"{function.__qualname__} has no local variable {sorted(missing)}")
-        _VARIABLES[code] = _Variables(node, asked, cotangent)
+        _VARIABLES[code] = (node, asked, cotangent)
         return function
 
     return declare
@@ -134,8 +128,8 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
     """Return the operation whose derivative a frame computes, and in which mode."""
     if not frame.f_code.co_filename.startswith(OURS):
         return None
-    variables = _VARIABLES.get(frame.f_code)
-    node: Any = None if variables is None else frame.f_locals.get(variables.node)
+    variable, _, _ = _VARIABLES.get(frame.f_code, UNKNOWN)
+    node: Any = frame.f_locals.get(variable)
     op = getattr(node, "op", None)
     if op is not None:
         return str(op.name), BACKWARD
@@ -149,8 +143,8 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
 
 def _is_annihilated(frame: FrameType) -> bool:
     """Tell if strong zeros replace what a formula makes of the zeros in its cotangent."""
-    variables = _VARIABLES.get(frame.f_code)
-    if variables is None or not variables.asked:
+    _, asked_of, cotangent_of = _VARIABLES.get(frame.f_code, UNKNOWN)
+    if not asked_of:
         return False
-    asked, cotangent = (frame.f_locals[name] for name in (variables.asked, variables.cotangent))
+    asked, cotangent = frame.f_locals[asked_of], frame.f_locals[cotangent_of]
     return bool(asked.zeros_annihilate) and bool((cotangent == 0).any())

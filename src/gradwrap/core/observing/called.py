@@ -9,13 +9,11 @@ import linecache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import attributes_of, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-
-MISSING = object()
 
 
 class Called(NamedTuple):
@@ -61,6 +59,24 @@ def subscripted_at(frame: FrameType, instruction: int) -> Any:
     return _value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
 
 
+def container_at(frame: FrameType, instruction: int) -> str:
+    """Return the text of what an instruction subscripts, searches by `in`, or calls `get` of."""
+    try:
+        found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    match found:
+        case ast.Subscript(value=whole):
+            pass
+        case ast.Compare(comparators=[*_, whole]):
+            pass
+        case ast.Call(func=ast.Attribute(value=whole, attr="get" | "setdefault" | "pop")):
+            pass
+        case _:
+            return ""
+    return ast.unparse(whole)
+
+
 def remedy_of_call(called: Called | None) -> str:
     """Return what to write instead of a call, or "" if that is not known."""
     if called is None:
@@ -96,11 +112,8 @@ def _value_of(expression: Any, frame: FrameType) -> Any:
     whole = _value_of(expression.value, frame)
     if isinstance(whole, ModuleType):
         return vars(whole).get(expression.attr)
-    for kind in type_of(whole).__mro__:
-        found = vars(kind).get(expression.attr, MISSING)
-        if found is not MISSING:
-            return found
-    return None
+    holders = (attributes_of(whole), *map(vars, type_of(whole).__mro__))
+    return next((names[expression.attr] for names in holders if expression.attr in names), None)
 
 
 def arguments_at(frame: FrameType, instruction: int) -> list[Any]:

@@ -251,10 +251,10 @@ def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError
     """Return the error for a value that operation `what` would take out of the graph.
 
     `fix` is the remedy, by default that for a conversion to an array. An assignment `a[i] = x`
-    has a remedy of its own; `into` says what array `a` is.
+    has a remedy of its own; `into` says what array `a` is, and is empty if `x` is the index.
     """
     caller = current_caller()
-    if caller is not None and caller.is_store:
+    if caller is not None and caller.is_store and into:
         what = f"A store into {into} numpy.ndarray"
         dtype = "" if into == "a plain" else " with dtype=float:"
         out = "store .detach() (an array) or .item() (a number) if no gradient is wanted."

@@ -1,7 +1,7 @@
 """Inspection of backward passes for non-finite values and for zeros that annihilate.
 
-A pass asks once, at its start, whether its context has asked for either. If so, it visits every
-node off its fast path, with formulas that have their result looked at.
+At its start, a pass asks once whether its context has requested one of these checks. If so, it
+takes the slow path at every node, and checks the result of every formula.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def register_pytree(cls: Any, flatten: Any = None, unflatten: Any = None) -> Any
 def enter(
     cls: type[Any], flatten: Callable[..., Any], unflatten: Callable[..., Any], entries: Any
 ) -> None:
-    """Enter a class with the kind of the paths to its parts, which `flatten` may name as well."""
+    """Register a class with optree; `entries` is the kind of the steps that lead to its parts."""
     try:
         _optree.register_pytree_node(
             cls, flatten, unflatten, path_entry_type=entries, namespace=NAMESPACE

@@ -22,7 +22,7 @@ FEW = 1 << 14
 def convolved(x: Any, y: Any, mode: str, axes: Any, method: str = "auto") -> Any:
     """Convolve along axes, fully or where all of `y` is inside `x`, as one operation.
 
-    SciPy chooses between sums and Fourier transforms, if the method is "auto" and not "direct".
+    With the method "auto", SciPy chooses between sums ("direct") and Fourier transforms.
     """
     if holds_batch([x, y]):
         return _by_transforms(x, y, mode, axes)

@@ -360,31 +360,27 @@ def _landau_below(x: Any) -> Any:
     return 0.5 + np.sum(weights * np.exp(-t) * np.sin(phase) / t, axis=-1) / np.pi
 
 
-def _smirnov_terms(x: Any, n: Any) -> tuple[Any, ...]:
-    """Return the parts of Birnbaum and Tingey's sum: j/n, n - j, C(n, j), and a mask of terms."""
+def _smirnov_terms(x: Any, n: Any) -> tuple[Any, Any]:
+    """Return the terms of Birnbaum and Tingey's sum, and their logarithmic derivatives."""
     count = int(np.max(native(n)))
     j = np.arange(count + 1.0)
-    n = _column(np.asarray(native(n), dtype=float))
-    first = j / n
-    inside = (first < 1.0 - stop_gradient(_column(x))) & (j <= n)
-    return first, n - j, np.where(inside, special.binom(n, np.where(j <= n, j, 0.0)), 0.0), inside
+    n, x = _column(np.asarray(native(n), dtype=float)), _column(x)
+    first, rest = j / n, n - j
+    inside = (first < 1.0 - stop_gradient(x)) & (j <= n)
+    ways = np.where(inside, special.binom(n, np.where(j <= n, j, 0.0)), 0.0)
+    left = np.where(inside, 1.0 - x - first, 1.0)
+    j = first * (rest / (1.0 - np.where(first < 1.0, first, 0.0)))
+    slopes = rest / left - 1.0 / x - (j - 1.0) / (x + first)
+    return ways * left**rest * x * (x + first) ** (j - 1.0), slopes
 
 
 def _smirnov_above(x: Any, n: Any) -> Any:
-    first, rest, ways, inside = _smirnov_terms(x, n)
-    x = _column(x)
-    left = np.where(inside, 1.0 - x - first, 1.0)
-    j = first * (rest / (1.0 - np.where(first < 1.0, first, 0.0)))
-    return np.sum(ways * left**rest * x * (x + first) ** (j - 1.0), axis=-1)
+    return np.sum(_smirnov_terms(x, n)[0], axis=-1)
 
 
 def _smirnov_density(x: Any, n: Any) -> Any:
-    first, rest, ways, inside = _smirnov_terms(x, n)
-    x = _column(x)
-    left = np.where(inside, 1.0 - x - first, 1.0)
-    j = first * (rest / (1.0 - np.where(first < 1.0, first, 0.0)))
-    slope = rest / left - 1.0 / x - (j - 1.0) / (x + first)
-    return np.sum(ways * left**rest * x * (x + first) ** (j - 1.0) * slope, axis=-1)
+    terms, slopes = _smirnov_terms(x, n)
+    return np.sum(terms * slopes, axis=-1)
 
 
 # Discrete ones ------------------------------------------------------------------------------------

@@ -24,19 +24,19 @@ def _numpys(name: str) -> Any:
     """Return NumPy's function of the same name, for one axis or several."""
     function: Any = getattr(np.fft, name)
     if name.endswith(("2", "n")):
-        return lambda x, s, axes, norm: function(x, *_sizes_and_axes(s, axes), norm=norm)
+        return lambda x, s, axes, norm: function(x, *sizes_and_axes(s, axes), norm=norm)
     return lambda x, n, axis, norm: function(x, n=n, axis=axis, norm=norm)
 
 
 def _hfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
-    return np.fft.irfftn(np.conj(x), *_sizes_and_axes(s, axes), norm=SWAPPED[norm])
+    return np.fft.irfftn(np.conj(x), *sizes_and_axes(s, axes), norm=SWAPPED[norm])
 
 
 def _ihfftn(x: Any, s: Any, axes: Any, norm: Any) -> Any:
-    return np.conj(np.fft.rfftn(x, *_sizes_and_axes(s, axes), norm=SWAPPED[norm]))
+    return np.conj(np.fft.rfftn(x, *sizes_and_axes(s, axes), norm=SWAPPED[norm]))
 
 
-def _sizes_and_axes(s: Any, axes: Any) -> tuple[Any, Any]:
+def sizes_and_axes(s: Any, axes: Any) -> tuple[Any, Any]:
     """Return the sizes and axes as lists; SciPy also takes a single number."""
     s, axes = (None if one is None else np.atleast_1d(one).tolist() for one in (s, axes))
     return s, list(range(-len(s), 0)) if axes is None and s is not None else axes

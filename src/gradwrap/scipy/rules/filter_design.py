@@ -6,6 +6,7 @@ and of the functions that it names.
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -55,15 +56,16 @@ def _prototype(ftype: str, N: int, rp: Any, rs: Any) -> tuple[Any, Any, Any]:
 
 
 def _iirfilter(
+    *,
     N: Any,
     Wn: Any,
-    rp: Any,
-    rs: Any,
     btype: Any,
     analog: Any,
     ftype: Any,
     output: Any,
     fs: Any,
+    rp: Any = None,
+    rs: Any = None,
 ) -> Any:
     Wn = as_array(Wn) * 1.0 if fs is None else as_array(Wn) / (fs / 2)
     warped = Wn if analog else 4.0 * np.tan(np.pi * Wn / 2.0)
@@ -84,24 +86,14 @@ def _iirfilter(
     return dispatcher("signal.zpk2sos")(*roots, analog=analog)
 
 
-def _butter(N: Any, Wn: Any, btype: Any, analog: Any, output: Any, fs: Any) -> Any:
-    return _iirfilter(N, Wn, None, None, btype, analog, "butter", output, fs)
-
-
-def _cheby1(N: Any, rp: Any, Wn: Any, btype: Any, analog: Any, output: Any, fs: Any) -> Any:
-    return _iirfilter(N, Wn, rp, None, btype, analog, "cheby1", output, fs)
-
-
-def _cheby2(N: Any, rs: Any, Wn: Any, btype: Any, analog: Any, output: Any, fs: Any) -> Any:
-    return _iirfilter(N, Wn, None, rs, btype, analog, "cheby2", output, fs)
-
-
-def _ellip(N: Any, rp: Any, rs: Any, Wn: Any, btype: Any, analog: Any, output: Any, fs: Any) -> Any:
-    return _iirfilter(N, Wn, rp, rs, btype, analog, "ellip", output, fs)
+def _of_type(ftype: str) -> Any:
+    """Return the formula of the filters of one type."""
+    return partial(_iirfilter, ftype=ftype)
 
 
 def _bessel(N: Any, Wn: Any, btype: Any, analog: Any, output: Any, norm: Any, fs: Any) -> Any:
-    return _iirfilter(N, Wn, None, None, btype, analog, f"bessel_{norm}", output, fs)
+    design = _of_type(f"bessel_{norm}")
+    return design(N=N, Wn=Wn, btype=btype, analog=analog, output=output, fs=fs)
 
 
 def _resonance(w0: Any, Q: Any, fs: Any, *, is_notch: bool) -> Any:
@@ -157,11 +149,11 @@ def _window(name: str, function: Any, parameter: str) -> Row:
 
 
 ROWS = [
-    formula("signal.butter", _butter, "Wn fs"),
+    formula("signal.butter", _of_type("butter"), "Wn fs"),
     formula("signal.bessel", _bessel, "Wn fs"),
-    formula("signal.cheby1", _cheby1, "rp Wn fs"),
-    formula("signal.cheby2", _cheby2, "rs Wn fs"),
-    formula("signal.ellip", _ellip, "Wn fs"),
+    formula("signal.cheby1", _of_type("cheby1"), "rp Wn fs"),
+    formula("signal.cheby2", _of_type("cheby2"), "rs Wn fs"),
+    formula("signal.ellip", _of_type("ellip"), "Wn fs"),
     formula("signal.iirfilter", _iirfilter, "Wn rp rs fs"),
     formula("signal.iirnotch", lambda w0, Q, fs: _resonance(w0, Q, fs, is_notch=True), "w0 Q fs"),
     formula("signal.iirpeak", lambda w0, Q, fs: _resonance(w0, Q, fs, is_notch=False), "w0 Q fs"),

@@ -148,11 +148,16 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
 
 
 def _periodic_slopes(x: Any, y: Any) -> Any:
-    n = len(plain(x))
-    units = np.eye(n)[:, : n - 1].copy()
-    units[-1, 0] = 1.0
+    units = _periodic_units(len(plain(x)))
     slopes = scipy.interpolate.CubicSpline(plain(x), units, bc_type="periodic")(plain(x), 1)
     return slopes @ y[:-1]
+
+
+def _periodic_units(n: int) -> Any:
+    """Return the unit vectors of values at n points, of which the last is the first again."""
+    units = np.eye(n)[:, : n - 1].copy()
+    units[-1, 0] = 1.0
+    return units
 
 
 def _stacked(parts: list[Any]) -> Any:
@@ -286,8 +291,25 @@ def _collocation(t: Any, k: int, points: Any, count: int, nu: int = 0) -> Any:
 def _not_a_knot(x: Any, k: int) -> Any:
     inner = x if k % 2 else (x[1:] + x[:-1]) / 2
     cut = (k + 1) // 2 if k % 2 else k // 2
-    ends = [x[:1] * np.ones(k + 1), x[-1:] * np.ones(k + 1)]
-    return np.concatenate([ends[0], inner[cut : inner.shape[0] - cut], ends[1]])
+    return _clamped(x, inner[cut : inner.shape[0] - cut], k)
+
+
+def _clamped(x: Any, inner: Any, k: int) -> Any:
+    """Return inner knots with the first and the last point k + 1 times at the ends."""
+    return np.concatenate([x[:1] * np.ones(k + 1), inner, x[-1:] * np.ones(k + 1)])
+
+
+def _through(x: Any, y: Any, k: int, t: Any = None) -> tuple[Any, Any]:
+    """Return the knots, and the coefficients, of the spline through points."""
+    knots = _not_a_knot(x, k) if t is None else as_array(t)
+    return knots, np.linalg.solve(_collocation(knots, k, x, y.shape[0]), y)
+
+
+def _least_squares(x: Any, y: Any, w: Any, knots: Any, k: int) -> Any:
+    """Return the coefficients of the spline on given knots that is closest to points."""
+    matrix = _collocation(knots, k, x, knots.shape[0] - k - 1)
+    weights = (np.ones(x.shape) if w is None else as_array(w))[:, None]
+    return np.linalg.pinv(matrix * weights) @ (y * weights)
 
 
 def _bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> Any:
@@ -328,10 +350,7 @@ def _make_interp_spline(
             bc_type,
         )
         return _as_bspline(name, made, made.t, units @ rows)
-    x = as_array(x)
-    knots = _not_a_knot(x, k) if t is None else as_array(t)
-    matrix = _collocation(knots, k, x, rows.shape[0])
-    return _as_bspline(name, made, knots, np.linalg.solve(matrix, rows))
+    return _as_bspline(name, made, *_through(as_array(x), rows, k, t))
 
 
 def _units_of(function: Any, n: int, bc_type: Any) -> Any:
@@ -345,9 +364,7 @@ def _units_of(function: Any, n: int, bc_type: Any) -> Any:
             "Fix: use 'natural' or 'clamped'."
         )
     if bc_type == "periodic":
-        units = np.eye(n)[:, : n - 1].copy()
-        units[-1, 0] = 1.0
-        made = function(units)
+        made = function(_periodic_units(n))
         return np.concatenate([made, np.zeros((made.shape[0], 1))], axis=1)
     return function(np.eye(n))
 
@@ -386,9 +403,7 @@ def _make_lsq_spline(
     )
     x, t = as_array(x), as_array(t)
     rows, _ = _rows(y, axis)
-    matrix = _collocation(t, k, x, t.shape[0] - k - 1)
-    w = np.ones(x.shape) if w is None else as_array(w)
-    c = np.linalg.pinv(matrix * w[:, None]) @ (rows * w[:, None])
+    c = _least_squares(x, rows, w, t, k)
     return _as_bspline("interpolate.make_lsq_spline", made, t, c)
 
 
@@ -413,30 +428,24 @@ def _make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, ax
 
 
 def _splrep(
-    x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, per: Any, full_output: Any, out: Any
+    x: Any, y: Any, w: Any, k: Any, s: Any, task: Any, t: Any, per: Any, full_output: Any
 ) -> Any:
     if per or full_output:
         raise NoRuleError(
             "scipy.interpolate.splrep with per= or full_output= has no derivative. Fix: leave it "
             'out, or use scipy.interpolate.make_interp_spline(x, y, bc_type="periodic").'
         )
-    knots = out[0]
-    n = len(knots) - k - 1
     if task == 0 and ((s is None and w is None) or s == 0):
-        knots = _not_a_knot(x, k)
-        c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])[:, 0]
+        knots, c = _through(x, y[:, None], k)
     elif task == -1:
-        inner = as_array(t)
-        knots = np.concatenate([x[:1] * np.ones(k + 1), inner, x[-1:] * np.ones(k + 1)])
-        matrix = _collocation(knots, k, x, n)
-        weights = np.ones(x.shape) if w is None else w
-        c = np.linalg.pinv(matrix * weights[:, None]) @ (y * weights)
+        knots = _clamped(x, as_array(t), k)
+        c = _least_squares(x, y[:, None], w, knots, k)
     else:
         raise NoRuleError(
             "scipy.interpolate.splrep with s > 0 has no derivative: it chooses knots from y. "
             "Fix: s=0, or task=-1 with knots t."
         )
-    return knots, np.concatenate([c, np.zeros(k + 1)]), None
+    return knots, np.concatenate([c[:, 0], np.zeros(k + 1)]), None
 
 
 def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
@@ -505,19 +514,13 @@ def _from_knots(name: str) -> Any:
     """Return the formula of a FITPACK class, with the knots that SciPy has found."""
 
     def formula(made: Any, given: Any, points: Any, ext: Any = None, **options: Any) -> Any:
-        x, y, k = as_array(given["x"]), as_array(given["y"]), int(given["k"])
-        t = made._eval_args[0]
-        n = len(t) - k - 1
-        w = given.get("w")
+        x, y, k = as_array(given["x"]), as_array(given["y"])[:, None], int(given["k"])
+        n = len(made._eval_args[0]) - k - 1
         if name == "LSQUnivariateSpline":
-            inner = as_array(given["t"])
-            knots = np.concatenate([x[:1] * np.ones(k + 1), inner, x[-1:] * np.ones(k + 1)])
-            matrix = _collocation(knots, k, x, n)
-            weights = (np.ones(x.shape) if w is None else as_array(w))[:, None]
-            c = np.linalg.pinv(matrix * weights) @ (y[:, None] * weights)
+            knots = _clamped(x, as_array(given["t"]), k)
+            c = _least_squares(x, y, given.get("w"), knots, k)
         elif n == x.shape[0] and (name == "InterpolatedUnivariateSpline" or given["s"] == 0):
-            knots = _not_a_knot(x, k)
-            c = np.linalg.solve(_collocation(knots, k, x, n), y[:, None])
+            knots, c = _through(x, y, k)
         else:
             raise NoRuleError(
                 "scipy.interpolate.UnivariateSpline with s > 0 has no derivative: it chooses knots "
@@ -542,9 +545,8 @@ def _rect(
         )
     u, v, z = (as_array(given[name]) for name in ("x", "y", "z"))
     kx, ky = given["kx"], given["ky"]
-    s, t = _not_a_knot(u, kx), _not_a_knot(v, ky)
-    c = np.linalg.solve(_collocation(s, kx, u, u.shape[0]), z)
-    c = np.linalg.solve(_collocation(t, ky, v, v.shape[0]), c.T).T
+    s, across_x = _through(u, z, kx)
+    t, c = _through(v, across_x.T, ky)
     points, y = as_array(points) * 1.0, as_array(y) * 1.0
     shape: Any = ()
     if not grid:
@@ -554,8 +556,8 @@ def _rect(
     left = _collocation(s, kx, across, u.shape[0], dx)
     right = _collocation(t, ky, along, v.shape[0], dy)
     if grid:
-        return left @ c @ right.T
-    return np.reshape(np.sum((left @ c) * right, axis=-1), shape)
+        return left @ c.T @ right.T
+    return np.reshape(np.sum((left @ c.T) * right, axis=-1), shape)
 
 
 # Grids --------------------------------------------------------------------------------------------
@@ -585,10 +587,8 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any =
             weights.append((near, [np.ones(at.shape)]))
         elif method in ("cubic", "quintic"):
             k = 3 if method == "cubic" else 5
-            knots = _not_a_knot(axis, k)
-            matrix = _collocation(knots, k, axis, axis.shape[0])
             moved = np.moveaxis(values, i, 0)
-            solved = np.linalg.solve(matrix, np.reshape(moved, (moved.shape[0], -1)))
+            knots, solved = _through(axis, np.reshape(moved, (moved.shape[0], -1)), k)
             values = np.moveaxis(np.reshape(solved, moved.shape), 0, i)
             weights.append(basis(knots, k, at, axis.shape[0]))
         else:
@@ -847,12 +847,17 @@ def _rational(made: Any, given: Any, points: Any) -> Any:
     z = np.asarray(given["points"])
     values, trailing = _rows(given["values"], 0)
     flat = np.reshape(points, (-1,)) * 1.0
-    distance = flat[:, None] - z
+    value = _quotient(flat, z, np.asarray(made.weights).reshape(-1), values)
+    return _placed(value, points, trailing, 0)
+
+
+def _quotient(points: Any, support: Any, weights: Any, values: Any) -> Any:
+    """Evaluate a rational function in barycentric form: its rows of values at the support."""
+    distance = points[:, None] - support
     hit = np.asarray(plain(distance)) == 0
-    any_hit = np.any(hit, axis=1, keepdims=True)
-    shares = np.asarray(made.weights).reshape(-1) / np.where(hit, 1.0, distance)
-    shares = np.where(any_hit, hit.astype(float), shares)
-    return _placed((shares @ values) / np.sum(shares, axis=1, keepdims=True), points, trailing, 0)
+    shares = weights / np.where(hit, 1.0, distance)
+    shares = np.where(np.any(hit, axis=1, keepdims=True), hit.astype(float), shares)
+    return (shares @ values) / np.sum(shares, axis=1, keepdims=True)
 
 
 def _aaa(made: Any, given: Any, points: Any) -> Any:
@@ -867,11 +872,8 @@ def _aaa(made: Any, given: Any, points: Any) -> Any:
         rest = np.flatnonzero(~np.any(equal, axis=1))
         loewner = (y[rest][:, None] - values) / (x[rest][:, None] - support)
         weights = np.conj(np.linalg.svd(loewner, full_matrices=False)[2][-1])
-    distance = np.reshape(points, (-1, 1)) - support
-    hit = np.asarray(plain(distance)) == 0
-    shares = weights / np.where(hit, 1.0, distance)
-    shares = np.where(np.any(hit, axis=1, keepdims=True), hit.astype(float), shares)
-    return np.reshape((shares @ values) / np.sum(shares, axis=1), np.shape(points))
+    value = _quotient(np.reshape(points, (-1,)), support, weights, values[:, None])
+    return np.reshape(value, np.shape(points))
 
 
 def _interp1d(made: Any, given: Any, points: Any) -> Any:
@@ -889,8 +891,7 @@ def _interp1d(made: Any, given: Any, points: Any) -> Any:
         value = y[_steps(kind, data, at)]
     else:
         k = int({"quadratic": 2, "cubic": 3}.get(kind) or kind)
-        knots = _not_a_knot(x, k)
-        c = np.linalg.solve(_collocation(knots, k, x, y.shape[0]), y)
+        knots, c = _through(x, y, k)
         (value,) = _bspline_at(knots, c, k, flat)
     outside = (at < data[0]) | (at > data[-1])
     if np.any(outside) and not isinstance(given["fill_value"], str):

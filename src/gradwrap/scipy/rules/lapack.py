@@ -212,10 +212,24 @@ def ger(alpha: Any, x: Any, y: Any, x_at: Any, y_at: Any, a: Any = None) -> Any:
     return found if a is None else found + a
 
 
+def gerc(alpha: Any, x: Any, y: Any, x_at: Any, y_at: Any, a: Any = None) -> Any:
+    return ger(alpha, x, np.conj(y), x_at, y_at, a)
+
+
+def hemm(
+    alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, side: int = 0, lower: int = 0
+) -> Any:
+    return _sided(alpha, _whole(a, lower), b, beta, c, side)
+
+
 def symm(
     alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, side: int = 0, lower: int = 0
 ) -> Any:
-    whole = _whole(a, lower)
+    part = _triangle(a, lower)  # of complex elements, it is not the half of a Hermitian matrix
+    return _sided(alpha, part + part.mT - np.diag(np.diagonal(a)), b, beta, c, side)
+
+
+def _sided(alpha: Any, whole: Any, b: Any, beta: Any, c: Any, side: int) -> Any:
     found = alpha * (b @ whole if side else whole @ b)
     return found if c is None else _plus(found, beta, c)
 
@@ -224,6 +238,15 @@ def syrk(alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, low
     a = _columns(a)
     found = _triangle(alpha * (a.mT @ a if trans else a @ a.mT), lower)
     return found if c is None else _beside(_plus(found, beta, _triangle(c, lower)), c, lower)
+
+
+def herk(alpha: Any, a: Any, beta: Any = 0.0, c: Any = None, trans: int = 0, lower: int = 0) -> Any:
+    a = _columns(a)
+    whole = np.real(alpha) * (np.conj(a.mT) @ a if trans else a @ np.conj(a.mT))
+    if c is None:
+        return _triangle(_whole(whole, lower), lower)
+    whole = _whole(_plus(whole, np.real(beta), c), lower)
+    return _beside(_triangle(whole, lower), c, lower)
 
 
 def trsv(a: Any, x: Any, x_at: Any, lower: int = 0, trans: int = 0, diag: int = 0) -> Any:
@@ -272,15 +295,16 @@ BLAS: dict[str, Callable[..., Any]] = {
     **{
         prefix + f.__name__: f
         for prefix in "sdcz"
-        for f in (axpy, scal, gemv, gemm, trsv, trmv, trsm, trmm)
+        for f in (axpy, scal, gemv, gemm, trsv, trmv, trsm, trmm, symm, syrk)
     },
-    **{prefix + f.__name__: f for prefix in "sd" for f in (dot, nrm2, asum, ger, symv, symm, syrk)},
+    **{prefix + f.__name__: f for prefix in "sd" for f in (dot, nrm2, asum, ger, symv)},
+    **{prefix + f.__name__: f for prefix in "cz" for f in (gerc, hemm, herk)},
+    **dict.fromkeys(("cgeru", "zgeru"), ger),
     **dict.fromkeys(("scnrm2", "dznrm2"), nrm2),
     **dict.fromkeys(("scasum", "dzasum"), asum),
     **dict.fromkeys(("cdotu", "zdotu"), dot),
     **dict.fromkeys(("cdotc", "zdotc"), dotc),
     **dict.fromkeys(("chemv", "zhemv"), symv),
-    **dict.fromkeys(("chemm", "zhemm"), symm),
 }
 """The functions by SciPy's names."""
 

@@ -17,8 +17,10 @@ from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.random.sampling import called
 from gradwrap.scipy.calls import are_plain
+from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.rules.distributions import Distribution
+from gradwrap.scipy.solving import plain
 from gradwrap.scipy.table import Row, register
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
 def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
     """Return the density in the column space of a matrix of fixed rank."""
     values = np.linalg.eigvalsh(matrix)
-    data = np.asarray(_plain(values))
+    data = np.asarray(plain(values))
     small = 1e6 * np.finfo(data.dtype).eps  # SciPy's bound
     kept = np.abs(data) > small * np.max(np.abs(data))
     log_det = np.sum(np.log(np.where(kept, values, 1.0)))
@@ -91,17 +93,13 @@ def _normal_entropy(mean: Any, cov: Any) -> Any:
 
 
 def _student(x: Any, loc: Any, shape: Any, df: Any) -> Any:
-    if np.isinf(_plain(df)):
+    if np.isinf(plain(df)):
         return _normal(x, loc, shape)
     deviations, matrix, dim = _deviations(x, loc, shape)
     squares, log_det = _distances(deviations, matrix)
     half = 0.5 * (df + dim)
     front = special.gammaln(half) - special.gammaln(0.5 * df)
     return front - 0.5 * dim * np.log(df * np.pi) - 0.5 * log_det - half * np.log1p(squares / df)
-
-
-def _plain(value: Any) -> Any:
-    return value.detach().data if hasattr(value, "detach") else value
 
 
 def _dirichlet(x: Any, alpha: Any) -> Any:
@@ -125,7 +123,7 @@ def _dirichlet_entropy(alpha: Any) -> Any:
 
 
 def _dirichlet_multinomial(x: Any, alpha: Any, n: Any) -> Any:
-    x = np.asarray(_plain(x))
+    x = np.asarray(plain(x))
     total = np.sum(alpha, axis=-1)
     front = special.gammaln(total) - special.gammaln(np.asarray(n) + total)
     front = front + special.gammaln(np.asarray(n) + 1.0)
@@ -153,18 +151,11 @@ def _scatters(x: Any, scale: Any) -> tuple[Any, Any, int]:
     return 0.5 * (x + np.swapaxes(x, -1, -2)), _matrix(scale, dim), dim
 
 
-def _log_multigamma(a: Any, dim: int) -> Any:
-    total: Any = 0.25 * dim * (dim - 1) * math.log(math.pi)
-    for j in range(dim):
-        total = total + special.gammaln(a - 0.5 * j)
-    return total
-
-
 def _wishart(x: Any, df: Any, scale: Any) -> Any:
     x, scale, dim = _scatters(x, scale)
     traces = np.trace(np.linalg.solve(scale, x), axis1=-2, axis2=-1)
     front = 0.5 * df * (dim * math.log(2) + np.linalg.slogdet(scale)[1])
-    front = front + _log_multigamma(0.5 * df, dim)
+    front = front + dispatcher("special.multigammaln")(0.5 * df, dim)
     return 0.5 * (df - dim - 1) * np.linalg.slogdet(x)[1] - 0.5 * traces - front
 
 
@@ -172,7 +163,7 @@ def _inverse_wishart(x: Any, df: Any, scale: Any) -> Any:
     x, scale, dim = _scatters(x, scale)
     traces = np.trace(np.linalg.solve(x, scale), axis1=-2, axis2=-1)
     front = 0.5 * df * (np.linalg.slogdet(scale)[1] - dim * math.log(2))
-    front = front - _log_multigamma(0.5 * df, dim)
+    front = front - dispatcher("special.multigammaln")(0.5 * df, dim)
     return front - 0.5 * (df + dim + 1) * np.linalg.slogdet(x)[1] - 0.5 * traces
 
 
@@ -209,7 +200,6 @@ class Multivariate(Distribution):
 @functools.cache
 def _derived(kind: Hashable, path: str) -> Any:
     base: Any = kind
-    from gradwrap.scipy.doors import dispatcher
 
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not are_plain(args, kwargs):
@@ -280,8 +270,6 @@ def _derived_frozen(kind: Any) -> Any:
 
 def _frozen_again(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Freeze a distribution again when it is unpickled."""
-    from gradwrap.scipy.doors import dispatcher
-
     return dispatcher(path)(*args, **kwargs)
 
 
@@ -333,7 +321,7 @@ def _normal_sample(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
 
 def _student_sample(rng: Any, loc: Any, shape: Any, df: Any, size: Any) -> Any:
     _, matrix, dim = _deviations(0.0, loc, shape)
-    is_normal = np.isinf(_plain(df))
+    is_normal = np.isinf(plain(df))
     spread = np.ones(size) if is_normal else _drawn(rng, "chisquare", df, size=size) / df
     z = _drawn(rng, "multivariate_normal", np.zeros(dim), matrix, size=size)
     return _squeezed((0.0 if loc is None else loc) + z / np.sqrt(spread)[..., None])

@@ -22,9 +22,9 @@ from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Adjoint, product
+from gradwrap.scipy.kinds import Adjoint, OfColumns, product
 from gradwrap.scipy.rules.matrices import like_columns
-from gradwrap.scipy.solving import as_array, attached, plain
+from gradwrap.scipy.solving import as_array, as_dense, attached, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -337,10 +337,6 @@ def _replaced(value: Any, parts: Any) -> Any:
 HOLDERS: tuple[Any, ...] = (TrackedMatrix, *SEQUENCE)
 
 
-def _are_plain(args: tuple[Any, ...]) -> bool:
-    return not _holds_matrix(args)
-
-
 def _holds_matrix(value: Any) -> bool:
     return any(isinstance(one, TrackedMatrix) for one in _matrices_in(value))
 
@@ -608,17 +604,71 @@ def _solver(name: str) -> Any:
     return composed
 
 
-class _Factors:
+def _solved(made: Any, rhs: Any, trans: str = "N") -> Any:
+    """Solve a system with a constant factorized matrix, its transpose ("T") or adjoint ("H")."""
+    if not holds_variable([rhs]):
+        return made.solve(rhs, trans)
+    return SOLUTION.kind.answer(SOLUTION, (made, as_array(rhs), trans), {})
+
+
+def _with_adjoint(g: Any, made: Any, trans: str) -> Any:
+    if trans == "T":
+        return np.conj(_solved(made, np.conj(g)))
+    return _solved(made, g, "N" if trans == "H" else "H")
+
+
+SOLUTION = Row(
+    "sparse.linalg.SuperLU.solve",
+    OfColumns({"rhs": _with_adjoint}),
+    arrays="rhs",
+    original=lambda made, rhs, trans: made.solve(rhs, trans),
+)
+
+
+def _applied(operator: Any, x: Any, adjoint: bool) -> Any:
+    """Apply a constant operator, or its adjoint, to a vector or to the columns of a matrix."""
+    if np.ndim(x) == 1:
+        return operator.rmatvec(x) if adjoint else operator.matvec(x)
+    return operator.rmatmat(x) if adjoint else operator.matmat(x)
+
+
+def operated(operator: Any, x: Any, adjoint: bool = False) -> Any:
+    """Apply an operator that SciPy made to a tracked array."""
+    return OPERATION.kind.answer(OPERATION, (operator, as_array(x), adjoint), {})
+
+
+def _by_adjoint(g: Any, operator: Any, adjoint: bool) -> Any:
+    try:
+        if isinstance(g, AnyWrapper):
+            return operated(operator, g, not adjoint)
+        return _applied(operator, g, not adjoint)
+    except NotImplementedError as error:
+        raise NoRuleError(
+            "The derivative of a product with a scipy.sparse.linalg.LinearOperator needs its "
+            "adjoint in reverse mode, and that is not defined. Fix: LinearOperator(shape, matvec, "
+            "rmatvec=...), the product with the conjugate transpose."
+        ) from error
+
+
+OPERATION = Row(
+    "sparse.linalg.LinearOperator",
+    OfColumns({"x": _by_adjoint}),
+    arrays="x",
+    original=_applied,
+)
+
+
+class Factors:
     """SciPy's factorization of a matrix, with differentiable solutions."""
 
-    def __init__(self, made: Any, matrix: Any) -> None:
+    def __init__(self, made: Any, matrix: Any = None) -> None:
         self._made = made
         self._matrix = matrix
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
         """Solve a system with the matrix, or with its transpose."""
-        if not isinstance(self._matrix, TrackedMatrix) and not holds_variable([rhs]):
-            return self._made.solve(rhs, trans)
+        if not isinstance(self._matrix, TrackedMatrix):
+            return _solved(self._made, rhs, trans)
         if trans == "H":
             raise NoRuleError("SuperLU.solve has no derivative with trans='H'. Fix: trans='T'.")
         value = self._made.solve(plain(as_array(rhs)), trans)
@@ -632,8 +682,16 @@ class _Factors:
         return found
 
 
+def of_factors(found: Any) -> Any:
+    """Return the stand-in of a factorization that SciPy made, or of its method `solve`."""
+    owner = getattr(found, "__self__", None)
+    if owner is None:
+        return Factors(found)
+    return Factors(owner).solve if found.__name__ == "solve" else None
+
+
 def _splu(A: Any, *args: Any, **options: Any) -> Any:
-    return _Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
+    return Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
 
 
 def _factorized(A: Any) -> Any:
@@ -650,11 +708,6 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
 
 
-def _dense(A: Any) -> Any:
-    """Return a matrix of elements that may be tracked as a dense array."""
-    return A.toarray() if hasattr(A, "toarray") else as_array(A)
-
-
 def _nearest(values: Any, wanted: Any) -> Any:
     """Return the index of the nearest value to each of SciPy's."""
     return np.argmin(np.abs(np.asarray(plain(values))[:, None] - np.asarray(wanted)), axis=0)
@@ -664,7 +717,7 @@ def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any
     name = "sparse.linalg.eigsh"
     matrices = [None if one is None else _plain_matrix(one) for one in (A, M)]
     result = scipys(name)(matrices[0], k, matrices[1], *plain(args), **plain(options))
-    w, v = dispatcher("linalg.eigh")(_dense(A), None if M is None else _dense(M))
+    w, v = dispatcher("linalg.eigh")(as_dense(A), None if M is None else as_dense(M))
     if not isinstance(result, tuple):
         return attached(name, result, {(): w[_nearest(w, result)]})
     at = _nearest(w, result[0])
@@ -674,7 +727,7 @@ def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any
 def _svds(A: Any, *args: Any, **options: Any) -> Any:
     name = "sparse.linalg.svds"
     result = scipys(name)(_plain_matrix(A), *plain(args), **plain(options))
-    u, s, vh = dispatcher("linalg.svd")(_dense(A), full_matrices=False)
+    u, s, vh = dispatcher("linalg.svd")(as_dense(A), full_matrices=False)
     at = _nearest(s, result[1] if isinstance(result, tuple) else result)
     if not isinstance(result, tuple):
         return attached(name, result, {(): s[at]})
@@ -697,7 +750,7 @@ def _least_squares(name: str) -> Any:
         result = scipys(name)(
             _plain_matrix(A), plain(as_array(b)), plain(damp), *plain(args), **plain(options)
         )
-        matrix, b = _dense(A), as_array(b)
+        matrix, b = as_dense(A), as_array(b)
         if np.any(plain(as_array(damp))):
             n = matrix.shape[1]
             matrix = np.concatenate([matrix, damp * np.eye(n)])
@@ -721,8 +774,8 @@ class _OfMatrices(Composed):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **options: Any) -> Any:
-            is_plain = not any(isinstance(value, HOLDERS) for value in args)
-            if self.always or not (is_plain or _are_plain(args)) or not are_plain(args, options):
+            holds = any(isinstance(value, HOLDERS) for value in args) and _holds_matrix(args)
+            if self.always or holds or not are_plain(args, options):
                 return self.answer(row, args, options)
             return _ours(original(*args, **options))
 
@@ -730,8 +783,16 @@ class _OfMatrices(Composed):
 
 
 def _asked(name: str) -> Callable[[Any], Any]:
-    """Return a question about a matrix, answered for SciPy's matrix of the same values."""
-    return lambda x: scipys(f"sparse.{name}")(_plain_matrix(x))
+    """Return a question about a matrix, answered for SciPy's matrix of the same values.
+
+    An array, also one in a trace, is asked about as a value of another type.
+    """
+
+    def asked(x: Any) -> Any:
+        made = x.made if isinstance(x, TrackedMatrix) else x
+        return scipys(f"sparse.{name}")(made if isinstance(made, BASES) else None)
+
+    return asked
 
 
 QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))

@@ -1,8 +1,8 @@
 """Values of splines at points, and the transposed map, each as one operation.
 
-A form knows which coefficients a point needs, and their weights: `ndimage` has one of a grid,
-`interpolate` one of knots. Both maps are linear in their values, and their slopes by the points are
-the same maps with the next orders of derivatives, so that all derivatives are closed forms.
+A `Form` knows which coefficients a point needs, and their weights; `ndimage` has one for grids, and
+`interpolate` one for knots. Both maps are linear in the values. Their derivatives with respect to
+the points are the same maps with the derivatives of the weights, so all orders have closed forms.
 """
 
 from __future__ import annotations

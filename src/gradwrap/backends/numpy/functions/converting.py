@@ -41,7 +41,7 @@ def are_arrays(values: Any) -> bool:
 
 
 def bound(first: Any, second: Any) -> Any:
-    """Return whichever of an argument's two names was given."""
+    """Return the value of an argument that has two names, whichever of them was used."""
     return first if given(first) else second if given(second) else None
 
 

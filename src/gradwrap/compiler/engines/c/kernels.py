@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.engines.c.ability import TRANSPOSED
+from gradwrap.compiler.engines.c.ability import TRANSPOSED, VIEWING
 from gradwrap.compiler.engines.c.addresses import (
     Arr,
     Num,
@@ -57,7 +57,16 @@ from gradwrap.compiler.engines.c.operations import (
     elementwise,
     literal,
 )
-from gradwrap.compiler.engines.c.parts import GRAIN, ODD, Part, nanoseconds, split_of
+from gradwrap.compiler.engines.c.parts import (
+    GRAIN,
+    ODD,
+    OF_ARRAY,
+    WORTH,
+    Part,
+    nanoseconds,
+    reduction_split,
+    split_of,
+)
 from gradwrap.compiler.engines.c.pool import MOST_SEGMENTS
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.compiler.engines.groups import Unit, scheduled
@@ -71,7 +80,7 @@ MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
 ONE_GROUP = 0.8
 """The largest fraction of the steps that one group may hold."""
-REACH = 6
+REACH = 12
 """If steps repeat: the largest distance between two steps of a group."""
 LARGEST_BLOCK = 512
 LONG_ROW = 256
@@ -112,6 +121,12 @@ class Kernel(Frame):
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
+        self.last: dict[int, int] = {}
+        """By value of the current stretch: the last unit that reads it."""
+        self.now: int = 0
+        """The unit of the current stretch that is being written."""
+        self.number_of: dict[int, int] = {}
+        """By the identity of a step of the current stretch: its unit."""
         self.uncleared: set[int] = set()
         """Arrays of zeros that are cleared just before the first addition to them."""
         self.part: Part | None = None
@@ -164,7 +179,7 @@ class Kernel(Frame):
         target, key, written = instr.args
         if type(written) is not Ref or any(True for _ in refs(key)):
             return None
-        if len(self.users.get(target.index, ())) != 1 or target.index in self.kept:
+        if target.index in self.kept:
             return None
         index: int = target.index
         source = self.values[index]
@@ -176,15 +191,18 @@ class Kernel(Frame):
         self, steps: list[Instr | Loop], kept: set[int], turns: Turns | None = None
     ) -> None:
         """Write steps, or pass them to `turns`; `kept` are the values live after them."""
-        before = self.users, self.kept
+        before = self.users, self.kept, self.last, self.number_of, self.now
         self.users, self.kept = {}, frozenset(kept)
         for step in steps:
             for index in used(step):
                 self.users.setdefault(index, []).append(step)
-        units = scheduled(steps, self._shape_of, writes=True, reach=REACH if turns else None)
-        last: dict[int, int] = {}
+        late = _written_late(steps)
+        units = scheduled(late, self._shape_of, writes=True, reach=REACH if turns else None)
+        last = self.last = {}
+        self.number_of = {}
         for number, unit in enumerate(units):
             for step in unit.steps:
+                self.number_of[id(step)] = number
                 for index in (*used(step), *given(step)):
                     last[index] = number
         made = {index for step in steps for index in given(step)}
@@ -194,7 +212,7 @@ class Kernel(Frame):
                 dying[number].add(index)
         written = len(self.lines)
         for number, unit in enumerate(units):
-            first = unit.steps[0]
+            self.now, first = number, unit.steps[0]
             if unit.shape is not None:
                 needed = {
                     i for step in unit.steps for i in given(step) if last[i] > number or i in kept
@@ -208,7 +226,7 @@ class Kernel(Frame):
             if turns and len(self.lines) > written:
                 turns.add("\n".join(self.lines[written:]))
                 del self.lines[written:]
-        self.users, self.kept = before
+        self.users, self.kept, self.last, self.number_of, self.now = before
 
     def _repeats(self, steps: Sequence[Instr | Loop]) -> bool:
         """Tell if there are many steps that do not form one large group."""
@@ -335,9 +353,13 @@ class Kernel(Frame):
         if number is not None and self._is_uniform(instr):
             self.where[instr.out] = self.operand(number, value.dtype)
             return
+        source = None if number is not None else self.where[instr.args[0].index]
+        if isinstance(source, Arr) and self._stands_for(source, instr):
+            self.alias(instr.out, source)
+            return
         room = self.new(instr.out)
-        if number is None:
-            self.assign(room, self.where[instr.args[0].index], "=")
+        if source is not None:
+            self.assign(room, source, "=")
         elif instr.op is ZEROS:
             self.where[instr.out] = room
             self.uncleared.add(instr.out)
@@ -347,6 +369,40 @@ class Kernel(Frame):
         else:
             self.assign(room, self.operand(number, value.dtype), "=")
         self.where[instr.out] = room
+
+    def _stands_for(self, source: Arr, instr: Instr) -> bool:
+        """Tell if an array can be read in place of its copy, or be handed on by a loop as such."""
+        if source.root in self.dying_here and source.is_packed:
+            if source.shape == self.values[source.root].shape:
+                return True
+        return self._is_readable(source, instr.out)
+
+    def _is_readable(self, place: Arr, part: int) -> bool:
+        """Tell if a value can be read in an array, written only after the last reading of it."""
+        readers = self._views({part})
+        if not readers.isdisjoint(self.kept) or part in self.homes or part in self.targets:
+            return False
+        described = self.values[part]
+        if (place.shape, place.dtype) != (described.shape, described.dtype):
+            return False
+        end = max(self.last.get(index, 0) for index in readers)
+        return place.strides[-1:] == (1,) and all(
+            not self.now < self.number_of[id(step)] <= end
+            for index in self._views({*self.members.get(place.root, ())})
+            for step in self.users.get(index, ())
+            if isinstance(step, Instr) and step.op.kind is Kind.WRITE and step.args[0] == Ref(index)
+        )
+
+    def _views(self, members: set[int]) -> set[int]:
+        """Return values, and those that may lie in the same memory."""
+        found, waiting = {*members}, [*members]
+        while waiting:
+            for step in self.users.get(waiting.pop(), ()):
+                if isinstance(step, Instr) and step.out not in found:
+                    if step.op.kind in (*VIEWING, Kind.READ, Kind.COPY):
+                        found.add(step.out)
+                        waiting.append(step.out)
+        return found
 
     def _triangle(self, instr: Instr) -> None:
         """Write a copy of matrices with zeros above or below a diagonal."""
@@ -378,6 +434,9 @@ class Kernel(Frame):
             self.uncleared.discard(root)
             room = self.where[root]
             assert isinstance(room, Arr)
+            if OF_ARRAY * math.prod(room.shape) >= WORTH:
+                self.assign(room, Num(room.dtype, "0"), "=")
+                return
             size = math.prod(room.shape) * room.dtype.itemsize
             self.line(f"memset({room.start}, 0, {integer(size)});")
 
@@ -417,7 +476,8 @@ class Kernel(Frame):
     def assign(self, target: Arr, source: Arr | Num, operator: str) -> None:
         """Write an assignment of all elements."""
         if isinstance(source, Arr) and source.is_packed and target.is_packed and operator == "=":
-            if source.shape == target.shape and source.dtype == target.dtype:
+            is_small = 2 * OF_ARRAY * math.prod(target.shape) < WORTH
+            if source.shape == target.shape and source.dtype == target.dtype and is_small:
                 size = math.prod(source.shape) * source.dtype.itemsize
                 self.line(f"memcpy({target.start}, {source.start}, {integer(size)});")
                 return
@@ -459,9 +519,12 @@ class Kernel(Frame):
             found_ = elementwise(instr, self.values, value)
             assert found_ is not None
             statements.append(Statement(instr.out, found_, value.dtype))
-            if instr.out in needed:
-                room = self.new(instr.out)
-                exports.append(Export(instr.out, room, "="))
+        parts = {e.source: e.target for e in exports if e.is_part and e.operator == "="}
+        for out in [statement.out for statement in statements if statement.out in needed]:
+            if out in parts and self._is_readable(parts[out], out):
+                self.alias(out, parts[out])
+            elif not any(statement.out == out and statement.is_sum for statement in statements):
+                exports.append(Export(out, self.new(out), "="))
         self._nest(unit.shape, statements, merged(exports, statements, self.temporary))
         for export in exports:
             if export.operator == "=" and export.source in needed and not export.is_part:
@@ -571,11 +634,7 @@ class Kernel(Frame):
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
         with self.block() if part is None else nullcontext():
             with ExitStack() as loops:
-                for axis, (counter, extent) in enumerate(zip(counters, extents, strict=False)):
-                    is_mine = part is not None and part.split.axis == axis
-                    low, high = ("low", "high") if is_mine else ("0", self._count(extent))
-                    head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
-                    loops.enter_context(self.block(head))
+                self._enter_rows(loops, counters, extents)
                 if cleared and not blocked:
                     self._clear(cleared[0].root)
                     cleared = []
@@ -615,6 +674,16 @@ class Kernel(Frame):
             self.where[statement.out] = self.variable(
                 statement.dtype, f"({kind})({total}[0] + {total}[1])"
             )
+
+    def _enter_rows(
+        self, loops: ExitStack, counters: Sequence[str], extents: Sequence[int]
+    ) -> None:
+        """Begin the outer loops of a nest; in a part, one of them runs over a segment."""
+        for axis, counter in enumerate(counters):
+            is_mine = self.part is not None and self.part.split.axis == axis
+            low, high = ("low", "high") if is_mine else ("0", self._count(extents[axis]))
+            head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
+            loops.enter_context(self.block(head))
 
     def _call_part(self, part: Part, body: list[str], room: int, totals: Sequence[str]) -> None:
         """Write a part as a function, its call, and the sums over all segments.
@@ -804,23 +873,38 @@ class Kernel(Frame):
         extents, ((*read, last), (*write, last_out)) = collapsed(
             source.shape, [source.strides, tuple(along)]
         )
+        split = reduction_split(extents, (*read, last), (*write, last_out))
+        self.splits[split if isinstance(split, str) else ""] += 1
+        part = None if isinstance(split, str) else Part(split, extents[-1], in_turns=self.in_turns)
+        lines, depth = self.lines, self.depth
+        if part is not None:
+            self.lines, self.depth, self.part = [], 2, part
+        is_cut = part is not None and part.split.is_inner
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         places: list[str] = []
-        for first, found in ((source.start, read), (pointer, write)):
-            steps_of = zip(counters, found, strict=True)
-            places.append(" + ".join([first, *(f"{c} * {integer(s)}" for c, s in steps_of if s)]))
+        for first, found in (
+            (self._around(f"const {kinds[0]} *", source.start), [*read, last]),
+            (self._around(f"{kinds[1]} *", pointer), [*write, last_out]),
+        ):
+            steps_of = zip([*counters, *["low"] * is_cut], found, strict=False)
+            moved = (f"{c} * {self._count(s)}" for c, s in steps_of if s)
+            places.append(" + ".join([first, *moved]))
         steps_: list[int | str] = [last, last_out]
         given_steps = ""
         for number, step in enumerate((last, last_out)):
             if self.in_turns and step not in (0, 1):
                 steps_[number] = f"step{number}"
-                given_steps += f"{integer(step)}, "
+                given_steps += f"{self._count(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
+        length = "high - low" if is_cut else self._count(extents[-1])
         with ExitStack() as loops:
-            loops.enter_context(self.block())
-            for counter, extent in zip(counters, extents, strict=False):
-                loops.enter_context(self.loop(counter, extent))
-            self.line(f"{function}({given_steps}{integer(extents[-1])}, {', '.join(places)});")
+            if part is None:
+                loops.enter_context(self.block())
+            self._enter_rows(loops, counters, extents)
+            self.line(f"{function}({given_steps}{length}, {', '.join(places)});")
+        if part is not None:
+            body, self.lines, self.depth = self.lines, lines, depth
+            self._call_part(part, body, 0, [])
         self.where[instr.out] = self._made(room)
 
     def _made(self, room: Arr) -> Arr | Num:
@@ -933,3 +1017,20 @@ class Kernel(Frame):
                 self.line(f"const long {counter} = {place};")
             state.turn(counter, indices)
         state.after()
+
+
+def _written_late(steps: Sequence[Instr | Loop]) -> list[Instr | Loop]:
+    """Return steps with each write of a number just before its result is read.
+
+    What is read from the array before is then read in its place.
+    """
+    made: list[Instr | Loop] = []
+    waiting: dict[int, Instr] = {}
+    for step in steps:
+        if waiting:
+            made += [waiting.pop(index) for index in dict.fromkeys(used(step)) if index in waiting]
+        if isinstance(step, Instr) and step.op.kind is Kind.WRITE and type(step.args[2]) is not Ref:
+            waiting[step.out] = step
+        else:
+            made.append(step)
+    return [*made, *waiting.values()]

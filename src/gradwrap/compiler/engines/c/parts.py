@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OF_ARRAY, OF_STATEMENT, OF_FUNCTION = 0.25, 0.1, 1.5
 """The nanoseconds, roughly, for an element of an array, a statement and a call of a function."""
+OF_REDUCED = 0.5
+"""The nanoseconds, roughly, for an element of a reduction."""
 WORTH = 1e5
 """The least nanoseconds of a nest that is split. Waking a thread takes some 5,000."""
 SEGMENT = 1e4
@@ -77,16 +79,11 @@ def split_of(
 
     Reads and writes come with their strides along the axes of the collapsed nest.
     """
-    if time < WORTH:
-        return "small"
-    wanted = min(MOST_SEGMENTS, int(time / SEGMENT))
-    units = [*extents[:-1], -(-extents[-1] // grain)]
-    many = [axis for axis, count in enumerate(units) if count >= wanted]
-    axis = many[0] if many else max(range(len(units)), key=units.__getitem__)
-    segments = min(wanted, units[axis])
-    if segments < 2:
-        return "a single row"
-    least = units[axis] // segments * (grain if axis == len(extents) - 1 else 1)
+    split = _cut(extents, time, grain, range(len(extents)))
+    if isinstance(split, str):
+        return split
+    axis = split.axis
+    least = split.units // split.segments * (grain if split.is_inner else 1)
     overlap = False
     written: dict[tuple[int, str], list[tuple[Export, tuple[int, ...]]]] = {}
     for export, steps in writes:
@@ -104,7 +101,37 @@ def split_of(
                 arr.start != export.target.start or steps != other for export, other in found
             ):
                 return "it reads what it writes"
-    return Split(axis, units[axis], grain, segments, axis == len(extents) - 1, overlap)
+    return split._replace(overlap=overlap)
+
+
+def reduction_split(
+    extents: Sequence[int], read: Sequence[int], written: Sequence[int]
+) -> Split | str:
+    """Return how a reduction is cut along an axis that it keeps, or why it is not.
+
+    `read` and `written` are the strides of its operand and of its result.
+    """
+    kept = [axis for axis, step in enumerate(written) if step and read[axis]]
+    if not kept:
+        return "a reduction to one number"
+    return _cut(extents, OF_REDUCED * math.prod(extents), GRAIN, kept)
+
+
+def _cut(extents: Sequence[int], time: float, grain: int, axes: Sequence[int]) -> Split | str:
+    """Return a cut along the outermost one of some axes that is long enough, or why there is none.
+
+    The innermost axis is cut after multiples of `grain` elements.
+    """
+    if time < WORTH:
+        return "small"
+    wanted = min(MOST_SEGMENTS, int(time / SEGMENT))
+    units = [*extents[:-1], -(-extents[-1] // grain)]
+    many = [axis for axis in axes if units[axis] >= wanted]
+    axis = many[0] if many else max(axes, key=units.__getitem__)
+    segments = min(wanted, units[axis])
+    if segments < 2:
+        return "a single row"
+    return Split(axis, units[axis], grain, segments, axis == len(extents) - 1)
 
 
 def _is_injective(extents: Sequence[int], steps: tuple[int, ...]) -> bool:

@@ -3,7 +3,8 @@
 A kernel hands a nest of loops to the pool in *segments*, whose number depends on the nest alone.
 Each thread has a range of the segments, and takes from the ranges of others when its own is done.
 So the calling thread never waits for a thread that has not begun, and results do not depend on the
-number of threads. A call that finds the pool in use performs all segments itself.
+number of threads. A call that finds the pool in use performs all segments itself. So do all calls
+for a while after one had to wait for a thread whose core another process took.
 
 OpenMP would do the same with less code here. But its pool does not survive a fork (GCC's waits
 forever in the child), the compiler of `ziglang` comes without it, and a second copy of it beside
@@ -39,24 +40,26 @@ SOURCE = """\
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef void part(const void *, long, long, long);
 
-enum { MOST = MOST_THREADS, SPINS = 1000, CLOSED = 1 << 30, STACK = 1 << 21 };
+enum { MOST = MOST_THREADS, SPINS = 1000, CLOSED = 1 << 30, STACK = 1 << 21, LATE = 100000 };
 
 typedef struct { long next, end; char apart[112]; } range;
+typedef struct { pthread_mutex_t lock; pthread_cond_t begun; int asleep; unsigned seen; } bed;
 
 static range ranges[MOST] __attribute__((aligned(128)));
+static bed beds[MOST];
 static part *job;
 static const void *context;
 static long members;  /* the threads of the job, with the caller */
 static int state = CLOSED;  /* the workers in the job, and whether no other may enter */
 static int in_use;
-static unsigned jobs, before_first[MOST];
-static long workers, sleepers;
+static int64_t alone_until;  /* the time from which calls use the workers again */
+static unsigned jobs;
+static long workers;
 static int is_ready;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
 
 static void rest(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -66,7 +69,14 @@ static void rest(void) {
 #endif
 }
 
-static void perform(long mine) {
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static long perform(long mine) {
+    long count = 0;
     for (long k = 0; k < members; k++) {
         range *r = ranges + (mine + k) % members;
         for (;;) {
@@ -74,26 +84,46 @@ static void perform(long mine) {
             const long at = __atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED);
             if (at >= r->end) break;
             job(context, at, at + 1, mine);
+            count++;
         }
     }
+    return count;
+}
+
+static void wake(long number) {
+    bed *b = beds + number;
+    if (__atomic_load_n(&b->asleep, __ATOMIC_SEQ_CST)) {
+        pthread_mutex_lock(&b->lock);
+        pthread_cond_signal(&b->begun);
+        pthread_mutex_unlock(&b->lock);
+    }
+}
+
+/* Each thread wakes two others, so that many begin quickly. */
+static void wake_two(long mine) {
+    for (long number = 2 * mine + 1; number <= 2 * mine + 2; number++)
+        if (number < members && number <= workers) wake(number);
 }
 
 static void *work(void *number) {
     const long mine = (intptr_t)number;
-    unsigned seen = before_first[mine];
+    bed *b = beds + mine;
+    unsigned seen = b->seen;
     for (;;) {
         for (long i = 0; i < SPINS && __atomic_load_n(&jobs, __ATOMIC_ACQUIRE) == seen; i++) rest();
         if (__atomic_load_n(&jobs, __ATOMIC_ACQUIRE) == seen) {
-            pthread_mutex_lock(&lock);
-            __atomic_fetch_add(&sleepers, 1, __ATOMIC_SEQ_CST);
+            pthread_mutex_lock(&b->lock);
+            __atomic_store_n(&b->asleep, 1, __ATOMIC_SEQ_CST);
             while (__atomic_load_n(&jobs, __ATOMIC_SEQ_CST) == seen)
-                pthread_cond_wait(&begun, &lock);
-            __atomic_fetch_sub(&sleepers, 1, __ATOMIC_SEQ_CST);
-            pthread_mutex_unlock(&lock);
+                pthread_cond_wait(&b->begun, &b->lock);
+            __atomic_store_n(&b->asleep, 0, __ATOMIC_SEQ_CST);
+            pthread_mutex_unlock(&b->lock);
         }
         seen = __atomic_load_n(&jobs, __ATOMIC_ACQUIRE);
-        if (!(__atomic_fetch_add(&state, 1, __ATOMIC_ACQ_REL) & CLOSED))
-            if (mine < members) perform(mine);
+        if (!(__atomic_fetch_add(&state, 1, __ATOMIC_ACQ_REL) & CLOSED) && mine < members) {
+            wake_two(mine);
+            perform(mine);
+        }
         __atomic_fetch_sub(&state, 1, __ATOMIC_RELEASE);
     }
     return 0;
@@ -101,11 +131,10 @@ static void *work(void *number) {
 
 /* In the child of a fork the workers do not exist. */
 static void forget(void) {
-    workers = sleepers = 0;
+    workers = 0;
     in_use = 0;
+    alone_until = 0;
     state = CLOSED;
-    pthread_mutex_init(&lock, 0);
-    pthread_cond_init(&begun, 0);
 }
 
 static void hire(long wanted) {
@@ -117,10 +146,18 @@ static void hire(long wanted) {
     pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&how, STACK);
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);  /* signals are for the threads of the program */
     while (workers < wanted) {
         pthread_t made;
-        before_first[workers + 1] = jobs;
+        bed *b = beds + workers + 1;
+        pthread_mutex_init(&b->lock, 0);
+        pthread_cond_init(&b->begun, 0);
+        b->asleep = 0;
+        b->seen = jobs;
         if (pthread_create(&made, &how, work, (void *)(intptr_t)(workers + 1))) break;
         workers++;
     }
@@ -131,7 +168,9 @@ static void hire(long wanted) {
 void split(long threads, part *f, const void *c, long segments) {
     if (threads > segments) threads = segments;
     if (threads > MOST) threads = MOST;
-    if (threads < 2 || __atomic_exchange_n(&in_use, 1, __ATOMIC_ACQUIRE)) {
+    const int64_t start = now();
+    if (threads < 2 || start < __atomic_load_n(&alone_until, __ATOMIC_RELAXED)
+        || __atomic_exchange_n(&in_use, 1, __ATOMIC_ACQUIRE)) {
         f(c, 0, segments, 0);
         return;
     }
@@ -145,15 +184,18 @@ void split(long threads, part *f, const void *c, long segments) {
     }
     __atomic_fetch_and(&state, ~CLOSED, __ATOMIC_RELEASE);
     __atomic_fetch_add(&jobs, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) {
-        pthread_mutex_lock(&lock);
-        pthread_cond_broadcast(&begun);
-        pthread_mutex_unlock(&lock);
-    }
-    perform(0);
+    wake_two(0);
+    const long count = perform(0);
     __atomic_fetch_or(&state, CLOSED, __ATOMIC_ACQ_REL);
-    for (long i = 0; __atomic_load_n(&state, __ATOMIC_ACQUIRE) != CLOSED; i++)
-        if (i < SPINS) rest(); else sched_yield();
+    long spins = 0;
+    const int64_t done = now();
+    for (; __atomic_load_n(&state, __ATOMIC_ACQUIRE) != CLOSED; spins++)
+        if (spins < SPINS) rest(); else sched_yield();
+    if (spins > SPINS) {  /* did a worker lose its core in the middle of a segment? */
+        const int64_t end = now(), waited = end - done;
+        if (waited > LATE + 4 * (done - start) / (count ? count : 1))
+            __atomic_store_n(&alone_until, end + 10 * waited, __ATOMIC_RELAXED);
+    }
     __atomic_store_n(&in_use, 0, __ATOMIC_RELEASE);
 }
 """.replace("MOST_THREADS", str(MOST_THREADS))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.ir.operations import OPERATIONS
-from gradwrap.compiler.ir.program import UFUNC, Attribute, Method
+from gradwrap.compiler.ir.program import UFUNC, Attribute, Method, adds_once
 from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.errors import MissingToolError
 
@@ -136,12 +136,6 @@ def on_device(key: Any) -> Any:
         for one in (key if isinstance(key, TUPLE) else (key,))
     ]
     return tuple(parts) if isinstance(key, TUPLE) else parts[0]
-
-
-def adds_once(key: Any) -> bool:
-    """Tell if a key names no element twice: it has no arrays of integers."""
-    parts: Any = key if isinstance(key, TUPLE) else (key,)
-    return not any(getattr(part, "shape", ()) and part.dtype.kind != "b" for part in parts)
 
 
 def add_at(x: Any, key: Any, value: Any) -> None:

@@ -17,7 +17,7 @@ from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
 from gradwrap.compiler.engines.register import Executable
 from gradwrap.compiler.engines.shipped import shipped
-from gradwrap.compiler.ir.program import NDARRAY, Program, Value
+from gradwrap.compiler.ir.program import NDARRAY, Instr, Program, Value
 from gradwrap.compiler.ir.runtime import aligned
 
 if TYPE_CHECKING:
@@ -149,5 +149,7 @@ def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     if source.writer.chunks:
         notes.append(f"chunks of {', '.join(map(str, source.writer.chunks))} elements")
     exact = program.exact and not source.writer.chunks
+    if not any(isinstance(step, Instr) and step.is_kernel for step in program.root.body):
+        notes.insert(0, f"threads: {source.writer.used_threads}")
     notes += source.writer.notes
     return Executable(source.function(), source.text, tuple(notes), exact)

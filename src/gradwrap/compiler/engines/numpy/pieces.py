@@ -11,6 +11,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ def in_pieces(
 ) -> list[Any]:
     """Call `piece(thread, start, end)` for all pieces of `count` elements; return the results.
 
-    The calling thread takes part. It never waits for a thread that has not begun.
+    The calling thread takes part. It never waits for a thread that has not begun. If another call
+    is using the threads, it performs all pieces itself.
     """
+    pool, in_use = _pool()
+    is_mine = in_use.acquire(blocking=False)
     waiting = deque(range(0, count, size))
     found: list[Any] = [None] * len(waiting)
 
@@ -40,8 +44,8 @@ def in_pieces(
     helpers: list[Future[None]] = []
     with suppress(RuntimeError):  # the interpreter ends, or the system has no more threads
         helpers.extend(
-            _pool().submit(copy_context().run, work, me)  # NumPy's `errstate` is in the context
-            for me in range(1, min(threads, len(waiting)))
+            pool.submit(copy_context().run, work, me)  # NumPy's `errstate` is in the context
+            for me in range(1, min(threads, len(waiting)) if is_mine else 1)
         )
     try:
         work(0)
@@ -49,6 +53,8 @@ def in_pieces(
         waiting.clear()
         begun = [helper for helper in helpers if not helper.cancel()]
         problems = [helper.exception() for helper in begun]
+        if is_mine:
+            in_use.release()
     for problem in problems:
         if problem is not None:
             raise problem
@@ -56,9 +62,9 @@ def in_pieces(
 
 
 @functools.cache
-def _pool() -> ThreadPoolExecutor:
-    """Return the threads of the process; a child made by a fork has its own."""
-    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="gradwrap")
+def _pool() -> tuple[ThreadPoolExecutor, Lock]:
+    """Return the threads of the process, and their lock; a child made by a fork has its own."""
+    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="gradwrap"), Lock()
 
 
 if hasattr(os, "register_at_fork"):

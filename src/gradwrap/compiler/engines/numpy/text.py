@@ -193,19 +193,19 @@ class SourceText:
         if instr.is_kernel:
             self.scope[name] = instr.fn
             return name
-        if isinstance(instr.fn, UFUNC):
-            return self._imported(name, instr)
         first, _, rest = name.partition(".")
+        if isinstance(instr.fn, UFUNC) and not rest:
+            return self._imported(name, instr)
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
             return f"{self._imported(first, instr)}.{rest}"
         if instr.is_opaque:
             known = self.opaque.setdefault(id(instr.fn), f"{rest}_{len(self.opaque)}")
             self.scope[known] = instr.fn
             return known
-        if first == "scipy":
+        if first in PACKAGES:
             module = ".".join(name.split(".")[:2])
             self.modules.add(module)
-            self.scope["scipy"] = import_module("scipy")
+            self.scope[first] = import_module(first)
             return name
         return f"np.{name}"
 
@@ -272,6 +272,10 @@ class SourceText:
             known = self._literals[key] = f"c{len(self._literals)}"
             self.scope[known] = value
         return known
+
+
+PACKAGES = ("array_api_compat", "scipy")
+"""The packages beside NumPy whose functions a program calls by their full names."""
 
 
 def takes_out(instr: Instr) -> bool:

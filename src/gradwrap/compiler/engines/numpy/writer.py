@@ -33,7 +33,7 @@ from gradwrap.compiler.ir.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from gradwrap.compiler.ir.analysis import Liveness, Roots
 
@@ -55,6 +55,8 @@ class Writer(SourceText):
         super().__init__(program)
         self.threads = threads
         """The most threads for the pieces of a chunk."""
+        self.used_threads: int = 1
+        """The most threads of any chunk."""
         self.program = program
         self.in_chunks = in_chunks
         self.chunks: list[int] = []
@@ -66,6 +68,8 @@ class Writer(SourceText):
         self.arrays: dict[str, Any] = {}
         self.by_reference: dict[str, Any] = {}
         self.workspace: list[tuple[str, Value]] = []
+        self.scratch: dict[tuple[tuple[int, ...], Any], list[str]] = {}
+        """By shape and dtype: the buffers for the pieces of chunks."""
         self.bytes: int = 0
         self.notes: list[str] = []
         self.roots: Roots = roots_of(program)
@@ -283,10 +287,10 @@ class Writer(SourceText):
         """Tell if the content of a buffer survives later turns and calls."""
         return not buffer.kept and buffer.loops[: len(self.loops)] == self.loops
 
-    def _new_buffer(self, value: Value) -> Buffer | None:
+    def _new_buffer(self, value: Value, most: float | None = None) -> Buffer | None:
         """Return a buffer of the workspace; None if the workspace would become too large."""
         size = math.prod(value.shape) * value.dtype.itemsize
-        if self.bytes + size > WORKSPACE:
+        if self.bytes + size > (WORKSPACE if most is None else most):
             return None
         self.bytes += size
         name = f"w{len(self.workspace)}"
@@ -438,7 +442,9 @@ class Writer(SourceText):
         reason = chunk.on_one_thread(threads)
         how = f"one thread ({reason})" if reason else f"{threads} threads"
         self.notes.append(f"chunk {len(self.chunks)}, {chunk.elements} elements: {how}")
-        return 1 if reason else threads
+        threads = 1 if reason else threads
+        self.used_threads = max(self.used_threads, threads)
+        return threads
 
     def _additions(
         self, chain: list[Instr], filled: str | None, slices: list[str], inner: State, depth: int
@@ -518,15 +524,27 @@ class Writer(SourceText):
                 mine = next((p for p in reversed(waiting) if p.takes(dtype, until)), None)
                 if mine is None:
                     shape = (threads, chunk.size) if threads > 1 else (chunk.size,)
-                    buffer = self._new_buffer(Value(shape, dtype, is_ndarray=True))
-                    assert buffer is not None
                     mine = _Place(f"{prefix}w{len(scratch)}", dtype, len(steps))
-                    scratch[mine.name] = buffer.name
+                    scratch[mine.name] = self._scratch(shape, dtype, scratch.values())
                 else:
                     waiting.remove(mine)
                 free, places[step.out], names[step.out] = waiting, mine, mine.name
             free += [places.pop(i) for i in dying if i in places]
         return names, scratch
+
+    def _scratch(self, shape: tuple[int, ...], dtype: Any, taken: Collection[str]) -> str:
+        """Return a buffer for the pieces of a chunk; that of an earlier chunk if there are many."""
+        known = self.scratch.setdefault((shape, dtype), [])
+        value = Value(shape, dtype, is_ndarray=True)
+        buffer = self._new_buffer(value)
+        if buffer is None:
+            name = next((one for one in known if one not in taken), "")
+            if name:
+                return name
+            buffer = self._new_buffer(value, most=math.inf)
+        assert buffer is not None
+        known.append(buffer.name)
+        return buffer.name
 
     # Loops ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,99 @@
+"""What adapted functions keep between calls: it is put back if a tracked value is in it."""
+
+from __future__ import annotations
+
+from dis import opname
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.adaptation.places import ABSENT, Given
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.values.dynamic import DICT, type_of
+from gradwrap.core.values.tree import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gradwrap.adaptation.places import Namespace
+
+
+Written = tuple[dict[Any, Any], frozenset[str] | None]
+"""A dictionary, or a namespace and some of its names."""
+
+
+class Kept:
+    """What functions of a module keep between calls: names, or items of a dictionary."""
+
+    def __init__(self, place: Written) -> None:
+        self.holder, self.names = place
+        self.before = self.current()
+
+    def current(self) -> dict[Any, Any]:
+        """Return the values as they are now."""
+        if self.names is None:
+            return dict(self.holder)
+        return {name: self.holder[name] for name in self.names if name in self.holder}
+
+    def restore(self) -> None:
+        """Put all values back if one is tracked: the next call has another gradient."""
+        now = self.current()
+        new = [value for key, value in now.items() if self.before.get(key, ABSENT) is not value]
+        if new and is_recorded(flatten(new)[0]):
+            for key in now.keys() - self.before.keys():
+                del self.holder[key]
+            self.holder.update(self.before)
+
+
+_written_in: dict[int, tuple[Namespace, int, list[Written]]] = {}
+"""What the functions of a namespace write, and how many names it had then."""
+
+
+def forget(kept: list[Kept]) -> None:
+    """Put back what functions keep, if a tracked value is in it."""
+    while kept:
+        kept.pop().restore()
+
+
+def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Written]:
+    """Find what functions write: the dictionaries that they store into, and global names.
+
+    `owner` returns the module of a namespace.
+    """
+    if isinstance(namespace, Given):
+        return []
+    known = _written_in.get(id(namespace))
+    if known is not None and known[0] is namespace and known[1] == len(namespace):
+        return known[2]
+    held: dict[int, dict[Any, Any]] = {}
+    names: set[str] = set()
+    for code in _codes(namespace):
+        instructions = {opname[one] for one in code.co_code[::2]}
+        if "STORE_GLOBAL" in instructions:
+            from dis import get_instructions  # slow to import
+
+            names |= {i.argval for i in get_instructions(code) if i.opname == "STORE_GLOBAL"}
+        if "STORE_SUBSCR" in instructions:
+            values: Any = map(namespace.get, code.co_names)
+            held |= {id(value): value for value in values if type_of(value) is DICT}
+    found: list[Written] = [(one, None) for one in held.values()]
+    found += [(namespace, frozenset(names))] if names else []
+    if owner(namespace) is not None:
+        _written_in[id(namespace)] = namespace, len(namespace), found
+    return found
+
+
+def _codes(namespace: Namespace) -> Iterator[CodeType]:
+    """Yield the code of the functions of a namespace, of its classes and inside of functions."""
+    waiting: list[Any] = list(namespace.values())
+    while waiting:
+        value = waiting.pop()
+        kind = type_of(value)
+        if kind is FunctionType and value.__globals__ is namespace:
+            value, kind = value.__code__, CodeType
+        if kind is CodeType:
+            yield value
+            waiting += [part for part in value.co_consts if type_of(part) is CodeType]
+        elif issubclass(kind, type):
+            own = type.__getattribute__(value, "__dict__")
+            if own.get("__module__") == namespace.get("__name__"):
+                waiting += [one for one in own.values() if type_of(one) is FunctionType]

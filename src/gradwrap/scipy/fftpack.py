@@ -1,0 +1,10 @@
+"""Fourier transforms in the older module `scipy.fftpack`, with derivatives."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from gradwrap.scipy.doors import door as _door
+
+if _TYPE_CHECKING:
+    from scipy.fftpack import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
+
+__getattr__, __dir__ = _door("fftpack")
