@@ -25,8 +25,9 @@ class Kept:
     """What functions of a module keep between calls: names, or items of a dictionary."""
 
     def __init__(self, place: Written) -> None:
-        self.holder, self.names = place
-        self.before = self.current()
+        self.holder: dict[Any, Any] = place[0]
+        self.names: frozenset[str] | None = place[1]
+        self.before: dict[Any, Any] = self.current()
 
     def current(self) -> dict[Any, Any]:
         """Return the values as they are now."""

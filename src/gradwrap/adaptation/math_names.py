@@ -13,7 +13,7 @@ from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
 
 ELEMENTWISE = {
@@ -115,7 +115,7 @@ SEVERAL = frozenset(
 )
 """Functions of several numbers; the others have one parameter."""
 NUMBERS = frozenset({int, float, np.float64})
-are_numbers = NUMBERS.issuperset
+are_numbers: Callable[[Iterable[object]], bool] = NUMBERS.issuperset
 OF_ITERABLES = ("dist", "fsum", "prod", "sumprod")
 
 

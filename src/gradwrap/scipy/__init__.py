@@ -14,6 +14,8 @@ array([[-0.25  , -0.125 ],
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from gradwrap.scipy.doors import Attribute as _Attribute
+from gradwrap.scipy.doors import Names as _Names
 from gradwrap.scipy.doors import door as _door
 from gradwrap.scipy.doors import stand_in as stand_in
 from gradwrap.scipy.installing import install as install
@@ -22,4 +24,6 @@ from gradwrap.scipy.installing import uninstall as uninstall
 if _TYPE_CHECKING:
     from scipy import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
 
+__getattr__: _Attribute
+__dir__: _Names
 __getattr__, __dir__ = _door("")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gradwrap.scipy.dispatching import dispatching
 from gradwrap.scipy.kinds import Untried
 from gradwrap.scipy.table import OWN_MODULES, Row, is_own, own_stand_in, row_of, rows_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Attribute = Callable[[str], Any]
+"""A module's `__getattr__`."""
+Names = Callable[[], list[str]]
+"""A module's `__dir__`."""
 
 _lock = threading.RLock()
 _dispatchers: dict[str, Any] = {}
@@ -54,7 +57,7 @@ SPECIAL = ("__all__", "__version__")
 # Modules ------------------------------------------------------------------------------------------
 
 
-def door(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def door(module: str) -> tuple[Attribute, Names]:
     """Make `__getattr__` and `__dir__` of the module that stands for a submodule of SciPy."""
     native: Any = import_module(f"scipy.{module}" if module else "scipy")
     ours = f"gradwrap.scipy.{module}".rstrip(".")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import Raised, made, mismatch
+from gradwrap.compiler.calls.compare import Distant, Raised, made, mismatch
 from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
@@ -154,11 +154,20 @@ class Entry:
             )
         return self.quick
 
-    def differing(self, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any]) -> str:
-        """Return how the results of the program differ from those of the function."""
+    def differing(
+        self, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any], call: Call | None = None
+    ) -> str:
+        """Return how the results of the program differ from those of the function, or "".
+
+        With a call, the program may be as far away as results move where its arguments do.
+        """
         if tree != self.tree:
             return "another structure"
-        return mismatch(wanted, found, self.precisions)
+        problem = mismatch(wanted, found, self.precisions)
+        if call and isinstance(problem, Distant) and self.library.name == "numpy":
+            movements = precisions_by_movement(self.target.function, call, wanted)
+            problem = mismatch(wanted, found, [*map(max, self.precisions, movements)])
+        return problem
 
     def give_up(self, reason: str) -> None:
         """Run calls eagerly from now on, with a warning."""

@@ -279,7 +279,7 @@ class Compiled(Generic[P, R]):
             They differ by more than rounding.
         """
         wanted, tree = flatten(self._function(*call.args, **call.kwargs))
-        problem = entry.differing(wanted, tree, found)
+        problem = entry.differing(wanted, tree, found, call)
         if problem:
             raise CompileError(f"the program of {self!r} differs from the function: {problem}")
         return wanted

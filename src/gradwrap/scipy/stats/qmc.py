@@ -2,9 +2,13 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from gradwrap.scipy.doors import Attribute as _Attribute
+from gradwrap.scipy.doors import Names as _Names
 from gradwrap.scipy.doors import door as _door
 
 if _TYPE_CHECKING:
     from scipy.stats.qmc import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]  as seen
 
+__getattr__: _Attribute
+__dir__: _Names
 __getattr__, __dir__ = _door("stats.qmc")

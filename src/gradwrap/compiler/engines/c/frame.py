@@ -185,6 +185,14 @@ class Frame(ABC):
         self.lines.append("    " * self.depth + text)
 
     @contextmanager
+    def apart(self) -> Generator[list[str]]:
+        """Write the lines that are written meanwhile into a list of their own."""
+        lines, depth = self.lines, self.depth
+        self.lines, self.depth = [], 2
+        yield self.lines
+        self.lines, self.depth = lines, depth
+
+    @contextmanager
     def block(self, head: str = "") -> Generator[None]:
         """Write a block around the lines that are written meanwhile."""
         self.line(f"{head} {{" if head else "{")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.c.ability import TRANSPOSED, VIEWING
@@ -74,7 +74,7 @@ from gradwrap.compiler.ir.operations import ADD_REDUCE, ARRAY, EINSUM, ZEROS, Ki
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, given, refs, used
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
@@ -608,9 +608,7 @@ class Kernel(Frame):
             else:
                 place = integer(self._scratch(TOTALS * len(totals)) + TOTALS * number)
                 self.line(f"double *{total} = (double *)(w + {place});")
-        lines, depth = self.lines, self.depth
-        if part is not None:
-            self.lines, self.depth, self.part = [], 2, part
+        self.part = part
         room = "r" if part else self.name_of("r") if rows else ""
         if rows and part is None:
             self.line(f"char *{room} = w + {integer(self._scratch(rows * block * 8))};")
@@ -632,7 +630,7 @@ class Kernel(Frame):
         for index, slot in slots.items():
             row = self._count(slot * block * 8)
             pointers[index] = (f"({TYPES[kinds[index]]} *)({room} + {row})", 1)
-        with self.block() if part is None else nullcontext():
+        with self._part(part, rows * block * 8, list(totals.values())):
             with ExitStack() as loops:
                 self._enter_rows(loops, counters, extents)
                 if cleared and not blocked:
@@ -665,9 +663,6 @@ class Kernel(Frame):
                 end = self._count(self.values[cleared[0].root].shape[0])
                 self._clear_up_to("last" if part else end, cleared[0])
                 self.uncleared.discard(cleared[0].root)
-        if part is not None:
-            body, self.lines, self.depth = self.lines, lines, depth
-            self._call_part(part, body, rows * block * 8, list(totals.values()))
         for statement in sums:
             total = totals[statement.out]
             kind = TYPES[statement.dtype]
@@ -685,11 +680,19 @@ class Kernel(Frame):
             head = f"for (long {counter} = {low}; {counter} < {high}; {counter}++)"
             loops.enter_context(self.block(head))
 
-    def _call_part(self, part: Part, body: list[str], room: int, totals: Sequence[str]) -> None:
-        """Write a part as a function, its call, and the sums over all segments.
+    @contextmanager
+    def _part(self, part: Part | None, room: int, totals: Sequence[str]) -> Iterator[None]:
+        """Write the lines that are written meanwhile as a part of a nest, or else as a block.
 
-        Each thread needs `room` bytes of its own.
+        A part is a function; its call follows, and the sums over all segments. Each thread needs
+        `room` bytes of its own.
         """
+        if part is None:
+            with self.block():
+                yield
+            return
+        with self.apart() as body:
+            yield
         room = -(-room // 64) * 64
         self.own_room = max(self.own_room, room)
         head: list[str] = []
@@ -876,9 +879,7 @@ class Kernel(Frame):
         split = reduction_split(extents, (*read, last), (*write, last_out))
         self.splits[split if isinstance(split, str) else ""] += 1
         part = None if isinstance(split, str) else Part(split, extents[-1], in_turns=self.in_turns)
-        lines, depth = self.lines, self.depth
-        if part is not None:
-            self.lines, self.depth, self.part = [], 2, part
+        self.part = part
         is_cut = part is not None and part.split.is_inner
         counters = [f"i{depth}" for depth in range(len(extents) - 1)]
         places: list[str] = []
@@ -897,14 +898,9 @@ class Kernel(Frame):
                 given_steps += f"{self._count(step)}, "
         function = self.library.function(reduction_text(op, kinds, *steps_))
         length = "high - low" if is_cut else self._count(extents[-1])
-        with ExitStack() as loops:
-            if part is None:
-                loops.enter_context(self.block())
+        with self._part(part, 0, []), ExitStack() as loops:
             self._enter_rows(loops, counters, extents)
             self.line(f"{function}({given_steps}{length}, {', '.join(places)});")
-        if part is not None:
-            body, self.lines, self.depth = self.lines, lines, depth
-            self._call_part(part, body, 0, [])
         self.where[instr.out] = self._made(room)
 
     def _made(self, room: Arr) -> Arr | Num:

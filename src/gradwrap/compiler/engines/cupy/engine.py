@@ -252,7 +252,7 @@ class _Writer(Writer):
     def takes_out(self, instr: Instr) -> bool:
         return False
 
-    def _new_buffer(self, value: Value) -> Buffer | None:
+    def _new_buffer(self, value: Value, most: float | None = None) -> Buffer | None:
         return None
 
     def write_text(self, how: Operation, name: str, key: Any, value: Any, state: State) -> str:
