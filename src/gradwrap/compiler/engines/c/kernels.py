@@ -74,7 +74,7 @@ from gradwrap.compiler.ir.operations import ADD_REDUCE, ARRAY, EINSUM, ZEROS, Ki
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, given, refs, used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
 MANY_STEPS = 64
 """The number of steps from which a kernel is searched for repetition."""
@@ -681,7 +681,7 @@ class Kernel(Frame):
             loops.enter_context(self.block(head))
 
     @contextmanager
-    def _part(self, part: Part | None, room: int, totals: Sequence[str]) -> Iterator[None]:
+    def _part(self, part: Part | None, room: int, totals: Sequence[str]) -> Generator[None]:
         """Write the lines that are written meanwhile as a part of a nest, or else as a block.
 
         A part is a function; its call follows, and the sums over all segments. Each thread needs
