@@ -738,7 +738,10 @@ def delicatessen() -> Iterator[Case]:
         return e.ee_regression(x, design, np.array([0.0, 0.0, 1.0, 1.0]), model="logistic")
 
     def estimated(x: Any) -> Any:
-        found = m.MEstimator(lambda theta: e.ee_mean_variance(theta, x), init=[0.5, 0.5])
+        def moments(theta: Any) -> Any:
+            return e.ee_mean_variance(theta, x)
+
+        found = m.MEstimator(moments, init=[0.5, 0.5])
         found.estimate(solver="lm")
         return found.theta
 
@@ -757,10 +760,6 @@ def pwlf() -> Iterator[Case]:
         found = m(at, x)
         found.fit_with_breaks([0.0, 4.0, 11.0])
         return found.predict(np.array([1.5, 7.2]))
-
-    def broken(x: Any) -> Any:
-        found = m(at, np.array(WAVE[:12]))
-        return found.fit_with_breaks_opt(x)
 
     def error(x: Any) -> Any:
         found = m(at, x)
