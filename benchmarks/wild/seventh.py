@@ -12,7 +12,6 @@ import numpy as np
 
 from .fresh import SERIES
 from .functions import Package, module, spread
-from .later import WAVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
