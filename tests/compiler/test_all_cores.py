@@ -132,8 +132,8 @@ PROGRAMS = [
     (_shorter, LONG),
     (_rows, WIDE.astype("f4")),
     (_recurrence, LONG),
-    (_reductions, TALL),
-    (_reductions, TALL.T.copy()),
+    pytest.param(_reductions, TALL, marks=pytest.mark.slow),
+    pytest.param(_reductions, TALL.T.copy(), marks=pytest.mark.slow),
 ]
 
 
