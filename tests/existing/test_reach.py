@@ -539,7 +539,7 @@ def test_numbers_are_converted_without_a_copy_in_the_graph() -> None:
     slope = gw.grad(gw.adapting(numbers))
     assert np.allclose(exact, [(slope(X + e) - slope(X - e)) / 2e-6 for e in steps], rtol=1e-5)
     assert np.allclose(gw.vmap(gw.grad(gw.adapting(numbers)))(np.stack([X, X + 1]))[0], slope(X))
-    with pytest.raises(ValueError, match="math domain error"):
+    with pytest.raises(ValueError, match=r"math domain error|expected a positive input"):
         gw.grad(gw.adapting(numbers))(np.array([-0.5, 1.5]))
 
 
