@@ -3,8 +3,8 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
 `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
-enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is adapted,
-and what gradients cost.
+enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost.
 """
 
 from __future__ import annotations

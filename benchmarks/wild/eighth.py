@@ -110,16 +110,6 @@ def pysindy() -> Iterator[Case]:
         lambda x: d.SmoothedFiniteDifference()(x[:, None], times),
         (SERIES),
     )
-    yield (
-        "FourierLibrary",
-        lambda x: f.FourierLibrary().fit_transform(table(x.reshape(-1, 2))),
-        SERIES,
-    )
-    yield (
-        "PolynomialLibrary",
-        lambda x: f.PolynomialLibrary().fit_transform(table(x[:, None])),
-        SERIES,
-    )
 
 
 @package("dit", "information theory")
