@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 NDARRAY: type[Any] = np.ndarray
 BASE: Any = super
+globals()[MARK] = True  # the methods below call those of variables for adapted code
 
 
 class Held(NDArrayOperatorsMixin, Holder):
