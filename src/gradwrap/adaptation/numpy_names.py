@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
@@ -189,6 +191,11 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
         except (TrackedValueError, BatchedValueError):
             noted.set(before)
             return tracked(*unheld(args), **unheld(options))
+        except ValueError:  # `__array__` of an argument gave a variable
+            given = [converted(arg) for arg in args]
+            if not any(map(operator.is_not, given, args)):
+                raise
+            return tracked(*given, **options)
 
     return stand_in
 
