@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.adapted import by_elements, with_instances
+from gradwrap.core.array.objects import by_elements, with_instances
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
