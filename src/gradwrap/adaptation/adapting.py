@@ -10,6 +10,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from gradwrap.adaptation.kept import check_caches, remove_tracked_keys
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -22,8 +23,9 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text, memos, rounded_at
+from gradwrap.core.array.adapted import made_text, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
+from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import is_traced, untraced
@@ -42,7 +44,7 @@ from gradwrap.core.observing.callers import (
     latest_refusal,
     noted,
 )
-from gradwrap.core.values.dynamic import DICT, attribute_or_none, attributes_of, named_by, type_of
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
@@ -158,8 +160,8 @@ class _Runs:
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
         unrounded = rounding_as.set(self.rounding)
-        kept: list[Any] = []
-        outer = memos.set(kept)
+        filled: list[Cache] = []
+        outer = caches.set(filled)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -168,14 +170,16 @@ class _Runs:
             rounded_at.set("")
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
+            if not is_traced():
+                check_caches(filled)
         except BaseException:
             self.watch, self.storing = state  # a call that fails does not slow down the next
             raise
         finally:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
-            memos.reset(outer)
-            _forget(kept)
+            caches.reset(outer)
+            remove_tracked_keys(filled)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
@@ -352,15 +356,6 @@ def _restore(value: Any, before: Any) -> None:
         if value.shape != before.shape:
             value.shape = before.shape
         value[...] = before
-
-
-def _forget(memos: list[Any]) -> None:
-    """Take tracked keys out of dictionaries of results."""
-    for memo in memos:
-        if type_of(memo) is DICT:
-            rest = {key: value for key, value in memo.items() if not is_recorded(flatten(key)[0])}
-            memo.clear()
-            memo.update(rest)
 
 
 def _concrete(leaf: Any) -> Any:

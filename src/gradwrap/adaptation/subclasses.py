@@ -20,8 +20,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
-from gradwrap.core.array import adapted
-from gradwrap.core.array.adapted import current_code
+from gradwrap.core.array.adapted import current_code, subclass_views
+from gradwrap.core.array.objects import plain_instances
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
 from gradwrap.core.observing.callers import MARK
@@ -449,5 +449,5 @@ def instance_of_plain(value: Any) -> Any:
     return held(wrap(np.array(value, subok=False)), kind, value)
 
 
-adapted.subclass_views.append(held)
-adapted.plain_instances.append(instance_of_plain)
+subclass_views.append(held)
+plain_instances.append(instance_of_plain)

@@ -8,13 +8,14 @@ them takes a tenth of the time that `import gradwrap` may take.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.array.adapted import by_elements, with_instances
+from gradwrap.core.array.objects import by_elements, with_instances
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
+from gradwrap.core.values.record import Record
 from gradwrap.errors import BatchedValueError, NonDifferentiableInputError, NoRuleError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ ELSEWHERE: Any = object()
 MISSING: Any = object()
 
 
-class Handlers(NamedTuple):
+class Handlers(Record):
     """The functions that answer `__array_ufunc__` and `__array_function__`, and find methods.
 
     `bind(cls, function)` makes the quick call of a function, which may return `ELSEWHERE`;
