@@ -115,6 +115,8 @@ def parted(e: Any) -> tuple[Any, Any]:
 
 def shifted(x: Any, by: int) -> Any:
     """Shift rows up by `by` places, and fill with zeros."""
+    if by == 0:
+        return x
     n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
     return (
         np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])
