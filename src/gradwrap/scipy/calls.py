@@ -132,11 +132,14 @@ class SciPyCall:
     def changed(self, leaves: Sequence[Any]) -> Any:
         """Return the given arguments by name, with new values for the variables."""
         given: Any = self.given.copy()
+        nested: dict[str, dict[Path, Any]] = {}
         for path, leaf in zip(self.paths, leaves, strict=True):
-            name, *inside = path
-            if inside:
-                return with_parts(given, dict(zip(self.paths, leaves, strict=True)))
-            given[name] = leaf
+            if len(path) == 1:
+                given[path[0]] = leaf
+            else:
+                nested.setdefault(path[0], {})[path[1:]] = leaf
+        for name, parts in nested.items():
+            given[name] = with_parts(given[name], parts)
         return given
 
     def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:

@@ -28,12 +28,12 @@ def of_columns(function: Any, a: Any, x: Any, like: Any) -> Any:
     return function(a, x) if like.ndim > 1 else function(a, x[..., None])[..., 0]
 
 
-def as_columns(*xs: Any, like: Any = None) -> tuple[Any, ...]:
+def as_columns(*xs: Any, like: Any = None) -> list[Any]:
     """Return vectors as matrices of one column, and matrices unchanged.
 
     If `like` is a vector, all arrays are vectors or stacks of vectors, and get a last axis.
     """
-    return tuple(x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs)
+    return [x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs]
 
 
 def joined(rows: list[list[Any]]) -> Any:
