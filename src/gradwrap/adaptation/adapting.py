@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from gradwrap.adaptation.places import Namespace
 
 Compiled = Literal["refused", "numerical"]
-Rounding = Literal["zero", "through"]
+Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -79,7 +79,7 @@ def adapting(
     *, compiled: Compiled = ..., rounding: Rounding = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def adapting(
-    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "zero"
+    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "refused"
 ) -> Any:
     """Return a function that may call packages which you cannot edit.
 
@@ -97,8 +97,10 @@ def adapting(
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
         by differences, with the error that it states, and to first order only.
     rounding
-        The derivative of `round(x, decimals)` in the code. By default it is zero, as rounding is a
-        step. "through": that of `x`, for code that rounds its results to read them.
+        The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
+        zero, as rounding is a step. By default, an output that depends on tracked arguments only
+        through such numbers is an error. "zero": it may stand beside outputs that have gradients.
+        "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
     ------
@@ -123,8 +125,10 @@ def adapting(
         return functools.partial(adapting, compiled=compiled, rounding=rounding)
     if compiled not in ("refused", "numerical"):
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
-    if rounding not in ("zero", "through"):
-        raise ValueError(f'rounding={rounding!r} is not known. Fix: "zero" or "through".')
+    if rounding not in ("refused", "zero", "through"):
+        raise ValueError(
+            f'rounding={rounding!r} is not known. Fix: "refused", "zero" or "through".'
+        )
     runs = _Runs(fun, compiled, rounding)
 
     @derived(fun, adapting, compiled=compiled, rounding=rounding)
@@ -273,6 +277,7 @@ class _Runs:
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]
         if not leaves or is_recorded(leaves):
+            self._check_rounded(leaves)
             return
         text = made_text.get()
         cause = (
@@ -293,6 +298,19 @@ class _Runs:
             "takes a tracked value for something else (isinstance, try and except), clear a result "
             "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
             "output is meant to be constant."
+        )
+
+    def _check_rounded(self, leaves: list[Any]) -> None:
+        """Refuse a constant among outputs with gradients if numbers were rounded."""
+        if self.rounding != "refused" or not rounded_at.get():
+            return
+        if all(is_recorded(leaf) for leaf in leaves if isinstance(leaf, AnyWrapper)):
+            return
+        raise AdaptationError(
+            f"an output of {self.name} depends on no tracked argument, and numbers were rounded to "
+            f"decimals in {rounded_at.get()}: the derivative of a rounded number is zero. Fix: "
+            'gradwrap.adapting(f, rounding="through") takes the derivative of x in round(x, '
+            'decimals), rounding="zero" lets the output be constant.'
         )
 
     def _explained(

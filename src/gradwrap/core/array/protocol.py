@@ -119,7 +119,9 @@ def open_doors(cls: Any) -> None:
             try:
                 found = call(x1) if x2 is MISSING else call(x1, x2)
             except NonDifferentiableInputError:
-                return by_elements(ufunc, x1, x2)
+                inputs = (x1,) if x2 is MISSING else (x1, x2)
+                given = with_instances(ufunc, inputs)
+                return by_elements(ufunc, *inputs) if given is NotImplemented else given
             return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
         inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return call_ufunc(cls, ufunc, method, inputs, kwargs)
@@ -153,6 +155,8 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
     try:
         found = cls._function_calls[function](*args, **kwargs)
         return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found
+    except NonDifferentiableInputError:
+        return by_elements(function, *args, **kwargs)
     except (BatchedValueError, NoRuleError) as error:
         if function in _handlers().writing or "out" in kwargs:
             raise
