@@ -272,7 +272,7 @@ def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any, Any]:
     order = list(range(len(pivots)))
     for i, j in enumerate(np.asarray(native_of(pivots)).tolist()):
         order[i], order[j] = order[j], order[i]
-    below = np.tri(*lu.shape, k=-1, dtype=np.bool_)
+    below = np.tri(len(order), k=-1, dtype=np.bool_)
     return np.where(below, lu, np.eye(len(order))), np.where(below, 0.0, lu), order, below
 
 
