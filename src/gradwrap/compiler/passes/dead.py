@@ -100,6 +100,6 @@ class _Tests:
         if self._roots is None:
             self._roots = _Roots()
             enter_roots(self._body, self._values, self._roots)
-        matrix = step.args[0] if step.args else None
+        matrix: Any = step.args[0] if step.args else None
         root = self._roots[matrix.index] if type_of(matrix) is Ref else None
         return step.op.fails, root
