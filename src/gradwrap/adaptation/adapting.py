@@ -10,6 +10,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from gradwrap.adaptation.kept import check_caches, remove_tracked_keys
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -22,8 +23,9 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text, memos, rounded_at
+from gradwrap.core.array.adapted import made_text, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
+from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
@@ -43,7 +45,7 @@ from gradwrap.core.observing.callers import (
     latest_refusal,
     noted,
 )
-from gradwrap.core.values.dynamic import DICT, attribute_or_none, attributes_of, named_by, type_of
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
     from gradwrap.adaptation.places import Namespace
 
 Compiled = Literal["refused", "numerical"]
-Rounding = Literal["zero", "through"]
+Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -79,7 +81,7 @@ def adapting(
     *, compiled: Compiled = ..., rounding: Rounding = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def adapting(
-    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "zero"
+    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "refused"
 ) -> Any:
     """Return a function that may call packages which you cannot edit.
 
@@ -97,8 +99,10 @@ def adapting(
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
         by differences, with the error that it states, and to first order only.
     rounding
-        The derivative of `round(x, decimals)` in the code. By default it is zero, as rounding is a
-        step. "through": that of `x`, for code that rounds its results to read them.
+        The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
+        zero, as rounding is a step. By default, an output that depends on tracked arguments only
+        through such numbers is an error. "zero": it may stand beside outputs that have gradients.
+        "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
     ------
@@ -123,8 +127,10 @@ def adapting(
         return functools.partial(adapting, compiled=compiled, rounding=rounding)
     if compiled not in ("refused", "numerical"):
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
-    if rounding not in ("zero", "through"):
-        raise ValueError(f'rounding={rounding!r} is not known. Fix: "zero" or "through".')
+    if rounding not in ("refused", "zero", "through"):
+        raise ValueError(
+            f'rounding={rounding!r} is not known. Fix: "refused", "zero" or "through".'
+        )
     runs = _Runs(fun, compiled, rounding)
 
     @derived(fun, adapting, compiled=compiled, rounding=rounding)
@@ -160,8 +166,8 @@ class _Runs:
         state = self.watch, list(self.storing)
         outside = compiled_as.set(self.compiled)
         unrounded = rounding_as.set(self.rounding)
-        kept: list[Any] = []
-        outer = memos.set(kept)
+        filled: list[Cache] = []
+        outer = caches.set(filled)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -170,14 +176,16 @@ class _Runs:
             rounded_at.set("")
             with differentiating():
                 out = self._until_adapted(held, args, kwargs)
+            if not is_traced():
+                check_caches(filled)
         except BaseException:
             self.watch, self.storing = state  # a call that fails does not slow down the next
             raise
         finally:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
-            memos.reset(outer)
-            _forget(kept)
+            caches.reset(outer)
+            remove_tracked_keys(filled)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
@@ -279,6 +287,7 @@ class _Runs:
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]
         if not leaves or is_recorded(leaves):
+            self._check_rounded(leaves)
             return
         text = made_text.get()
         cause = (
@@ -299,6 +308,19 @@ class _Runs:
             "takes a tracked value for something else (isinstance, try and except), clear a result "
             "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
             "output is meant to be constant."
+        )
+
+    def _check_rounded(self, leaves: list[Any]) -> None:
+        """Refuse a constant among outputs with gradients if numbers were rounded."""
+        if self.rounding != "refused" or not rounded_at.get():
+            return
+        if all(is_recorded(leaf) for leaf in leaves if isinstance(leaf, AnyWrapper)):
+            return
+        raise AdaptationError(
+            f"an output of {self.name} depends on no tracked argument, and numbers were rounded to "
+            f"decimals in {rounded_at.get()}: the derivative of a rounded number is zero. Fix: "
+            'gradwrap.adapting(f, rounding="through") takes the derivative of x in round(x, '
+            'decimals), rounding="zero" lets the output be constant.'
         )
 
     def _explained(
@@ -362,15 +384,6 @@ def _restore(value: Any, before: Any) -> None:
         if value.shape != before.shape:
             value.shape = before.shape
         value[...] = before
-
-
-def _forget(memos: list[Any]) -> None:
-    """Take tracked keys out of dictionaries of results."""
-    for memo in memos:
-        if type_of(memo) is DICT:
-            rest = {key: value for key, value in memo.items() if not is_recorded(flatten(key)[0])}
-            memo.clear()
-            memo.update(rest)
 
 
 def _concrete(leaf: Any) -> Any:

@@ -6,15 +6,19 @@ from dis import opname
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.adaptation.places import ABSENT, Given
-from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import DICT, type_of
-from gradwrap.core.values.tree import flatten
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.values.dynamic import DICT, attributes_of, type_of
+from gradwrap.core.values.tree import flatten, map_leaves
+from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gradwrap.adaptation.places import Namespace
+    from gradwrap.core.array.keys import Cache
 
 
 Written = tuple[dict[Any, Any], frozenset[str] | None]
@@ -53,6 +57,68 @@ def forget(kept: list[Kept]) -> None:
     """Put back what functions keep, if a tracked value is in it."""
     while kept:
         kept.pop().restore()
+
+
+def check_caches(filled: list[Cache]) -> None:
+    """Refuse tracked keys of a dictionary whose equal keys have other values: it is no cache.
+
+    Then the function would have found the value of the equal key.
+    """
+    for cache in {id(cache.held): cache for cache in filled}.values():
+        values: dict[Any, list[tuple[Any, bool]]] = {}
+        for key, value in cache.held.items():
+            is_tracked = is_recorded(flatten(key)[0])
+            values.setdefault(map_leaves(_number, key), []).append((_parts(value), is_tracked))
+        for equal in values.values():
+            if len(equal) > 1 and not all(_agree(equal[0][0], *one) for one in equal):
+                raise TrackedValueError(
+                    f"Use as a key of the dictionary {cache.name} in {cache.place}: a tracked "
+                    "number has another value there than an equal key, as in counts and groups, "
+                    "so that it cannot be told from a cache by its source. Fix: the key can be "
+                    ".item(), to which no gradient belongs; gradwrap.numerical(f) takes the "
+                    "derivative of a function f of a few numbers, which fills the dictionary, "
+                    "by differences."
+                )
+
+
+def _number(leaf: Any) -> Any:
+    return native(leaf).item() if isinstance(leaf, AnyWrapper) and leaf.shape == () else leaf
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return the leaves of a value, with the attributes in place of each object."""
+    leaves = flatten(value)[0]
+    return [part for leaf in leaves for part in flatten(_attributes(leaf) or leaf)[0]]
+
+
+def _attributes(leaf: Any) -> dict[str, Any]:
+    return {} if isinstance(leaf, (AnyWrapper, np.ndarray)) else attributes_of(leaf)
+
+
+def _agree(first: list[Any], parts: list[Any], is_tracked: bool) -> bool:
+    """Tell if the results of two equal keys are equal; that of a tracked key must be tracked."""
+    if len(first) != len(parts) or (is_tracked and not is_recorded(parts)):
+        return False
+    return all(map(_equal, first, parts))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Tell if two numbers or arrays are equal but for rounding; other objects are not compared."""
+    values = [native(v) if isinstance(v, AnyWrapper) else v for v in (one, other)]
+    if not all(isinstance(v, (np.ndarray, np.generic, int, float, complex)) for v in values):
+        return True
+    first, second = (np.asarray(v) for v in values)
+    if first.shape != second.shape or not {first.dtype.kind, second.dtype.kind} <= set("biufc"):
+        return bool(first.shape == second.shape)
+    return bool(np.allclose(first, second, rtol=1e-9, atol=0.0, equal_nan=True))
+
+
+def remove_tracked_keys(filled: list[Cache]) -> None:
+    """Take tracked keys out of caches."""
+    for cache in filled:
+        rest = {key: value for key, value in cache.held.items() if not is_recorded(flatten(key)[0])}
+        cache.held.clear()
+        cache.held.update(rest)
 
 
 def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Written]:

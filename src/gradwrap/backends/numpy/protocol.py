@@ -20,7 +20,7 @@ from gradwrap.backends.numpy.functions.table import (
     scalar,
 )
 from gradwrap.backends.numpy.remedies import WHOLE
-from gradwrap.core.array import adapted
+from gradwrap.core.array.objects import with_instances
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
 from gradwrap.core.observing.callers import current_caller, remedy
@@ -42,7 +42,7 @@ def call_ufunc(
     """Answer a call of a ufunc with keywords, without a rule, or by one of its methods."""
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
-        return adapted.with_instances(getattr(ufunc, method), inputs, **kwargs)
+        return with_instances(getattr(ufunc, method), inputs, **kwargs)
     out = kwargs.get("out")
     if method == "at":
         if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):

@@ -7,14 +7,12 @@ from typing import Any
 
 from gradwrap.core.array.adapted import (
     adapted_caller,
-    finds_nothing,
     formats_text,
-    is_memo,
-    makes_set,
     nested,
     one_element,
     warn_of_text,
 )
+from gradwrap.core.array.keys import finds_nothing, is_key_of_cache, makes_set
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -154,8 +152,7 @@ class Conversions:
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
         of that value. In adapted code it may enter a set, which keeps one of equal numbers, look
-        for a key that is not there, and be a key of a dictionary of results, where it is found only
-        as itself.
+        for a key that is not there, and be a key of a cache, where it is found only as itself.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
@@ -163,7 +160,7 @@ class Conversions:
             return object.__hash__(self)
         frame = adapted_caller()
         if frame is not None:
-            if is_memo(frame):
+            if is_key_of_cache(frame):
                 return object.__hash__(self)
             data = native(self)
             if makes_set(frame):

@@ -553,37 +553,18 @@ def _is_array(value: Any) -> bool:
 
 def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
     """Solve a system; each derivative needs one additional solve."""
+    b = as_array(b)
     columns = scipy.sparse.csc_array(_plain_matrix(A))
+    columns = columns.astype(np.result_type(columns.dtype, b.dtype, np.float32))
 
     def multiply(x: Any) -> Any:
         return A @ x if isinstance(A, (TrackedMatrix, AnyWrapper)) else product(columns, x)
 
     def solved(transposed: bool) -> Any:
         factors = factors_of(columns, transposed)
-        return lambda _matvec, right: _solved_by(factors, right)
+        return lambda _matvec, right: _solved(factors, right)
 
-    return custom_linear_solve(multiply, as_array(b), solved(False), solved(True))
-
-
-def _by_factors(factors: Any, right: Any, trans: str) -> Any:
-    return factors.solve(np.asarray(right), trans)
-
-
-BY_FACTORS = Row(
-    "sparse.linalg.SuperLU.solve",
-    Adjoint(
-        {"right": lambda g, factors, trans: _solved_by(factors, g, "N" if trans == "H" else "H")}
-    ),
-    arrays="right",
-    original=_by_factors,
-)
-
-
-def _solved_by(factors: Any, right: Any, trans: str = "N") -> Any:
-    """Solve with constant factors; the right-hand side may be a batch."""
-    if isinstance(right, AnyWrapper):
-        return BY_FACTORS.kind.answer(BY_FACTORS, (factors, right, trans), {})
-    return _by_factors(factors, right, trans)
+    return custom_linear_solve(multiply, b, solved(False), solved(True))
 
 
 def _factors(columns: Any, transposed: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy.functions.linear_algebra import lstsq
-from gradwrap.backends.numpy.functions.table import cast, constant, implements
+from gradwrap.backends.numpy.functions.table import cast, constant, implements, untyped
 from gradwrap.errors import NoRuleError
 
 
@@ -83,6 +83,59 @@ def polyint(xp: Any, p: Any, m: int, k: Any) -> Any:
     for i in range(m):
         p = xp.concat([p / constant(xp, np.arange(p.shape[0], 0, -1)), constants[i : i + 1]])
     return p
+
+
+@implements("poly(seq_of_zeros)", arrays=1)
+def poly(xp: Any, seq_of_zeros: Any) -> Any:
+    """Multiply the factors `x - zero`, in NumPy's order."""
+    zeros = seq_of_zeros if seq_of_zeros.ndim else xp.reshape(seq_of_zeros, (1,))
+    if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
+        zeros = untyped.linalg.eigvals(zeros)
+    if zeros.ndim != 1:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if zeros.shape[0] == 0:
+        return 1.0
+    product = xp.ones(1, dtype=zeros.dtype)
+    for zero in zeros:
+        product = convolve(xp, product, xp.stack([xp.ones_like(zero), -zero]), "full")
+    if xp.isdtype(zeros.dtype, "complex floating"):
+        is_real = np.all(np.sort(zeros) == np.sort(np.conj(zeros)))
+        product = xp.real(product) if is_real else product
+    return product
+
+
+@implements("roots(p)", arrays=1)
+def roots(xp: Any, p: Any) -> Any:
+    """Return the eigenvalues of the companion matrix."""
+    if p.ndim > 1:
+        raise ValueError("Input must be a rank-1 array.")
+    p = xp.reshape(p, (-1,)) + 0.0
+    last = p.shape[0]
+    while last and p[last - 1] == 0:
+        last -= 1
+    trailing, p = p.shape[0] - last, p[:last]
+    while p.shape[0] and p[0] == 0:
+        p = p[1:]
+    if p.shape[0] < 2:
+        return constant(xp, np.zeros(trailing if last else 0))
+    below = xp.eye(p.shape[0] - 2, p.shape[0] - 1, dtype=p.dtype)
+    found = untyped.linalg.eigvals(xp.concat([(-p[1:] / p[0])[None, :], below]))
+    return xp.concat([found, xp.zeros(trailing, dtype=found.dtype)]) if trailing else found
+
+
+@implements("polydiv(u, v)", arrays=2)
+def polydiv(xp: Any, u: Any, v: Any) -> tuple[Any, Any]:
+    u, v = (xp.reshape(a, (-1,)) + 0.0 for a in (u, v))
+    dtype = np.promote_types(u.dtype, v.dtype)
+    size, scale, rest = v.shape[0], 1.0 / v[0], cast(xp, u, dtype)
+    quotient: list[Any] = []
+    for k in range(u.shape[0] - size + 1):
+        factor = scale * rest[k]
+        quotient.append(factor)
+        rest = xp.concat([rest[:k], rest[k : k + size] - factor * v, rest[k + size :]])
+    while rest.shape[0] > 1 and np.allclose(rest[0], 0, rtol=1e-14):
+        rest = rest[1:]
+    return xp.stack(quotient) if quotient else xp.zeros(1, dtype=dtype), rest
 
 
 @implements("vander(x, N=None, increasing=False)", arrays=1)

@@ -1,0 +1,111 @@
+"""Hashes of tracked numbers: what adapted code looks for, gathers in a set, or keeps in a cache."""
+
+from __future__ import annotations
+
+import ast
+from contextvars import ContextVar
+from dis import opname
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwrap.core.observing.caches import caches_of
+from gradwrap.core.observing.called import (
+    arguments_at,
+    called_at,
+    container_at,
+    subscripted_at,
+)
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+SETS = (set, frozenset)
+DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp)
+
+
+class Cache(NamedTuple):
+    """A cache to which code has added a tracked key."""
+
+    held: dict[Any, Any]
+    name: str
+    """Its text in the code, such as "self.known"."""
+    place: str
+    """The function, its module and the line that stores."""
+
+
+caches: ContextVar[list[Cache] | None] = ContextVar("gradwrap_caches", default=None)
+"""The caches to which the adapted function that runs has added tracked keys."""
+_caches_of: dict[CodeType, frozenset[str]] = {}
+
+
+def is_key_of_cache(frame: FrameType) -> bool:
+    """Tell if a frame looks for a number in a cache that lasts from call to call, or stores it.
+
+    A tracked number is another key there than an equal one, whose result has another gradient.
+    """
+    code, at = frame.f_code, frame.f_lasti
+    name = container_at(frame, at)
+    if code not in _caches_of:
+        _caches_of[code] = frozenset(
+            one for one in caches_of(code, frame.f_globals) if _lasts(one, frame)
+        )
+    if name not in _caches_of[code]:
+        return False
+    if opname[code.co_code[at]] == "STORE_SUBSCR" and (filled := caches.get()) is not None:
+        held = subscripted_at(frame, at)
+        if type_of(held) is not DICT:
+            return False
+        module = frame.f_globals.get("__name__", "generated code")
+        filled.append(Cache(held, name, f"{code.co_name} ({module}, line {frame.f_lineno})"))
+    return True
+
+
+def _lasts(text: str, frame: FrameType) -> bool:
+    """Tell if a name is that of an attribute, a global, a name of a closure, or a default."""
+    code, function = frame.f_code, frame.f_globals.get(frame.f_code.co_name)
+    if "." in text or text in code.co_freevars:
+        return text.replace(".", "").isidentifier()
+    if text not in (*code.co_varnames, *code.co_cellvars):
+        return text.isidentifier()
+    positional: Any = getattr(function, "__defaults__", None) or ()
+    named: Any = getattr(function, "__kwdefaults__", None) or {}
+    value = frame.f_locals.get(text)
+    return any(value is one for one in (*positional, *named.values()))
+
+
+def finds_nothing(frame: FrameType, number: Any) -> bool:
+    """Tell if a frame looks for a number in a dictionary, by `d[x]` or `d.get(x)`, in vain.
+
+    The number may be a part of the key that the frame looks for. In a trace, each comparison with a
+    key is a branch.
+    """
+    at = frame.f_lasti
+    name = opname[frame.f_code.co_code[at]]
+    if "CALL" in name:  # or PRECALL, in Python 3.11
+        call = called_at(frame, at)
+        found = call.whole if call is not None and call.name == "get" else None
+    else:
+        found = None if name == "STORE_SUBSCR" else subscripted_at(frame, at)
+    if found is None or type_of(found) is not DICT:
+        return False
+    parts = (part for key in found for part in (key if isinstance(key, TUPLE) else (key,)))
+    return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
+
+
+def makes_set(frame: FrameType) -> bool:
+    """Tell if a frame makes a set of values that are at hand, or looks for a value.
+
+    The elements are hashed there, and stay tracked. An iterator of C code such as `map` may hash
+    them for a cache.
+    """
+    at = frame.f_lasti
+    name = opname[frame.f_code.co_code[at]]
+    if name in ("BUILD_SET", "SET_ADD", "CONTAINS_OP"):
+        return True
+    if "CALL" not in name:
+        return False
+    call = called_at(frame, at)
+    if call is None or call.function not in SETS:
+        return False
+    given = arguments_at(frame, at)
+    return len(given) == 1 and isinstance(given[0], (*SEQUENCE, *SETS, *DISPLAYS))

@@ -1,0 +1,269 @@
+"""Caches in the source of a function: dictionaries that get a key where it was not found.
+
+In a cache, two equal keys may have a result each, and the function still returns the same. That is
+not so for counts, sums by key and groups: they change what an equal key has.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import CodeType
+
+    Look = tuple[str, str]
+    """The texts of a dictionary and of a key that a function looks for in it."""
+
+FAILURES = frozenset({"KeyError", "LookupError", "Exception"})
+REMOVALS = frozenset({"clear", "pop", "popitem"})
+BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+NOTHING: frozenset[Any] = frozenset()
+
+
+def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """Return the texts by which a function names its caches, such as "self.known".
+
+    Without the source of the function, none is known.
+    """
+    from inspect import getblock
+
+    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 :]
+    try:
+        tree = ast.parse(textwrap.dedent("".join(getblock(lines))))
+    except (SyntaxError, ValueError, IndexError):
+        return NOTHING
+    function: Any = tree.body[0] if tree.body else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return NOTHING
+    reader = _Reader()
+    reader.block(function.body, _State(NOTHING, NOTHING))
+    unread = {
+        ast.unparse(node.value)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Subscript)
+        and not isinstance(node.ctx, ast.Load)
+        and id(node) not in reader.read
+    }
+    return frozenset(reader.stored - reader.refused - unread - set(_used_otherwise(function)))
+
+
+class _State(NamedTuple):
+    """What is known before a statement, whatever led to it."""
+
+    missing: frozenset[Look]
+    """Keys that are not in their dictionaries."""
+    found: frozenset[tuple[str, Look]]
+    """Names that may refer to the value of a key, or to None where the key is missing."""
+
+    def without(self, names: Iterable[str]) -> _State:
+        """Return what is still known once names refer to something else."""
+        gone = set(names)
+        missing = {look for look in self.missing if not _names_in(*look) & gone}
+        found = {(name, look) for name, look in self.found if name not in gone}
+        return _State(frozenset(missing), frozenset(found))
+
+    def with_missing(self, looks: Iterable[Look]) -> _State:
+        return _State(self.missing.union(looks), self.found)
+
+
+class _Reader:
+    """A reader of a function's statements, in order; loops and branches are read once."""
+
+    def __init__(self) -> None:
+        self.stored: set[str] = set()
+        self.refused: set[str] = set()
+        self.read: set[int] = set()
+        """The targets of the assignments."""
+
+    def block(self, statements: list[ast.stmt], state: _State) -> _State | None:
+        """Return what is known after statements, or None if the last one leaves the block."""
+        for statement in statements:
+            after = self._statement(statement, state)
+            if after is None:
+                return None
+            state = after
+        return state
+
+    def _statement(self, statement: ast.stmt, state: _State) -> _State | None:
+        after: _State | None = None
+        match statement:
+            case ast.If():
+                where, otherwise = _missing_by(statement.test, state)
+                after = _joined(
+                    self.block(statement.body, state.with_missing(where)),
+                    self.block(statement.orelse, state.with_missing(otherwise)),
+                )
+            case ast.Try():
+                after = self._attempt(statement, state)
+            case ast.With() | ast.AsyncWith():
+                after = self.block(statement.body, state.without(_bound_in(statement)))
+            case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+                pass
+            case ast.Assign(targets=targets, value=value):
+                after = self._assignment(targets, value, state)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                after = self._assignment([target], value, state)
+            case _:
+                self._changes(statement, state)
+                after = state.without(_bound_in(statement))
+        if isinstance(statement, BLOCKS):
+            after = _State(NOTHING, state.found)
+            for inner in (statement.body, getattr(statement, "orelse", [])):
+                self.block(inner, after)
+        return after
+
+    def _attempt(self, statement: ast.Try, state: _State) -> _State | None:
+        """Read `try: ... d[key] ... except KeyError: ...`, whose handler runs without the key."""
+        looks = {
+            (ast.unparse(one.value), ast.unparse(one.slice))
+            for one in ast.walk(statement.body[0])
+            if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load)
+        }
+        is_one_look = len(looks) == 1 == len(statement.body)
+        after = self.block([*statement.body, *statement.orelse], state)
+        failed = state.without(_bound_in(statement))
+        for handler in statement.handlers:
+            kinds = _names_in("" if handler.type is None else ast.unparse(handler.type))
+            is_miss = is_one_look and not FAILURES.isdisjoint(kinds)
+            after = _joined(
+                after, self.block(handler.body, failed.with_missing(looks if is_miss else ()))
+            )
+        return None if after is None else self.block(statement.finalbody, after)
+
+    def _assignment(self, targets: list[ast.expr], value: ast.expr, state: _State) -> _State:
+        self.read.update(map(id, targets))
+        look = _look_of(value)
+        stored = {_look_of(target) for target in targets} - {None}
+        for dictionary, key in (one for one in stored if one is not None):
+            self.stored.add(dictionary)
+            if (dictionary, key) not in state.missing:
+                self.refused.add(dictionary)
+        bound = [name for target in targets for name in _bound_in(target)]
+        state = state.without(bound)
+        missing = state.missing - stored
+        held = {one for one in (look, *stored) if one is not None}
+        if isinstance(value, ast.Name):
+            bound.append(value.id)  # from now on, the dictionary has what the name refers to
+            held = {one for one in stored if one is not None}
+        return _State(missing, state.found | set(itertools.product(bound, held)))
+
+    def _changes(self, statement: ast.stmt, state: _State) -> None:
+        """Refuse dictionaries whose values a statement may change, such as `d.get(key).append(x)`.
+
+        The value may have a name.
+        """
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                pass
+            case ast.AugAssign(target=ast.Name(id=name)):
+                pass
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
+                pass
+            case _:
+                return
+        self.refused |= {look[0] for held, look in state.found if held == name}
+
+
+def _joined(one: _State | None, other: _State | None) -> _State | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return _State(one.missing & other.missing, one.found | other.found)
+
+
+def _missing_by(test: ast.expr, state: _State) -> tuple[set[Look], set[Look]]:
+    """Return the keys that are missing where a test holds, and those where it fails."""
+    nothing: set[Look] = set()
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            found = {look for name, look in state.found if _is_name(operand, name)}
+            where, otherwise = _missing_by(operand, state)
+            return otherwise | found, where
+        case ast.BoolOp(op=ast.And(), values=values):
+            return nothing.union(*(_missing_by(value, state)[0] for value in values)), nothing
+        case ast.BoolOp(values=values):
+            return nothing, nothing.union(*(_missing_by(value, state)[1] for value in values))
+        case ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[whole]):
+            look = {(ast.unparse(whole), ast.unparse(key))}
+            return (nothing, look) if isinstance(op, ast.In) else (look, nothing)
+        case ast.Compare(
+            left=value, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]
+        ):
+            look = {look for name, look in state.found if _is_name(value, name)}
+            return (look, nothing) if isinstance(op, ast.Is) else (nothing, look)
+        case _:
+            return nothing, nothing
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _look_of(node: ast.expr) -> Look | None:
+    """Return the dictionary and the key of `d[key]` or `d.get(key)`, or None."""
+    match node:
+        case ast.Subscript(value=whole, slice=key):
+            pass
+        case ast.Call(func=ast.Attribute(value=whole, attr="get"), args=[key], keywords=[]):
+            pass
+        case ast.Call(
+            func=ast.Attribute(value=whole, attr="get"),
+            args=[key, ast.Constant(value=None)],
+            keywords=[],
+        ):
+            pass
+        case _:
+            return None
+    return ast.unparse(whole), ast.unparse(key)
+
+
+def _names_in(*texts: str) -> set[str]:
+    return {
+        node.id
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name)
+    }
+
+
+def _bound_in(node: ast.AST) -> set[str]:
+    """Return the names that a node binds, in all its parts."""
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)
+    }
+
+
+def _used_otherwise(function: ast.AST) -> Iterable[str]:
+    """Yield the texts of dictionaries that are used for more than looks, stores and removals."""
+    expected: set[int] = set()
+    for node in ast.walk(function):
+        match node:
+            case (
+                ast.Attribute(value=value) | ast.Subscript(value=value, ctx=ast.Store() | ast.Del())
+            ) if (look := _look_of(value)) is not None:
+                yield look[0]  # of a value: `d[key].append(x)`
+            case _:
+                pass
+        match node:
+            case ast.Subscript(value=whole) | ast.UnaryOp(op=ast.Not(), operand=whole):
+                expected.add(id(whole))
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[whole]):
+                expected.add(id(whole))
+            case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[whole])):
+                expected.add(id(whole))
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=whole, attr=name))) if (
+                name in REMOVALS
+            ):
+                expected.add(id(whole))
+            case ast.Call(func=ast.Attribute(value=whole)) if _look_of(node) is not None:
+                expected.add(id(whole))
+            case ast.Name() | ast.Attribute() if id(node) not in expected:
+                yield ast.unparse(node)
+            case _:
+                pass
