@@ -1,10 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth` and `seventh`, which need the extras `wild`, `wild-fresh`, `wild-unseen`,
-`wild-later`, `wild-fifth`, `wild-sixth` and `wild-seventh`. `--write` enters the table in
-docs/existing-code.md; `--cost` measures what it costs that a package is adapted, and what gradients
-cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
+`wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
+enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
+arguments.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from .compiled import compiled
 from .cost import cost_table
+from .eighth import EIGHTH
 from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
@@ -35,6 +37,7 @@ SAMPLES = {
     "fifth": FIFTH,
     "sixth": SIXTH,
     "seventh": SEVENTH,
+    "eighth": EIGHTH,
 }
 PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import threading
+import time
 import warnings
+from contextlib import contextmanager
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -20,6 +23,7 @@ from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsu
 from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
 from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
+    affordable,
     at_point,
     at_unseen,
     general,
@@ -39,7 +43,7 @@ from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from types import CodeType
 
     from gradwrap.compiler.calls.signatures import Call, Signature
@@ -131,6 +135,8 @@ class Entry:
         """The results that the program lays out otherwise."""
         self._extrapolates: bool = True
         """Whether the program of long loops may be extrapolated."""
+        self._began: float = time.perf_counter()
+        """The time at which its first call began."""
         self._is_large: bool = False
         """Whether one run of the function takes too long for a comparison."""
         self._extrapolated: Found | None = None
@@ -426,9 +432,8 @@ class Entry:
                 one = self._trace(call, None)
             except TooLong:
                 raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
-        other = self._trace(call, one)
+        other, differing = self._again(call, one)
         one = one._replace(tape=None)
-        differing = difference(one, other)
         if differing:
             raise Unhandled(
                 f"two runs on the same arguments differ in {differing}: it depends on random "
@@ -444,10 +449,28 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, executable, self.notes = self._built(call, one.results)
+        with _without_collector():
+            self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
+
+    def _again(self, call: Call, one: Traced) -> tuple[Traced, str]:
+        """Return a second trace and how it differs from the first one.
+
+        Its large arrays have no content, unless it looks into them.
+        """
+        assert one.tape is not None
+        while True:
+            try:
+                other = self._trace(call, one)
+                differing = difference(one, other)
+            except Exception:
+                if not one.tape.forget_layouts():
+                    raise
+            else:
+                if not (differing and one.tape.forget_layouts()):
+                    return other, differing
 
     def _extrapolate(self, call: Call) -> str:
         """Make the program of long loops from traces of short ones; return why not, or ""."""
@@ -457,7 +480,8 @@ class Entry:
             *(self.library, self.names, call.fixed),
         )
         own = partial(self.library.engine, plainly=True)
-        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        with _without_collector():
+            found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
         if found is None:
             return why
         if is_checking():
@@ -473,7 +497,7 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        compared = in_full(found, executable.call, mismatch)
+        compared = in_full(found, executable.call, mismatch, affordable(self._began))
         if compared:
             return compared
         self._is_large = compared is None
@@ -598,6 +622,18 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
+
+
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Keep the garbage collector from searching traces, which grow by many objects at a time."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def _changed(
