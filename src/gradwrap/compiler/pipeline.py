@@ -17,12 +17,14 @@ from gradwrap.compiler.passes.overwritten import (
     remove_overwritten,
 )
 from gradwrap.compiler.passes.ownership import own_outputs
+from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import solve_by_blocks
+from gradwrap.compiler.passes.wholes import write_wholes
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -64,7 +66,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
-    Pass("keep last turns", keep_last_turns, ("merge in loops",)),
+    Pass("write wholes", write_wholes, ("merge in loops",), keeps_bits=False),
+    Pass("stack parts of turns", stack_parts_of_turns, ("merge in loops",)),
+    Pass("keep last turns", keep_last_turns, ("stack parts of turns",)),
     Pass("read carried parts", read_carried_parts, ("keep last turns",)),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
