@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
+from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
+from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
-from gradwrap.compiler.passes.overwritten import (
-    keep_what_is_added_back,
-    remove_copies,
-    remove_overwritten,
-)
+from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
