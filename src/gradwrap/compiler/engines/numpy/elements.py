@@ -189,8 +189,7 @@ class ElementLoop:
                 raise Other
             if np.any(np.greater_equal(index, length)) or np.any(np.less(index, -length)):
                 raise Other
-            wrapped: Any = np.where(np.less(index, 0), index + length, index)
-            place = np.add(place * length, wrapped)
+            place = place * length + index + length * np.less(index, 0)
         if not place.ndim:
             return str(int(place))
         found = (place.tobytes(),)
