@@ -28,7 +28,7 @@ from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.modes import is_traced, untraced
+from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
@@ -40,6 +40,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
+    MARK,
     check_caught,
     latest_refusal,
     noted,
@@ -49,11 +50,13 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
+    CompileError,
     GradwrapError,
     NoRuleError,
     TrackedValueError,
 )
 from gradwrap.transforms.derived import derived
+from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -95,7 +98,9 @@ def adapting(
     compiled
         What is done where a function of a compiled module (Cython, C) gets a tracked value. By
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
-        by differences, with the error that it states, and to first order only.
+        by differences, with the error that it states, and to first order only. If another error
+        shows that the code cannot take tracked values (a class is compiled, say), all of `fun` is
+        differentiated so.
     rounding
         The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
         zero, as rounding is a step. By default, an output that depends on tracked arguments only
@@ -155,8 +160,11 @@ class _Runs:
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
         self.watch = True
+        self.by_differences = False
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.by_differences:
+            return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
         group = self.group
@@ -214,7 +222,7 @@ class _Runs:
         for _ in range(ROUNDS):
             count = len(held)
             try:
-                if not self.watch:
+                if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
@@ -231,6 +239,10 @@ class _Runs:
                 self.watch = False
                 return out
         assert first is not None
+        is_lost = is_traced() or made_text.get() is not None  # a number in text may lack digits
+        if self.compiled == "numerical" and not (is_lost or self._fails_alike(first, args, kwargs)):
+            self.by_differences = True
+            return numerical(self.fun)(*args, **kwargs)
         raise self._explained(first, refusal, args, kwargs)
 
     def _writes_stores(self, error: Exception) -> bool:
@@ -240,19 +252,27 @@ class _Runs:
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, and adapt each module before its code first runs."""
+        """Run the function, and adapt each module before its code first runs.
+
+        A trace is told what code runs.
+        """
         seen: set[int] = set()
+        ran = code_that_runs.get()
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             namespace = frame.f_globals
             if event != "call" or frame.f_code.co_name == "<module>":
                 return
-            if id(namespace) not in seen:
+            if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
+            if ran is not None and MARK in namespace:
+                ran[frame.f_code] = namespace
 
         before = sys.getprofile()
         if before is not None:  # a profiler is at work; the traceback is what is left
+            if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
+                raise CompileError("a profiler is at work. Fix: compile before it is started")
             return self.call(*args, **kwargs)
         sys.setprofile(enter)
         try:
@@ -340,10 +360,10 @@ class _Runs:
         else:
             ours = AdaptationError(
                 f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
-                f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
-                "function that "
-                "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
-                "with gradwrap.defvjp(f, ...), or by differences with gradwrap.numerical(f)."
+                f"{_place_of(error)}, by code that was given tracked values. Fix: "
+                'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences; '
+                "or make the function that does it one operation with f = gradwrap.primitive(f), "
+                "and give it its derivative with gradwrap.defvjp(f, ...)."
             )
             ours.__cause__ = error
         if self.ran:
@@ -443,14 +463,20 @@ def _mentioned(function: Any) -> Iterator[Any]:
 
 
 def _place_of(error: BaseException) -> str:
-    """Return the line of another package that an error came from."""
+    """Return the line of another package that an error came from, and the call that it made."""
     place, traceback = "", error.__traceback__
     while traceback is not None:
-        namespace = traceback.tb_frame.f_globals
+        frame = traceback.tb_frame
+        namespace = frame.f_globals
         if can_adapt(namespace):
             name = namespace.get("__name__", "generated code")
-            place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+            place = f"in {frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
             if str(namespace.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES)):
                 place += ", which is compiled code"
+            elif traceback.tb_next is None:
+                call = called_at(frame, traceback.tb_lasti)
+                if call is not None and type_of(call.function) is not FunctionType:
+                    whole = f"{call.owner}.{call.name}" if call.owner else call.name
+                    place += f", by {whole}(...), which is not written in Python"
         traceback = traceback.tb_next
     return place or "there"
