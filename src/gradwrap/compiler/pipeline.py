@@ -21,7 +21,7 @@ from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
-from gradwrap.compiler.passes.triangles import solve_by_blocks
+from gradwrap.compiler.passes.triangles import work_by_blocks
 from gradwrap.compiler.passes.wholes import write_wholes
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
@@ -69,7 +69,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("keep last turns", keep_last_turns, ("stack parts of turns",)),
     Pass("read carried parts", read_carried_parts, ("keep last turns",)),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
-    Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
+    Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),
