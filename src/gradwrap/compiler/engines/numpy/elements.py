@@ -156,7 +156,9 @@ class ElementLoop:
         if not self._is_float(step.out) or step.kw:
             raise Other
         name = f"{self._prefix}{len(self._body)}"
-        if op is GETITEM:
+        if op.kind is Kind.COPY:
+            text = self._number(args[0])
+        elif op is GETITEM:
             text = f"{self._view(args[0])}[{self._place(*args)}]"
         elif op.operator and op.operator in OPERATORS and len(args) <= 2:
             numbers = [self._number(arg) for arg in args]
