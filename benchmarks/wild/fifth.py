@@ -11,27 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fresh import SERIES
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 from .later import WAVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from .functions import Case
 
-FIFTH: list[Package] = []
+FIFTH = Sample()
+package = FIFTH.package
 TABLE = [1.0, 2.0, 5.0, 2.0, 3.0, 4.0, 3.0, 1.5, 2.5, 4.0, 2.5, 1.0]
 """Four rows of three numbers."""
 TURN = [0.9, 0.1, 0.3, 0.2]
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        FIFTH.append(Package(name, subject, cases))
-
-    return enter
 
 
 @package("ppigrf", "geomagnetism")

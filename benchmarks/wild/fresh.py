@@ -11,26 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .functions import Case
 
-FRESH: list[Package] = []
+FRESH = Sample()
+package = FRESH.package
 WAVE = np.sin(0.4 * np.arange(64.0)) + 0.3 * np.cos(1.7 * np.arange(64.0))
 NOON = dt.datetime(2020, 6, 1, 12, tzinfo=dt.UTC)
 SERIES = [2.0, 5.1, 1.2, 7.3, 3.5, 4.4, 6.1, 2.7, 5.9, 3.8, 1.9, 4.2]
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        FRESH.append(Package(name, subject, cases))
-
-    return enter
 
 
 @package("uncertainties", "metrology")

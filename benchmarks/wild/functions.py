@@ -24,16 +24,20 @@ class Package(NamedTuple):
     cases: Callable[[], Iterator[Case]]
 
 
-PACKAGES: list[Package] = []
+class Sample(list[Package]):
+    """The packages of one sample, in the order in which they are entered."""
+
+    def package(self, name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
+        """Enter a package."""
+
+        def enter(cases: Callable[[], Iterator[Case]]) -> None:
+            self.append(Package(name, subject, cases))
+
+        return enter
 
 
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        PACKAGES.append(Package(name, subject, cases))
-
-    return enter
+PACKAGES = Sample()
+package = PACKAGES.package
 
 
 def spread(function: Callable[..., Any], *rest: Any) -> Callable[[Any], Any]:

@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fresh import SERIES
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from .functions import Case
 
-LATER: list[Package] = []
+LATER = Sample()
+package = LATER.package
 WAVE = [float(np.sin(0.7 * k) + 0.1 * np.cos(2.3 * k)) for k in range(24)]
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        LATER.append(Package(name, subject, cases))
-
-    return enter
 
 
 @package("PyMeeus", "astronomy")

@@ -11,26 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fresh import SERIES
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .functions import Case
 
-SEVENTH: list[Package] = []
+SEVENTH = Sample()
+package = SEVENTH.package
 STRESS = [3.0, 0.4, 0.2, 0.4, 2.0, 0.5, 0.2, 0.5, 1.0]
 """A symmetric matrix of three rows."""
 POSITIVE = [abs(value) + 0.3 for value in SERIES]
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        SEVENTH.append(Package(name, subject, cases))
-
-    return enter
 
 
 @package("openskill", "ratings")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fresh import SERIES
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 from .later import WAVE
 
 if TYPE_CHECKING:
@@ -18,21 +18,13 @@ if TYPE_CHECKING:
 
     from .functions import Case
 
-SIXTH: list[Package] = []
+SIXTH = Sample()
+package = SIXTH.package
 PARTS = [0.1, 0.3, 0.4, 0.2, 0.2, 0.2, 0.2, 0.4, 0.5, 0.1, 0.1, 0.3]
 """Three rows of four numbers that sum to one."""
 TURN = [0.9, 0.1, 0.3, 0.2]
 LINKS = [0.7, 0.2, 0.5, 0.3, 0.9, 0.4]
 """The weights between four nodes."""
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        SIXTH.append(Package(name, subject, cases))
-
-    return enter
 
 
 def symmetric(x: Any) -> Any:

@@ -10,25 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .fresh import SERIES
-from .functions import Package, module, spread
+from .functions import Sample, module, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from .functions import Case
 
-UNSEEN: list[Package] = []
+UNSEEN = Sample()
+package = UNSEEN.package
 TURN = [0.9, 0.1, 0.3, 0.2]
 GAINS = [0.01, -0.02, 0.015, 0.003, -0.01, 0.02, 0.005, -0.012, 0.007, 0.011]
-
-
-def package(name: str, subject: str) -> Callable[[Callable[[], Iterator[Case]]], None]:
-    """Enter a package."""
-
-    def enter(cases: Callable[[], Iterator[Case]]) -> None:
-        UNSEEN.append(Package(name, subject, cases))
-
-    return enter
 
 
 @package("unyt", "units")

@@ -572,6 +572,10 @@ def test_numbers_that_are_rounded(tmp_path: Path) -> None:
         """
         def shown(x): return round(float(np.sum(x ** 3)), 4)
         def parts(x): return [round(x[0] ** 3, 2), round(x[1] ** 2, -1), round(x[1])]
+        def arrays(x): return np.round(x ** 3, 10).sum() + np.sum((x ** 2).round(decimals=9))
+        def some(x):
+            level = round(x[0], 1)
+            return {"rounded": np.around(x[0] ** 2, 3), "exact": x[1] ** 2 + level}
         """,
     )
     with pytest.raises(AdaptationError, match=r"in shown \(package_.* line 7\).*rounding="):
@@ -584,5 +588,46 @@ def test_numbers_that_are_rounded(tmp_path: Path) -> None:
     sums = fn(lambda x: np.sum(np.array(package.parts(x)[:2])))
     both = gw.adapting(sums, rounding="through")
     assert np.allclose(gw.grad(both)(X), [3 * X[0] ** 2, 2 * X[1]])
+    arrays = gw.adapting(package.arrays, rounding="through")
+    assert np.allclose(gw.grad(arrays)(X), 3 * X**2 + 2 * X)
+    with pytest.raises(AdaptationError, match=r"in arrays \(package_.* line 9\).*through"):
+        gw.grad(gw.adapting(package.arrays))(X)
+    with pytest.raises(AdaptationError, match=r"an output of some.* in some \(package_.*\"zero\""):
+        gw.jacobian(gw.adapting(package.some))(X)
+    some = gw.jacobian(gw.adapting(package.some, rounding="zero"))(X)
+    assert np.allclose([*some["rounded"], *some["exact"]], [0.0, 0.0, 0.0, 2 * X[1]])
+    some = gw.jacobian(gw.adapting(package.some, rounding="through"))(X)
+    assert np.allclose([*some["rounded"], *some["exact"]], [2 * X[0], 0.0, 1.0, 2 * X[1]])
     with pytest.raises(ValueError, match="rounding='up' is not known"):
         gw.adapting(package.shown, rounding="up")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  # refused
+
+
+def test_operators_of_tuples_and_objects_that_convert_themselves(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import math
+        from typing import NamedTuple
+
+        class Vector(NamedTuple):
+            x: float
+            y: float
+
+            def __add__(self, other): return Vector(self.x + other.x, self.y + other.y)
+            def __mul__(self, factor): return Vector(self.x * factor, self.y * factor)
+            def __rmul__(self, factor): return self * factor
+
+        class Cell:
+            def __init__(self, values): self.values = np.array(values)
+            def __array__(self, dtype=None, copy=None): return self.values
+
+        def run(x):
+            moved = Vector(1.0, 2.0) + math.exp(x[0]) * Vector(x[1], 3.0)
+            matrix = np.zeros((2, 2))
+            matrix[:] = Cell(np.diag(x))
+            matrix[0] += Cell([1.0, x[0]]).values
+            inverse = np.linalg.inv(Cell([[x[0], 1.0], [0.0, 2.0]]))
+            return moved.x * moved.y + np.sum(matrix**2 * Cell(matrix)) + np.sum(Cell(x) * inverse)
+        """,
+    )
+    check(package.run)

@@ -210,6 +210,16 @@ def numbers(x):
     assert type(p * p) is not Plain
     return d.radians() + p.squared() * math.sin(p) + float(d) + d + np.sin(d) - 2.0 * p
 
+def questions(x):
+    a = Signal(x, "m")
+    a.setflags(write=False)
+    plain = np.array(Signal([1.0, 2.0], "s"), subok=True)
+    assert plain.info == "s" and type(plain) is Signal
+    b = Signal(x * 2.0)
+    b.base.setfield(b * a, dtype=float)
+    a = Signal(b * b[0])
+    return a.tolist()[0] * a.sum().item() + plain[1] * x[1]
+
 def converted(x):
     return np.frombuffer(Signal(x))[0]
 """
@@ -230,7 +240,7 @@ def differences(function: Callable[[Any], Any]) -> Any:
     "name",
     [
         *("attributes", "joined", "wrapping", "initialized", "units", "state", "numbers"),
-        *("in_place", "own_methods", "own_conversions"),
+        *("in_place", "own_methods", "own_conversions", "questions"),
     ],
 )
 def test_instances_hold_tracked_values(package: Any, name: str) -> None:
@@ -361,3 +371,34 @@ def test_instances_made_outside_meet_tracked_values(tmp_path: Path) -> None:
     expected = 2.0 * X * np.array([16.0, 81.0]) - np.array([2.0 / 3.0 / 0.25, 0.0])
     assert np.allclose(gw.grad(gw.adapting(package.run))(X), expected, rtol=1e-12)
     assert package.METRES.unit == 1
+
+
+def test_units_that_wrap_the_results_of_ufuncs(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Length(np.ndarray):
+            power = 1
+
+            def __array_finalize__(self, obj):
+                self.power = getattr(obj, "power", 1)
+
+            def __array_wrap__(self, array, context=None, return_scalar=False):
+                made = np.asarray(array).view(Length)
+                powers = [getattr(one, "power", 0) for one in context[1]]
+                made.power = sum(powers) if context[0] is np.multiply else max(powers)
+                return made
+
+            def __mul__(self, other): return np.multiply(self, other)
+            def __rmul__(self, other): return np.multiply(other, self)
+
+        METRE = np.array([1.0, 2.0]).view(Length)
+
+        def run(x):
+            area = x * METRE * METRE
+            scale = METRE * np.asarray([3.0, 4.0])
+            assert area.power == 2 and type(scale) is Length and METRE.power == 1
+            return np.asarray(area * scale).sum()
+        """,
+    )
+    assert np.allclose(gw.grad(gw.adapting(package.run))(X), [3.0, 32.0], rtol=1e-14)

@@ -10,7 +10,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
-from gradwrap.adaptation.kept import check_caches, remove_tracked_keys
+from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
+from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -28,7 +29,7 @@ from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.modes import is_traced, untraced
+from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
@@ -40,6 +41,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
+    MARK,
     check_caught,
     latest_refusal,
     noted,
@@ -49,11 +51,13 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
+    CompileError,
     GradwrapError,
     NoRuleError,
     TrackedValueError,
 )
 from gradwrap.transforms.derived import derived
+from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +66,7 @@ if TYPE_CHECKING:
     from gradwrap.adaptation.places import Namespace
 
 Compiled = Literal["refused", "numerical"]
-Rounding = Literal["zero", "through"]
+Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -79,7 +83,7 @@ def adapting(
     *, compiled: Compiled = ..., rounding: Rounding = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def adapting(
-    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "zero"
+    fun: Any = None, *, compiled: Compiled = "refused", rounding: Rounding = "refused"
 ) -> Any:
     """Return a function that may call packages which you cannot edit.
 
@@ -95,10 +99,14 @@ def adapting(
     compiled
         What is done where a function of a compiled module (Cython, C) gets a tracked value. By
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
-        by differences, with the error that it states, and to first order only.
+        by differences, with the error that it states, and to first order only. If another error
+        shows that the code cannot take tracked values (a class is compiled, say), all of `fun` is
+        differentiated so.
     rounding
-        The derivative of `round(x, decimals)` in the code. By default it is zero, as rounding is a
-        step. "through": that of `x`, for code that rounds its results to read them.
+        The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
+        zero, as rounding is a step. By default, an output that depends on tracked arguments only
+        through such numbers is an error. "zero": it may stand beside outputs that have gradients.
+        "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
     ------
@@ -123,8 +131,10 @@ def adapting(
         return functools.partial(adapting, compiled=compiled, rounding=rounding)
     if compiled not in ("refused", "numerical"):
         raise ValueError(f'compiled={compiled!r} is not known. Fix: "refused" or "numerical".')
-    if rounding not in ("zero", "through"):
-        raise ValueError(f'rounding={rounding!r} is not known. Fix: "zero" or "through".')
+    if rounding not in ("refused", "zero", "through"):
+        raise ValueError(
+            f'rounding={rounding!r} is not known. Fix: "refused", "zero" or "through".'
+        )
     runs = _Runs(fun, compiled, rounding)
 
     @derived(fun, adapting, compiled=compiled, rounding=rounding)
@@ -151,8 +161,11 @@ class _Runs:
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
         self.watch = True
+        self.by_differences = False
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.by_differences:
+            return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
         group = self.group
@@ -162,6 +175,8 @@ class _Runs:
         unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
         outer = caches.set(filled)
+        objects: list[Any] = []
+        outer_objects = kept_objects.set(objects)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -179,6 +194,8 @@ class _Runs:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
             caches.reset(outer)
+            kept_objects.reset(outer_objects)
+            forget_arguments(objects)
             remove_tracked_keys(filled)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
@@ -210,7 +227,7 @@ class _Runs:
         for _ in range(ROUNDS):
             count = len(held)
             try:
-                if not self.watch:
+                if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
@@ -227,6 +244,10 @@ class _Runs:
                 self.watch = False
                 return out
         assert first is not None
+        is_lost = is_traced() or made_text.get() is not None  # a number in text may lack digits
+        if self.compiled == "numerical" and not (is_lost or self._fails_alike(first, args, kwargs)):
+            self.by_differences = True
+            return numerical(self.fun)(*args, **kwargs)
         raise self._explained(first, refusal, args, kwargs)
 
     def _writes_stores(self, error: Exception) -> bool:
@@ -236,19 +257,27 @@ class _Runs:
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, and adapt each module before its code first runs."""
+        """Run the function, and adapt each module before its code first runs.
+
+        A trace is told what code runs.
+        """
         seen: set[int] = set()
+        ran = code_that_runs.get()
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             namespace = frame.f_globals
             if event != "call" or frame.f_code.co_name == "<module>":
                 return
-            if id(namespace) not in seen:
+            if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
+            if ran is not None and MARK in namespace:
+                ran[frame.f_code] = namespace
 
         before = sys.getprofile()
         if before is not None:  # a profiler is at work; the traceback is what is left
+            if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
+                raise CompileError("a profiler is at work. Fix: compile before it is started")
             return self.call(*args, **kwargs)
         sys.setprofile(enter)
         try:
@@ -273,6 +302,7 @@ class _Runs:
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]
         if not leaves or is_recorded(leaves):
+            self._check_rounded(leaves)
             return
         text = made_text.get()
         cause = (
@@ -293,6 +323,19 @@ class _Runs:
             "takes a tracked value for something else (isinstance, try and except), clear a result "
             "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
             "output is meant to be constant."
+        )
+
+    def _check_rounded(self, leaves: list[Any]) -> None:
+        """Refuse a constant among outputs with gradients if numbers were rounded."""
+        if self.rounding != "refused" or not rounded_at.get():
+            return
+        if all(is_recorded(leaf) for leaf in leaves if isinstance(leaf, AnyWrapper)):
+            return
+        raise AdaptationError(
+            f"an output of {self.name} depends on no tracked argument, and numbers were rounded to "
+            f"decimals in {rounded_at.get()}: the derivative of a rounded number is zero. Fix: "
+            'gradwrap.adapting(f, rounding="through") takes the derivative of x in round(x, '
+            'decimals), rounding="zero" lets the output be constant.'
         )
 
     def _explained(
@@ -322,10 +365,10 @@ class _Runs:
         else:
             ours = AdaptationError(
                 f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
-                f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
-                "function that "
-                "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
-                "with gradwrap.defvjp(f, ...), or by differences with gradwrap.numerical(f)."
+                f"{_place_of(error)}, by code that was given tracked values. Fix: "
+                'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences; '
+                "or make the function that does it one operation with f = gradwrap.primitive(f), "
+                "and give it its derivative with gradwrap.defvjp(f, ...)."
             )
             ours.__cause__ = error
         if self.ran:
@@ -425,14 +468,20 @@ def _mentioned(function: Any) -> Iterator[Any]:
 
 
 def _place_of(error: BaseException) -> str:
-    """Return the line of another package that an error came from."""
+    """Return the line of another package that an error came from, and the call that it made."""
     place, traceback = "", error.__traceback__
     while traceback is not None:
-        namespace = traceback.tb_frame.f_globals
+        frame = traceback.tb_frame
+        namespace = frame.f_globals
         if can_adapt(namespace):
             name = namespace.get("__name__", "generated code")
-            place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+            place = f"in {frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
             if str(namespace.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES)):
                 place += ", which is compiled code"
+            elif traceback.tb_next is None:
+                call = called_at(frame, traceback.tb_lasti)
+                if call is not None and type_of(call.function) is not FunctionType:
+                    whole = f"{call.owner}.{call.name}" if call.owner else call.name
+                    place += f", by {whole}(...), which is not written in Python"
         traceback = traceback.tb_next
     return place or "there"

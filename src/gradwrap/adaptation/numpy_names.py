@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
@@ -105,6 +107,9 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
             if found is not None:
                 return found
         if are_plain(args, options):
+            is_instance = type_of(args[0] if args else None).__mro__[1:].count(np.ndarray) > 0
+            if is_instance and _keeps_class(original, options):
+                return original(*args, **options)
             return tracked(*args, **options)
         if isinstance(args[0] if args else None, Structured):
             return tracked(*args, **options)
@@ -129,10 +134,15 @@ def _array_in(given: Any) -> Any:
 def _like_given(original: Any, made: Any, args: Any, options: dict[str, Any]) -> Any:
     """Make an array an instance of the class of a given instance, where NumPy would."""
     given: Any = args[0] if args else None
-    keeps = original is np.asanyarray or original.__name__.endswith("_like")
-    if not issubclass(type_of(given), Holder) or not options.get("subok", keeps):
+    if not issubclass(type_of(given), Holder) or not _keeps_class(original, options):
         return made
     return given if made is unheld(given) else again(given, made)
+
+
+def _keeps_class(original: Any, options: dict[str, Any]) -> bool:
+    """Tell if a function of NumPy returns an instance of the subclass that it is given."""
+    keeps = original is np.asanyarray or original.__name__.endswith("_like")
+    return bool(options.get("subok", keeps))
 
 
 def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,6 +191,11 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
         except (TrackedValueError, BatchedValueError):
             noted.set(before)
             return tracked(*unheld(args), **unheld(options))
+        except ValueError:  # `__array__` of an argument gave a variable
+            given = [converted(arg) for arg in args]
+            if not any(map(operator.is_not, given, args)):
+                raise
+            return tracked(*given, **options)
 
     return stand_in
 

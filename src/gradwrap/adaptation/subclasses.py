@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 NDARRAY: type[Any] = np.ndarray
 BASE: Any = super
+globals()[MARK] = True  # the methods below call those of variables for adapted code
 
 
 class Held(NDArrayOperatorsMixin, Holder):
@@ -107,6 +108,7 @@ class HeldArray(Held):
         return again(self, array)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        inputs = tuple(map(instance_of_plain, inputs))
         found = super().__array_ufunc__(ufunc, method, *inputs, **options)
         outs = options.get("out", ())
         if outs:
@@ -147,6 +149,11 @@ class HeldArray(Held):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._gradwrap_array[unheld(key)] = unheld(value)
+
+    @property
+    def base(self) -> Any:
+        """The array whose memory this is."""
+        return _holding(HeldArray, self._gradwrap_array)
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -442,9 +449,10 @@ def instance_of_plain(value: Any) -> Any:
     That is done for adapted subclasses with operations of their own; others answer themselves.
     """
     kind: Any = type_of(value)
-    if not issubclass(kind, NDARRAY) or kind.__array_ufunc__ is NDARRAY.__array_ufunc__:
+    if not issubclass(kind, NDARRAY) or value.dtype.kind == "O" or not _is_adapted(kind):
         return value
-    if not _is_adapted(kind):
+    names = ("__array_ufunc__", "__array_wrap__")
+    if all(getattr(kind, name) is getattr(NDARRAY, name) for name in names):
         return value
     return held(wrap(np.array(value, subok=False)), kind, value)
 

@@ -119,7 +119,7 @@ class _Telling(Watching):
         self._recorder = recorder
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside._replace(told=self._recorder.told)
+        return outside.changed(told=self._recorder.told)
 
 
 class _Visiting(Watching):

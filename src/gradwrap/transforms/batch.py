@@ -409,15 +409,14 @@ def _common_size(
             f"vmap of {name_of(fun)} has nothing to map over: every entry of in_axes is "
             "None. Fix: give the axis of at least one argument, or axis_size."
         )
-    size, _ = sizes[0]
-    if any(other != size for other, _ in sizes):
+    if len(dict(sizes)) > 1:
         listed = ", ".join(f"{path()} has {other}" for other, path in sizes)
         raise VmapAxesError(
             f"vmap got inconsistent sizes for the axes to be mapped over: {listed}. "
             "Fix: give arrays of one length along these axes, or None in in_axes for one that "
             "is the same for all examples."
         )
-    return size
+    return sizes[0][0]
 
 
 def batch_of(data: Any, level: int, fallback: str = "loop") -> Batched[Any]:

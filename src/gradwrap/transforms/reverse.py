@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.backend import backend_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.transforms.argnums import check_transform, one_or_tuple
 from gradwrap.transforms.derived import Derived, derived
@@ -122,7 +123,7 @@ def value_and_grad(
     return value_and_gradient
 
 
-class Differentiated(NamedTuple):
+class Differentiated(Record):
     """The function whose gradient another one returns."""
 
     fun: Callable[..., Any]

@@ -65,7 +65,7 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
         self._places = _NotingPlaces()
 
     def _watch(self, outside: Wanted) -> Wanted:
-        return outside._replace(notes=True, finite=self._check_nan)
+        return outside.changed(notes=True, finite=self._check_nan)
 
     def __enter__(self) -> Self:
         self._places.__enter__()
@@ -78,7 +78,7 @@ class detect_anomaly(_Inspecting):  # noqa: N801  PyTorch's name
 
 class _NotingPlaces(Watching):
     def _watch(self, outside: Watch) -> Watch:
-        return outside._replace(notes_place=True)
+        return outside.changed(notes_place=True)
 
 
 class guard_buffers(Watching):  # noqa: N801  named like the others
@@ -112,7 +112,7 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
     """
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside._replace(guards=True)
+        return outside.changed(guards=True)
 
 
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
@@ -137,7 +137,7 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     """
 
     def _watch(self, outside: Wanted) -> Wanted:
-        return outside._replace(zeros_annihilate=True)
+        return outside.changed(zeros_annihilate=True)
 
 
 # Saved arrays -------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class saved_tensors_hooks(Watching):  # noqa: N801  PyTorch's name
         self._hooks = pack, unpack
 
     def _watch(self, outside: Watch) -> Watch:
-        return outside._replace(hooks=self._hooks)
+        return outside.changed(hooks=self._hooks)
 
 
 @contextmanager

@@ -159,6 +159,16 @@ def _refused(name: str, reason: str, fix: str) -> Method:
     return method
 
 
+_no_field = _refused("setfield", "would write bytes of elements", "x[...] = value")
+
+
+def _setfield(x: Any, val: Any, dtype: Any, offset: int = 0) -> None:
+    """Write whole elements; no others have derivatives."""
+    if np.dtype(dtype) != x.dtype or offset:
+        _no_field(x)
+    x[...] = val
+
+
 _no_flags = _refused(
     "setflags", "has no effect on a tracked array", "omit it, or call x.detach().data.setflags"
 )
@@ -192,7 +202,7 @@ UNLISTED: dict[str, Method] = {
         "would change the number of elements in place",
         "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
     ),
-    "setfield": _refused("setfield", "would write bytes of elements", "x[...] = value"),
+    "setfield": _setfield,
     "setflags": _setflags,
 }
 """Methods that nobody is to be offered: without a derivative, or of integers."""

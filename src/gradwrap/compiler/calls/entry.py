@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import threading
+import time
 import warnings
+from contextlib import contextmanager
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -20,6 +23,7 @@ from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsu
 from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
 from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
 from gradwrap.compiler.extrapolating.proof import (
+    affordable,
     at_point,
     at_unseen,
     general,
@@ -34,11 +38,13 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
+from gradwrap.core.levels.modes import code_that_runs
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
+    from types import CodeType
 
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
@@ -129,12 +135,16 @@ class Entry:
         """The results that the program lays out otherwise."""
         self._extrapolates: bool = True
         """Whether the program of long loops may be extrapolated."""
+        self._began: float = time.perf_counter()
+        """The time at which its first call began."""
         self._is_large: bool = False
         """Whether one run of the function takes too long for a comparison."""
         self._extrapolated: Found | None = None
         """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
+        self._ran: dict[CodeType, dict[str, Any]] = {}
+        """The code of adapted modules that ran, with its global names."""
         self._amplifies: bool = False
         """Whether results move far where the arguments change in their last places."""
         self._waiting: list[str] = []
@@ -240,6 +250,7 @@ class Entry:
             self._restart()
             found, problem = self._attempted(call)
             problem = problem or _defect(self.differing(leaves, tree, found))
+        surroundings.forget_written()
         changed = "" if problem else surroundings.changed()
         if not problem:
             self._lay_out(leaves, found)
@@ -273,6 +284,7 @@ class Entry:
             extrapolation.family, self.target.function, given, unflatten(tree, there)
         ):
             return False
+        surroundings.forget_written()
         if surroundings.changed():
             return False
         call.result = (unflatten(tree, found),)
@@ -308,13 +320,18 @@ class Entry:
         if not found:
             return False, None
         found.program.threads = self.target.threads
-        wanted = call.run(self.target.function)
+        outside = code_that_runs.set(self._ran)
+        try:
+            wanted = call.run(self.target.function)
+        finally:
+            code_that_runs.reset(outside)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
         executable, _ = made(chosen, found.program, call.inputs, given, found.precisions)
         results = [b.result for b in found.program.blocks() if b.result is not None]
-        if executable is None or any(one.tree != self.tree for one in results):
+        problem = self.surroundings.watch_code(self._ran)
+        if problem or executable is None or any(one.tree != self.tree for one in results):
             self._restart()
             return False, None
         self.program, self.precisions = found.program, found.precisions
@@ -374,10 +391,14 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
+        outside = code_that_runs.set(self._ran)
         try:
             self.target.current.is_traced = True
             with call.library.current():
                 self._extend(call)
+            problem = self.surroundings.watch_code(self._ran)
+            if problem:
+                return (), problem
             assert self.executable is not None
             return self.executable.call(*call.inputs), ""
         except (Unhandled, Unsupported) as error:
@@ -388,6 +409,7 @@ class Entry:
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
+            code_that_runs.reset(outside)
             restore()
 
     def _extend(self, call: Call) -> None:
@@ -410,9 +432,8 @@ class Entry:
                 one = self._trace(call, None)
             except TooLong:
                 raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
-        other = self._trace(call, one)
+        other, differing = self._again(call, one)
         one = one._replace(tape=None)
-        differing = difference(one, other)
         if differing:
             raise Unhandled(
                 f"two runs on the same arguments differ in {differing}: it depends on random "
@@ -428,10 +449,28 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, executable, self.notes = self._built(call, one.results)
+        with _without_collector():
+            self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
+
+    def _again(self, call: Call, one: Traced) -> tuple[Traced, str]:
+        """Return a second trace and how it differs from the first one.
+
+        Its large arrays have no content, unless it looks into them.
+        """
+        assert one.tape is not None
+        while True:
+            try:
+                other = self._trace(call, one)
+                differing = difference(one, other)
+            except Exception:
+                if not one.tape.forget_layouts():
+                    raise
+            else:
+                if not (differing and one.tape.forget_layouts()):
+                    return other, differing
 
     def _extrapolate(self, call: Call) -> str:
         """Make the program of long loops from traces of short ones; return why not, or ""."""
@@ -441,7 +480,8 @@ class Entry:
             *(self.library, self.names, call.fixed),
         )
         own = partial(self.library.engine, plainly=True)
-        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        with _without_collector():
+            found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
         if found is None:
             return why
         if is_checking():
@@ -457,7 +497,7 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        compared = in_full(found, executable.call, mismatch)
+        compared = in_full(found, executable.call, mismatch, affordable(self._began))
         if compared:
             return compared
         self._is_large = compared is None
@@ -582,6 +622,18 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
+
+
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Keep the garbage collector from searching traces, which grow by many objects at a time."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def _changed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 NUMBER: type[Any] = np.generic
 SECONDS = 1.0
-"""The time that a comparison at full size may take."""
+"""The most time that a comparison at full size may take."""
+PART = 0.5
+"""It may take this part of the time of the first call until then."""
 OTHER_PATHS = "a late turn takes another branch"
 SHARE = 0.1
 """By so much of its size, an argument is changed at most."""
@@ -108,11 +111,11 @@ def _changed(leaf: Any, rng: Any) -> Any:
     array = np.asarray(leaf)
     if array.dtype.kind not in "fc" or not array.size:
         return leaf
-    sizes = np.abs(array[np.isfinite(array)])
-    scale = float(np.max(sizes, initial=0.0)) or 1.0
-    factors = 1.0 + SHARE * rng.uniform(-1.0, 1.0, array.shape)
-    small = scale * SHARE * rng.uniform(0.1, 1.0, array.shape)
-    new = np.asarray(np.where(array == 0, small, array * factors), array.dtype)
+    new = np.asarray(array * rng.uniform(1.0 - SHARE, 1.0 + SHARE, array.shape), array.dtype)
+    zeros = array == 0
+    if np.any(zeros):
+        scale = float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0)) or 1.0
+        new[zeros] = scale * SHARE * rng.uniform(0.1, 1.0, np.count_nonzero(zeros))
     if type_of(leaf) is float:
         return float(new)
     if isinstance(leaf, NUMBER):
@@ -191,7 +194,8 @@ def _step(leaf: Any, rng: Any) -> Any:
     if array.dtype != np.float64 or type_of(leaf) is float:
         return None
     scale = float(np.max(np.abs(array), initial=0.0)) or 1.0
-    return scale * rng.choice((-1.0, 1.0), array.shape) * rng.uniform(0.5, 1.0, array.shape)
+    draws = rng.uniform(-0.5, 0.5, array.shape)
+    return scale * (draws + np.copysign(0.5, draws))
 
 
 def _is_between(value: float, above: float, below: float, slope: float) -> bool:
@@ -221,8 +225,13 @@ def _is_special(leaf: Any) -> bool:
     return bool(np.any(array == 0) or np.any(array[1:] == array[:-1]))
 
 
+def affordable(began: float) -> float:
+    """Return how long a comparison at full size may take in a first call that began then."""
+    return min(SECONDS, PART * (time.perf_counter() - began))
+
+
 def in_full(
-    found: Found, call: Callable[..., Any], mismatch: Mismatch, seconds: float | None = None
+    found: Found, call: Callable[..., Any], mismatch: Mismatch, seconds: float
 ) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
 
@@ -233,9 +242,7 @@ def in_full(
     subject = found.family.subject
     leaves = changed(subject.leaves, subject.given, 2)
     surroundings = subject.surroundings
-    function, entered = surroundings.with_arrays(
-        leaves, _itself, timed(SECONDS if seconds is None else seconds)
-    )
+    function, entered = surroundings.with_arrays(leaves, _itself, timed(seconds))
     args, kwargs = unflatten(subject.treedef, entered)
     try:
         known = covered(found.family.paths)

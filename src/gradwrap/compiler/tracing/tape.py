@@ -42,6 +42,8 @@ MOST = 1 << 18
 """The longest trace, in operations."""
 MOST_KEPT = 1 << 28
 """The most bytes of results that a run keeps for a second one."""
+SMALL = 1 << 10
+"""The most bytes of a result that is kept in any case, since code may branch on it."""
 
 
 class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
@@ -50,6 +52,24 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
 
 class TooLong(Unhandled):
     """The trace is longer than it may be."""
+
+
+class Layout:
+    """The shape, dtype and strides of a result that a run does not keep."""
+
+    __slots__ = ("dtype", "shape", "strides")
+
+    def __init__(self, array: Any) -> None:
+        self.shape: tuple[int, ...] = array.shape
+        self.dtype: Any = array.dtype
+        self.strides: tuple[int, ...] = array.strides
+
+    def array(self) -> Any:
+        """Return an array without content. Its memory is not taken before it is used."""
+        spans = [(n - 1) * step for n, step in zip(self.shape, self.strides, strict=True)]
+        room = np.empty(sum(map(abs, spans)) + self.dtype.itemsize, np.uint8)
+        start = -sum(min(span, 0) for span in spans)
+        return NDARRAY(self.shape, self.dtype, room, start, self.strides)
 
 
 class Library:
@@ -134,7 +154,7 @@ class Tape:
         """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
         and results are used again."""
         self._results: dict[int, Any] = {}
-        """By value: the result of an operation, for a second run."""
+        """By value: the result of an operation, or its layout, for a second run."""
         self._bytes: int = 0
         self.refs: list[Ref] = []
         """For each value, the `Ref` that names it."""
@@ -204,6 +224,13 @@ class Tape:
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
         return ref
+
+    def forget_layouts(self) -> bool:
+        """Let a second run compute what is not kept; tell if there is any."""
+        kept = {n: one for n, one in self._results.items() if not isinstance(one, Layout)}
+        has_layouts = len(kept) < len(self._results)
+        self._results = kept
+        return has_layouts
 
     def _numbered(self, value: Value) -> Ref:
         """Add a value by its description; return its name."""
@@ -295,6 +322,7 @@ class Tape:
             return None
         step, index = first.instrs[at], len(self.values)
         result = first._results.get(index)
+        result = result.array() if isinstance(result, Layout) else result
         if result is None or step.out != index or step.name != name or step.fn != fn:
             return None
         if not same_nest(step.args, recorded) or not same_nest(step.kw, keywords):
@@ -334,9 +362,12 @@ class Tape:
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
-        if self._first is None and self._bytes < MOST_KEPT:
-            self._bytes += 0 if views else result.nbytes
-            self._results[made.index] = result
+        if self._first is None:
+            if self._bytes < MOST_KEPT or result.nbytes <= SMALL:
+                self._bytes += 0 if views else result.nbytes
+                self._results[made.index] = result
+            elif isinstance(result, NDARRAY):
+                self._results[made.index] = Layout(result)
         may_view = views or OPERATIONS[name].may_view
         copied = may_view and not views
         step = Instr(fn, name, recorded, keywords, made.index, may_view, self._line(), copied)

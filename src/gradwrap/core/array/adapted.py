@@ -12,8 +12,9 @@ import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.callers import MARK, current_caller
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
@@ -25,7 +26,7 @@ made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", defa
 subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
 rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
-"""The derivative of numbers that adapted code rounds to decimals: "zero" or "through"."""
+"""The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
 _warned: set[tuple[str, int]] = set()
@@ -77,15 +78,16 @@ def warn_of_text(variable: Any, frame: FrameType) -> None:
     )
 
 
-def rounded(variable: Any, decimals: int, frame: FrameType | None) -> Any:
-    """Do what `round(variable, decimals)` does; `frame` is that of adapted code."""
-    made = variable.round(decimals)
-    if frame is None or not decimals or not is_recorded(variable):
+def rounded(variable: Any, made: Any) -> Any:
+    """Return `made`, a variable rounded to decimals; in adapted code it may have a derivative."""
+    if not is_differentiating() or not is_recorded(variable):
+        return made
+    caller = current_caller()
+    if caller is None or not caller.is_adapted:
         return made
     if rounding.get() == "through":
         return variable + (made - variable.detach())  # exactly `made`: the difference is exact
-    module = frame.f_globals.get("__name__", "generated code")
-    rounded_at.set(f"{frame.f_code.co_name} ({module}, line {frame.f_lineno})")
+    rounded_at.set(f"{caller.code.co_name} ({caller.module}, line {caller.line})")
     return made
 
 

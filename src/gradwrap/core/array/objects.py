@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.observing.callers import current_caller
 
 plain_instances: list[Any] = []
 """The function that makes an instance with plain values hold a variable, if it is of a subclass.
@@ -18,25 +18,27 @@ The class is one of NumPy's arrays. Other arguments are returned.
 def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     """Call a ufunc with instances that hold variables, in place of those that were made outside.
 
-    NumPy asks the subclass itself first, which does not know variables.
+    NumPy asks the subclass itself first, which does not know variables. Beside constants, the
+    instances stay as they are.
     """
-    if not (plain_instances and is_differentiating() and is_recorded(inputs)):
+    if not (plain_instances and is_differentiating()):
         return NotImplemented
     given = [plain_instances[0](value) for value in inputs]
     if all(ours is value for ours, value in zip(given, inputs, strict=True)):
         return NotImplemented
-    return ufunc(*given, **options)
+    return ufunc(*(given if is_recorded(inputs) else map(unwrapped_key, inputs)), **options)
 
 
-def by_elements(ufunc: Any, *inputs: Any) -> Any:
-    """Let NumPy's loop over objects call a ufunc, or raise the error that is being handled.
+def by_elements(function: Any, *inputs: Any, **options: Any) -> Any:
+    """Let NumPy's loop over objects call a function, or raise the error that is being handled.
 
     It does that in adapted code, where an array of Python objects meets a tracked one.
     """
     kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
-    if "O" not in kinds or adapted_caller(3) is None:
+    caller = current_caller() if "O" in kinds else None
+    if caller is None or not caller.is_adapted:
         raise  # noqa: PLE0704  the caller handles it
-    return ufunc(*map(_boxed, inputs))
+    return function(*map(_boxed, inputs), **options)
 
 
 def _boxed(value: Any) -> Any:

@@ -38,7 +38,10 @@ class Operators(Generic[B]):
         """Bind an operation to the class: the bound method replaces the general one."""
         before = changes()
         bound: Any = cls
-        function = operator_call(bound._bind(op), bound._level, swapped=swapped, defers=not swapped)
+        reflected = "" if swapped else method.replace("__", "__r", 1)
+        function = operator_call(
+            bound._bind(op), bound._level, swapped=swapped, reflected=reflected
+        )
         setattr(cls, method, function)
         if changes() != before:
             cls._forget_operators()

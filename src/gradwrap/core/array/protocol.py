@@ -8,13 +8,14 @@ them takes a tenth of the time that `import gradwrap` may take.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.objects import by_elements, with_instances
 from gradwrap.core.calls.general import operator_call
 from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
+from gradwrap.core.values.record import Record
 from gradwrap.errors import BatchedValueError, NonDifferentiableInputError, NoRuleError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ ELSEWHERE: Any = object()
 MISSING: Any = object()
 
 
-class Handlers(NamedTuple):
+class Handlers(Record):
     """The functions that answer `__array_ufunc__` and `__array_function__`, and find methods.
 
     `bind(cls, function)` makes the quick call of a function, which may return `ELSEWHERE`;
@@ -118,7 +119,9 @@ def open_doors(cls: Any) -> None:
             try:
                 found = call(x1) if x2 is MISSING else call(x1, x2)
             except NonDifferentiableInputError:
-                return by_elements(ufunc, x1, x2)
+                inputs = (x1,) if x2 is MISSING else (x1, x2)
+                given = with_instances(ufunc, inputs)
+                return by_elements(ufunc, *inputs) if given is NotImplemented else given
             return with_instances(ufunc, (x1, x2)) if found is NotImplemented else found
         inputs = (x1, *more) if x2 is MISSING else (x1, x2, *more)
         return call_ufunc(cls, ufunc, method, inputs, kwargs)
@@ -148,10 +151,12 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
-    """Answer `__array_function__`: by the bound call, or the general way."""
+    """Answer `__array_function__` by the bound call of the function, or else by the handlers."""
     try:
         found = cls._function_calls[function](*args, **kwargs)
         return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found
+    except NonDifferentiableInputError:
+        return by_elements(function, *args, **kwargs)
     except (BatchedValueError, NoRuleError) as error:
         if function in _handlers().writing or "out" in kwargs:
             raise

@@ -11,7 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import protocol
-from gradwrap.core.array.adapted import adapted_caller, rounded, warn_of_text
+from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.display import Displayed, shown
@@ -233,7 +233,7 @@ class Variable(
         return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
     def __round__(self, ndigits: int = 0) -> Any:
-        return rounded(self, ndigits, adapted_caller())
+        return self.round(ndigits)
 
     def __str__(self) -> str:
         is_text = self._is_text_of_adapted_code(adapted_caller())

@@ -12,13 +12,14 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.promotion import promoted
-from gradwrap.core.levels.levels import silent_up_to
+from gradwrap.core.levels.levels import is_differentiating, silent_up_to
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
     AnyWrapper,
     batched_parts,
     holds_wrapper,
     is_recorded,
+    is_scalar,
     is_whole_number,
     key_with_batches,
     snapshot,
@@ -64,21 +65,26 @@ def bind_calls(bound: BoundOp, level: type[Call]) -> None:
 
 
 def operator_call(
-    bound: BoundOp, level: type[Call], *, swapped: bool, defers: bool = False
+    bound: BoundOp, level: type[Call], *, swapped: bool, reflected: str = ""
 ) -> Callable[..., Any]:
-    """Make the method of an operator; it declines, or `defers` to arithmetic of another type."""
+    """Make the method of an operator.
+
+    It declines, or leaves the call to arithmetic of another type, whose method is `reflected`.
+    """
     rule = bound.rule
     is_foreign = bound.variable_class._is_foreign
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if defers and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
+        if reflected and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
             return NotImplemented
         if any(is_foreign(array) for array in arrays):
-            arrays = tuple(as_number(a) if is_foreign(a) else a for a in arrays)
+            arrays = tuple(_as_operand(a) if is_foreign(a) else a for a in arrays)
             if any(array is None for array in arrays):
                 return NotImplemented
         if times and _repeats(arrays):
+            return NotImplemented
+        if reflected and len(arrays) == 2 and _has_operator(reflected, *arrays):
             return NotImplemented
         return _apply_linked(bound, arrays, statics)
 
@@ -99,6 +105,19 @@ number_types: list[type[Any]] = [Number]
 """Classes of numbers that are used as floats: fractions, and those that other packages enter."""
 
 
+def converted(value: Any) -> Any:
+    """Return what an object of an adapted package converts itself to, by `__array__`."""
+    kind = type_of(value)
+    if not hasattr(kind, "__array__") or hasattr(kind, "__array_ufunc__"):
+        return value
+    return value.__array__() if is_differentiating() and find_backend(kind) is None else value
+
+
+def _as_operand(value: Any) -> Any:
+    found = converted(value)
+    return as_number(value) if found is value else found
+
+
 def as_number(value: Any) -> Any:
     """Return a number of another kind (`Fraction`, SymPy's) as a float, or None."""
     if not isinstance(value, tuple(number_types)) or hasattr(value, "__array_ufunc__"):
@@ -113,6 +132,15 @@ def _repeats(operands: tuple[Any, ...]) -> bool:
     """Tell if operands are a list and a whole number, whose product repeats the list."""
     is_list = any(isinstance(one, SEQUENCE) for one in operands)
     return is_list and any(map(is_whole_number, operands))
+
+
+def _has_operator(method: str, number: Any, other: Any) -> bool:
+    """Tell if a number meets a list or tuple of a class with an operator of its own for that."""
+    kind = type_of(other)
+    if kind in SEQUENCE or not isinstance(other, SEQUENCE) or not is_scalar(number):
+        return False
+    inherited = [getattr(base, method, None) for base in SEQUENCE]
+    return getattr(kind, method, None) not in inherited
 
 
 def _native_statics(bound: BoundOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:

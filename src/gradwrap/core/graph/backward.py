@@ -20,7 +20,7 @@ from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
-from gradwrap.core.observing.places import Placement, placement_of, placers
+from gradwrap.core.observing.places import placement_of, placers
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
 from gradwrap.errors import GraphFreedError
@@ -28,18 +28,19 @@ from gradwrap.errors import GraphFreedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.observing.places import Placement
+
 
 Root = tuple["Node | Leaf", Any]
 
 
-def backward_pass(  # noqa: PLR0913  the choices of a pass
+def backward_pass(
     roots: Sequence[Root],
     *,
     retain_graph: bool = False,
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
     cut: bool = False,
-    placement: Placement | None = None,
 ) -> dict[Node | Leaf, Any]:
     """Pull the roots' cotangents back; return the cotangent at each leaf, or at each target.
 
@@ -55,30 +56,20 @@ def backward_pass(  # noqa: PLR0913  the choices of a pass
         Stop at these nodes and at leaves, and visit only what leads to them.
     cut
         Do not look behind a target for further ones.
-    placement
-        Where the nodes are visited; found out where there are several places.
 
     Raises
     ------
     GraphFreedError
         An earlier pass has released the graph.
     """
-    if placers and placement is None:
-        placement = placement_of(roots)
-        if placement is not None:
-            with placement:
-                return backward_pass(
-                    roots,
-                    retain_graph=retain_graph,
-                    create_graph=create_graph,
-                    targets=targets,
-                    cut=cut,
-                    placement=placement,
-                )
+    placement = placement_of(roots) if placers else None
     listening = PLACE.listening
     begun = listening.begin()
     try:
-        return _walk(roots, retain_graph, create_graph, targets, cut, placement)
+        if placement is None:
+            return _walk(roots, retain_graph, create_graph, targets, cut, None)
+        with placement:
+            return _walk(roots, retain_graph, create_graph, targets, cut, placement)
     finally:
         listening.end(begun)
 

@@ -8,12 +8,13 @@ must have the same ones in the same order, or the operation is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import AnyWrapper, layers, unwrapped_index
 from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.space import Meta
 from gradwrap.errors import TrackedValueError
 
@@ -33,7 +34,7 @@ class LabelledLevel(int):
     axes: Axes
 
 
-class Labelled(NamedTuple):
+class Labelled(Record):
     """The functions that read the array and axes of a labelled object, and label another array."""
 
     data: Callable[[Any], Any]

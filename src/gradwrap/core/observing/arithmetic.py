@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
@@ -18,18 +18,19 @@ from gradwrap.core.observing.code import package_of
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
+    from typing import Protocol
+
+    class Listening(Protocol):
+        """A way to receive the warnings of an array library in this context."""
+
+        def begin(self) -> Any:
+            """Begin to pass warnings on; return a token for `end`."""
+
+        def end(self, begun: Any) -> None:
+            """Restore the treatment of warnings before `begin`."""
+
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-
-class Listening(Protocol):
-    """A way to receive the warnings of an array library in this context."""
-
-    def begin(self) -> Any:
-        """Begin to pass warnings on; return a token for `end`."""
-
-    def end(self, begun: Any) -> None:
-        """Restore the treatment of warnings before `begin`."""
 
 
 class _Silent:

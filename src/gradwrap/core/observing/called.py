@@ -7,16 +7,17 @@ import builtins
 import itertools
 import linecache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
 
-class Called(NamedTuple):
+class Called(Record):
     """A function as a line of code names it, such as `rng.normal`."""
 
     owner: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
@@ -12,6 +12,7 @@ from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.called import called_at, remedy_of_call
 from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
+from gradwrap.core.values.record import Record
 from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MARK = "__gradwrap_adapted__"
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
-class Caller(NamedTuple):
+class Caller(Record):
     """A line of code outside gradwrap, the libraries of arrays and the standard library."""
 
     code: CodeType
@@ -170,8 +171,20 @@ def remedy(caller: Caller | None, fix: str) -> str:
     It is `fix` where the user can change that code. A package that was installed is to be left as
     it is.
     """
-    if caller is None or not caller.package:
-        return remedy_of_call(caller.called if caller is not None else None) or fix
+    if caller is None:
+        return fix
+    text = _remedy_in(caller, fix)
+    if caller.is_adapted and caller.package not in advisers:
+        text = (
+            f'{text.rstrip(".")}; or gradwrap.adapting(f, compiled="numerical") takes the '
+            "derivative by differences."
+        )
+    return text
+
+
+def _remedy_in(caller: Caller, fix: str) -> str:
+    if not caller.package:
+        return remedy_of_call(caller.called) or fix
     if caller.package in advisers:
         return advisers[caller.package](caller)
     adapt = (
@@ -212,7 +225,7 @@ def conversions(caller: Caller | None) -> str:
     return f"{use}; or take .detach() (an array) or .item() (a number) if no gradient is wanted."
 
 
-class Refusal(NamedTuple):
+class Refusal(Record):
     """An error of a conversion, and the line of code that asked for it."""
 
     error: type[GradwrapError]
@@ -278,5 +291,5 @@ def latest_refusal(error: BaseException) -> GradwrapError | None:
     if latest is None or caller is None:
         return None
     lines = [(frame.f_code, line) for frame, line, _ in _inwards(error.__traceback__)]
-    places = lines if isinstance(error, AttributeError) else [caller[:2]]
+    places = lines if isinstance(error, AttributeError) else [(caller.code, caller.line)]
     return latest.error(latest.message) if (latest.code, latest.line) in places else None

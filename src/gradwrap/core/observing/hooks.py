@@ -10,7 +10,7 @@ the hooks after accumulation.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -19,6 +19,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper, native, snaps
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.comparing import mismatch
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
+from gradwrap.core.values.record import Record
 from gradwrap.errors import HookResultError
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _run(
     return values
 
 
-class _Argument(NamedTuple):
+class _Argument(Record):
     """A stand-in for an argument's node, which collects cotangents until the hooks have run."""
 
     node: Node | Leaf

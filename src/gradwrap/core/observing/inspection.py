@@ -7,7 +7,7 @@ takes the slow path at every node, and checks the result of every formula.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
@@ -15,6 +15,7 @@ from gradwrap.core.library.scatter import OutputPart, Scattered
 from gradwrap.core.observing.arithmetic import computes_derivative
 from gradwrap.core.values.comparing import described
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
+from gradwrap.core.values.record import Record
 from gradwrap.errors import AnomalyError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gradwrap.core.graph.node import Leaf, Node
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """The checks that a context requests for its backward passes."""
 
     notes: bool = False

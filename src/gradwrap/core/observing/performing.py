@@ -12,14 +12,25 @@ import threading
 import weakref
 from contextvars import ContextVar
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from gradwrap.core.values.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
+    from typing import Protocol
+
+    class Observer(Protocol):
+        """An object that calls the observed functions on behalf of their callers."""
+
+        def __call__(
+            self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> Any:
+            """Call the function and return its result."""
 
 
-class Performer(NamedTuple):
+class Performer(Record):
     """The description of a function that an observer receives."""
 
     kind: str
@@ -27,15 +38,6 @@ class Performer(NamedTuple):
     "visit" (of a node in it) or "fallback" (of `vmap`)."""
     name_of: Callable[..., str]
     """Gives the name of the operation from the arguments of a call."""
-
-
-class Observer(Protocol):
-    """An object that calls the observed functions on behalf of their callers."""
-
-    def __call__(
-        self, performer: Performer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """Call the function and return its result."""
 
 
 _performers: weakref.WeakKeyDictionary[FunctionType, Performer] = weakref.WeakKeyDictionary()

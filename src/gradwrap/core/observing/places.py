@@ -7,7 +7,7 @@ the work in the order of the pass, and the host waits for nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.node import Node
 from gradwrap.core.library.backend import find_backend
@@ -15,8 +15,28 @@ from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Protocol, Self
 
     from gradwrap.core.graph.node import Leaf
+
+    class Placement(Protocol):
+        """One backward pass across several streams or devices."""
+
+        def __enter__(self) -> Self: ...
+
+        def __exit__(self, *exc_info: object) -> None: ...
+
+        def visit(self, node: Node) -> None:
+            """Switch to the place where the node's operation ran."""
+
+        def arrive(self, node: Node | Leaf) -> None:
+            """Switch to the place where the cotangents of this node are added up."""
+
+    class Placer(Protocol):
+        """An object that keeps track of a library's streams and devices."""
+
+        def placement(self) -> Placement | None:
+            """Return the placement of a new pass; None if all ran at the caller's place."""
 
 
 class PlacedNode(Node):
@@ -25,27 +45,6 @@ class PlacedNode(Node):
     __slots__ = ("place",)
 
     place: Any
-
-
-class Placement(Protocol):
-    """One backward pass across several streams or devices."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *exc_info: object) -> None: ...
-
-    def visit(self, node: Node) -> None:
-        """Switch to the place where the node's operation ran."""
-
-    def arrive(self, node: Node | Leaf) -> None:
-        """Switch to the place where the cotangents of this node are added up."""
-
-
-class Placer(Protocol):
-    """An object that keeps track of a library's streams and devices."""
-
-    def placement(self) -> Placement | None:
-        """Return the placement of a new pass, or None if everything ran at the caller's place."""
 
 
 placers: dict[str, Placer] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import weakref
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.core.graph.node import EDGE, JOINT
 from gradwrap.core.levels.levels import current_watch, next_sequence_number, unwatched, watch_with
@@ -19,6 +19,7 @@ from gradwrap.core.library.backend import backend_of, find_backend, library_of
 from gradwrap.core.library.buffers import Content, Guarded, buffer_of, callers, shared, shown
 from gradwrap.core.values.comparing import described_wholly
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, class_of, is_immutable, rebuilt, type_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import SavedArrayError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
 
-class Watch(NamedTuple):
+class Watch(Record):
     """How a context keeps the values that its operations save, and its notes on them."""
 
     hooks: Hooks | None = None
@@ -94,7 +95,7 @@ class Watching:
         current, change, nothing = self._state
         outside = current()
         made = self._watch(outside or nothing)
-        made = made._replace() if made is outside else made  # an object of its own
+        made = made.changed() if made is outside else made  # an object of its own
         self._entered.append((made, outside))
         change(made)
         return self

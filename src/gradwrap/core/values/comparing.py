@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradwrap.core.library.backend import backend_of, library_of
 from gradwrap.core.values.dynamic import TUPLE, class_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.space import dtype_and_shape, same_shape, zeros_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def zeros_like(array: Any) -> Any:
     return zeros_of(backend.xp, backend.meta(array, 0))
 
 
-class Mismatch(NamedTuple):
+class Mismatch(Record):
     """The first difference between a value and the space that it should belong to."""
 
     part: Literal["array", "library", "shape", "dtype"]

@@ -108,10 +108,10 @@ def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None
     for name in names.split():
         function = named(name)[1]
         if function is not None:
-            IMPLEMENTATIONS[function] = functools.partial(_asked, function, seen_as)
+            IMPLEMENTATIONS[function] = functools.partial(asked, function, seen_as)
 
 
-def _asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
+def asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
     options = {name: seen_as(value) for name, value in kwargs.items()}
     return xp._class._plain(function(*map(seen_as, args), **options))
 

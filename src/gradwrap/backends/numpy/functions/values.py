@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.functions.converting import NoValue, is_real, sizes
 from gradwrap.backends.numpy.functions.table import (
+    asked,
     cast,
     check_constant,
     counting,
@@ -19,8 +20,9 @@ from gradwrap.backends.numpy.functions.table import (
     scalar,
     untyped,
 )
+from gradwrap.core.array.adapted import rounded
 from gradwrap.core.levels.memory import lay_out
-from gradwrap.core.levels.wrapper import innermost, is_recorded, native
+from gradwrap.core.levels.wrapper import innermost, is_recorded, native, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
@@ -43,7 +45,21 @@ def angle(xp: Any, z: Any, deg: bool) -> Any:
     return found * (180.0 / math.pi) if deg else found
 
 
-on_values("round around fix")
+on_values("fix")
+
+
+@implements("round around(a, decimals=0, out=None)", arrays=1, always=True)
+def round_(xp: Any, a: Any, decimals: Any) -> Any:
+    """Round as NumPy does: whole multiples of a power of ten."""
+    decimals = operator.index(decimals)
+    if not xp.isdtype(a.dtype, "real floating"):
+        return asked(untyped.round, unwrapped_key, xp, a, decimals)
+    power = 10.0 ** abs(decimals)
+    if decimals > 0:
+        made = xp.round(a * power) / power
+    else:
+        made = xp.round(a / power) * power if decimals else xp.round(a)
+    return scalar(rounded(a, made) if decimals else made)
 
 
 @implements("sinc(x)", arrays=1)

@@ -20,6 +20,7 @@ from gradwrap.core.array.writing.ownership import owns_buffer
 from gradwrap.core.array.writing.views import BROADCAST, IMAG, INDEX, PERMUTATION, REAL, view_of
 from gradwrap.core.array.writing.write_call import Write, is_current_part, is_own_part, update_call
 from gradwrap.core.array.writing.write_through import write_through
+from gradwrap.core.calls.general import converted
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node, make_node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls
@@ -224,8 +225,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
         )
     key = key_with_batches(key)
-    if isinstance(value, SEQUENCE):
-        value = type_of(variable)._stacked(value)
+    value = type_of(variable)._stacked(value) if isinstance(value, SEQUENCE) else converted(value)
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
