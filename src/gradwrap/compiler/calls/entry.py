@@ -429,9 +429,9 @@ class Entry:
                 return
             self._extrapolates = False
             try:
-                one = self._trace(call, None)
-            except TooLong:
-                raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
+                one = self._trace(call, None, MOST)
+            except TooLong as whole:
+                raise Unhandled(f"{whole}, and its loops cannot be extrapolated: {why}") from error
         other, differing = self._again(call, one)
         one = one._replace(tape=None)
         if differing:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 NUMBER: type[Any] = np.generic
 SECONDS = 1.0
 """The most time that a comparison at full size may take."""
-PART = 0.5
-"""It may take this part of the time of the first call until then."""
+LEAST, PART = 0.1, 0.5
+"""It may take so many seconds, or this part of the time of the first call until then."""
 OTHER_PATHS = "a late turn takes another branch"
 SHARE = 0.1
 """By so much of its size, an argument is changed at most."""
@@ -227,7 +227,7 @@ def _is_special(leaf: Any) -> bool:
 
 def affordable(began: float) -> float:
     """Return how long a comparison at full size may take in a first call that began then."""
-    return min(SECONDS, PART * (time.perf_counter() - began))
+    return min(SECONDS, max(LEAST, PART * (time.perf_counter() - began)))
 
 
 def in_full(
