@@ -93,9 +93,7 @@ def step_and_pairs(u: Any) -> Any:
 def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 2000)
     eager = gw.compile(gw.grad(step_and_pairs))
-    with pytest.warns(
-        gw.errors.CompileWarning, match=r"more than 2000 op.*a loop in line \d+ takes"
-    ):
+    with pytest.warns(gw.errors.CompileWarning, match=r"more than 2000 op.*a loop in line"):
         np.testing.assert_array_equal(eager(u), gw.grad(step_and_pairs)(u))
     assert "Fix: operations on slices" in eager.explain()
 
