@@ -11,6 +11,7 @@ from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.growing import join_growing_products
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
 from gradwrap.compiler.passes.overwritten import remove_overwritten
@@ -68,6 +69,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("stack parts of turns", stack_parts_of_turns, ("merge in loops",)),
     Pass("keep last turns", keep_last_turns, ("stack parts of turns",)),
     Pass("read carried parts", read_carried_parts, ("keep last turns",)),
+    Pass("join growing products", join_growing_products, ("merge in loops",), keeps_bits=False),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
