@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,13 +73,9 @@ def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.Monke
     assert "at full size, with a difference of its values in one direction" in made.explain()
 
 
-@pytest.mark.parametrize(("began", "allowed"), [(100.0, 0.1), (99.0, 0.5), (0.0, 1.0)])
-def test_the_time_of_a_comparison_depends_on_that_of_the_first_call(
-    monkeypatch: pytest.MonkeyPatch, began: float, allowed: float
-) -> None:
-    clock = SimpleNamespace(perf_counter=lambda: 100.0)
-    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.time", clock)
-    assert affordable(began) == allowed
+@pytest.mark.parametrize(("spent", "allowed"), [(0.0, 0.1), (1.0, 0.5), (100.0, 1.0)])
+def test_a_comparison_may_take_a_part_of_the_first_call(spent: float, allowed: float) -> None:
+    assert affordable(spent) == allowed
 
 
 def step_and_pairs(u: Any) -> Any:

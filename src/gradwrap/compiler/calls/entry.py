@@ -497,7 +497,8 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        compared = in_full(found, executable.call, mismatch, affordable(self._began))
+        allowed = affordable(time.perf_counter() - self._began)
+        compared = in_full(found, executable.call, mismatch, allowed)
         if compared:
             return compared
         self._is_large = compared is None

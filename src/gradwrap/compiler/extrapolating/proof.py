@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,9 +224,9 @@ def _is_special(leaf: Any) -> bool:
     return bool(np.any(array == 0) or np.any(array[1:] == array[:-1]))
 
 
-def affordable(began: float) -> float:
-    """Return how long a comparison at full size may take in a first call that began then."""
-    return min(SECONDS, max(LEAST, PART * (time.perf_counter() - began)))
+def affordable(spent: float) -> float:
+    """Return the seconds that a comparison at full size may take, after so many for a first call."""
+    return min(SECONDS, max(LEAST, PART * spent))
 
 
 def in_full(
