@@ -225,7 +225,7 @@ def _is_special(leaf: Any) -> bool:
 
 
 def affordable(spent: float) -> float:
-    """Return the seconds that a comparison at full size may take, after so many for a first call."""
+    """Return the seconds that a comparison at full size may take after those of a first call."""
     return min(SECONDS, max(LEAST, PART * spent))
 
 
