@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
@@ -137,6 +137,13 @@ def _plain_leaf(leaf: Any) -> Any:
         return leaf
     data = native(leaf)
     return data[()] if isinstance(data, np.ndarray) and not data.ndim else data
+
+
+def data_of(value: Any) -> Any:
+    """Return the data of an array, for choices that depend on them; a trace records the choices."""
+    data = plain(value)
+    is_tracer = is_traced() and not isinstance(data, (np.ndarray, np.generic))
+    return data if is_tracer and hasattr(data, "__array_namespace__") else np.asarray(data)
 
 
 def quiet(function: Any) -> Any:
