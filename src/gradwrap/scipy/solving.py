@@ -139,11 +139,16 @@ def _plain_leaf(leaf: Any) -> Any:
     return data[()] if isinstance(data, np.ndarray) and not data.ndim else data
 
 
+def is_tracer(data: Any) -> bool:
+    """Tell if data are a trace's stand-in for an array."""
+    is_plain = isinstance(data, (np.ndarray, np.generic))
+    return is_traced() and not is_plain and hasattr(data, "__array_namespace__")
+
+
 def data_of(value: Any) -> Any:
     """Return the data of an array, for choices that depend on them; a trace records the choices."""
     data = plain(value)
-    is_tracer = is_traced() and not isinstance(data, (np.ndarray, np.generic))
-    return data if is_tracer and hasattr(data, "__array_namespace__") else np.asarray(data)
+    return data if is_tracer(data) else np.asarray(data)
 
 
 def quiet(function: Any) -> Any:
