@@ -10,7 +10,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
-from gradwrap.adaptation.kept import check_caches, remove_tracked_keys
+from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
+from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -174,6 +175,8 @@ class _Runs:
         unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
         outer = caches.set(filled)
+        objects: list[Any] = []
+        outer_objects = kept_objects.set(objects)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -191,6 +194,8 @@ class _Runs:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
             caches.reset(outer)
+            kept_objects.reset(outer_objects)
+            forget_arguments(objects)
             remove_tracked_keys(filled)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
