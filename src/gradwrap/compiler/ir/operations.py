@@ -126,7 +126,7 @@ class Operation:
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
     fails: str = ""
-    """The matrices for which it raises an error, which the function may have caught."""
+    """The arguments for which it raises an error, which the function may have caught."""
 
     has_key: bool = field(init=False, default=False)
     """Whether the second argument is a key of the first."""
@@ -168,9 +168,10 @@ METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
 FAILURES = {
     **dict.fromkeys(("cholesky", "cho_factor"), "indefinite"),
     **dict.fromkeys(("inv", "solve", "solve_triangular", "tensorinv", "tensorsolve"), "singular"),
+    "interpolant": "any",
     **dict.fromkeys(("eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"), "infinite"),
 }
-"""By the last part of a function's name: the matrices for which it raises an error."""
+"""By the last part of a function's name: the matrices, or any arguments, that it refuses."""
 OPERATIONS = _Operations()
 _row, _rows = OPERATIONS.row, OPERATIONS.rows
 
