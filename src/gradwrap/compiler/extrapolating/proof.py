@@ -27,8 +27,8 @@ SECONDS = 1.0
 """The most time that a comparison at full size may take."""
 LEAST, PART = 0.1, 0.5
 """It may take so many seconds, or this part of the time of the first call until then."""
-FAR = 20.0
-"""How many times too long a run must be, by a short one whose steps are followed, to be left out."""
+FAR = 8.0
+"""A run is left out that must take so many times too long, by a short one with followed steps."""
 OTHER_PATHS = "a late turn takes another branch"
 SHARE = 0.1
 """By so much of its size, an argument is changed at most."""
