@@ -204,6 +204,16 @@ class _Own:
         return jnp.asarray(x).at[_key(key)].add(value)
 
     @staticmethod
+    def padded_product(jnp: Any, left: Any, right: Any, spans: Any, is_left: bool) -> Any:
+        if is_left:
+            rows = [left[r, i:j] @ right[i:j] for r, (i, j) in enumerate(spans)]
+            return jnp.stack(rows)
+        found = jnp.zeros((left.shape[0], right.shape[1]), right.dtype)
+        for r, (i, j) in enumerate(spans):
+            found = found.at[:, i:j].add(left[:, r, None] * right[r, i:j])
+        return found
+
+    @staticmethod
     def copy(_jnp: Any, x: Any, *_order: Any) -> Any:
         return x  # it cannot be written to
 

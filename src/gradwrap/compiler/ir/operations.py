@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.compiler.ir.padded import padded_product
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -155,6 +157,10 @@ def _item(_xp: Any, whole: Any, index: int) -> Any:
     return whole[index]
 
 
+def _padded_product(_xp: Any, *args: Any) -> Any:
+    return padded_product(*args)
+
+
 def _mt(xp: Any, x: Any) -> Any:
     return xp.swapaxes(x, -1, -2)
 
@@ -229,6 +235,7 @@ _rows("union1d intersect1d setdiff1d setxor1d", by_values=True)
 
 MATMUL = _row("matmul", Kind.PRODUCT, operator="@")
 EINSUM = _row("einsum")
+PADDED_PRODUCT = _row("padded_product", of=_padded_product)
 ADD_REDUCE = _row("add.reduce", Kind.REDUCE, method="sum", start="0")
 MAXIMUM_REDUCE = _row("maximum.reduce", Kind.REDUCE, method="max", start="-__builtin_inf()")
 _row("minimum.reduce", Kind.REDUCE, method="min", start="__builtin_inf()")

@@ -3,9 +3,8 @@
 A loop over the pairs of an array's columns, `x[:, i] @ x[:, i:]` for each `i`, is no loop of equal
 turns. The columns of a block are the rows of one product, `x[:, b : b + 64].T @ x[:, b:]`, of which
 each turn reads its own part. Its gradient has products of the other operand with vectors, and outer
-products that are added to parts of an array. The columns that all turns of a block have in common
-are multiplied with the matrix of the vectors. The remaining columns of each turn have a product of
-their own, since with zeros in the matrix an infinity in other columns would become a NaN.
+products that are added to parts of an array: both are products with the matrix of the vectors, in
+which zeros stand for the elements that a shorter vector lacks.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import numpy as np
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import COPY, GETITEM, MATMUL, MULTIPLY, SCATTER_ADD
+from gradwrap.compiler.ir.padded import padded_product
 from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
@@ -241,105 +241,40 @@ class _Products:
 
     def block(self, members: Sequence[_Member], gone: dict[int, Instr | None]) -> None:
         """Join the products of a block; enter what stands in the place of each into `gone`."""
-        first = members[0]
+        first, last = members[0], members[-1]
         axis = first.part.axis
+        low = min(one.part.start for one in members)
+        high = max(one.part.stop for one in members)
         columns = _stride([one.column for one in members]) if first.column >= 0 else slice(None)
-        if columns is None:
+        if columns is None or (first.kind == "outer" and not self.is_chain(members)):
             return
         if first.kind == "rows":
-            low = min(one.part.start for one in members)
-            high = max(one.part.stop for one in members)
             left = self.columns(first.place, first.other, axis, columns)
             right = self.columns(first.place, first.part.matrix, axis, slice(low, high))
             product = self.product_of(first, self.transposed(first, left), right)
-            for row, one in enumerate(members):
-                mine = slice(one.part.start - low, one.part.stop - low)
-                gone[one.place] = self.read_from(one, product, (row, mine))
-            return
-        low = max(one.part.start for one in members)
-        high = min(one.part.stop for one in members)
-        rests = [_rest(one.part, low, high) for one in members]
-        if high - low < len(members) or None in rests:
-            return
-        if first.kind == "sum":
+        elif first.kind == "sum":
             right = self.columns(first.place, first.part.matrix, axis, slice(low, high))
-            product = self.product_of(first, self.stacked(members, low, high), right, turned=True)
-            for row, (one, rest) in enumerate(zip(members, rests, strict=True)):
-                gone[one.place] = self.read_from(one, product, row)
-                if rest:
-                    gone[one.place] = self.sum_with_rest(one, product, row, slice(*rest))
-        elif self.is_chain(members):
+            right = self.transposed(first, right)
+            product = self.padded(members, low, self.stacked(members, low, high), right)
+        else:
             left = self.columns(first.place, first.other, axis, columns)
-            product = self.product_of(first, left, self.stacked(members, low, high))
+            product = self.padded(members, low, left, self.stacked(members, low, high))
             if axis == 0:
                 product = self.transposed(first, product)
-            for one, rest in zip(members, rests, strict=True):
-                gone[one.place] = self.rest_of_outer(one, slice(*rest)) if rest else None
-                if not rest:
-                    self.instead[one.step.out] = one.step.args[0]
-            self.end_chain(members[-1], product, slice(low, high), gone)
-
-    def read_from(self, member: _Member, product: Ref, key: Any) -> Instr:
-        """Return the step that reads a member's result from the product of a block."""
-        self.read.add(member.step.out)
-        made = replace(member.step, fn=getitem, name="getitem", args=(product, key))
-        return replace(made, views=True)
-
-    def sum_with_rest(self, member: _Member, product: Ref, row: int, rest: slice) -> Instr:
-        """Return the step that adds the product with the columns that only some turns have."""
-        step, shape = member.step, self.values[member.step.out].shape
-        whole, matrix = self.values[member.part.matrix].shape, member.part.matrix
-        axis, size = member.part.axis, rest.stop - rest.start
-        key = (slice(None), rest) if axis else (rest, slice(None))
-        some = (whole[0], size) if axis else (size, whole[1])
-        parts = [
-            self.add(member.place, step, getitem, (Ref(matrix), key), some),
-            self.part_of_vector(member, rest),
-        ]
-        if axis == 0:
-            parts.reverse()
-        other = self.add(member.place, step, np.matmul, tuple(parts), shape)
-        mine = self.add(member.place, step, getitem, (product, row), shape)
-        return replace(step, fn=np.add, name="add", args=(mine, other), kw=())
-
-    def part_of_vector(self, member: _Member, which: slice) -> Ref:
-        """Return the elements of a member's vector that belong to these columns."""
-        start = member.part.start
-        key = slice(which.start - start, which.stop - start)
-        shape = (which.stop - which.start,)
-        return self.add(member.place, member.step, getitem, (member.vector, key), shape)
-
-    def rest_of_outer(self, member: _Member, rest: slice) -> Instr:
-        """Return the addition to the columns that only some turns have."""
-        target, _, added = member.step.args
-        index: int = added.index
-        axis, maker = member.part.axis, self.makers[index]
-        sides = [leaf for leaf in maker.args if self.turned(leaf) != (axis, member.vector)]
-        size = rest.stop - rest.start
-        key: list[slice] = [slice(None), slice(None)]
-        shape: list[int] = list(self.values[index].shape)
-        key[axis], shape[axis] = rest, size
-        vector = self.part_of_vector(member, rest)
-        spread: Any = (None, slice(None)) if axis else (slice(None), None)
-        row = self.add(
-            member.place, member.step, getitem, (vector, spread), (1, size) if axis else (size, 1)
-        )
-        outer = self.add(member.place, member.step, np.multiply, (sides[0], row), tuple(shape))
-        return member.step.on((target, tuple(key), outer))
-
-    def end_chain(
-        self, last: _Member, product: Ref, common: slice, gone: dict[int, Instr | None]
-    ) -> None:
-        """Add the product of a block to the columns that all turns have."""
-        target, rest = last.step.args[0], gone[last.place]
-        self.instead.pop(last.step.out, None)
-        if rest is not None:
-            like = self.values[last.step.out]
-            target = self.program.new(Value(like.shape, like.dtype, is_ndarray=True))
-            self.made.append((last.place, replace(rest, out=target.index)))
-        key = [slice(None), slice(None)]
-        key[last.part.axis] = common
-        gone[last.place] = last.step.on((target, tuple(key), product))
+            key = [slice(None), slice(None)]
+            key[axis] = slice(low, high)
+            for one in members:
+                self.instead[one.step.out] = one.step.args[0]
+                gone[one.place] = None
+            del self.instead[last.step.out]
+            gone[last.place] = last.step.on((last.step.args[0], tuple(key), product))
+            return
+        for row, one in enumerate(members):
+            mine = slice(one.part.start - low, one.part.stop - low)
+            where: Any = (row, mine) if one.kind == "rows" else row
+            made = replace(one.step, fn=getitem, name="getitem", args=(product, where))
+            gone[one.place] = replace(made, views=True)
+            self.read.add(one.step.out)
 
     def is_chain(self, members: Sequence[_Member]) -> bool:
         """Tell if nothing but additions reads the array that the members add to, in between."""
@@ -379,23 +314,30 @@ class _Products:
         shape = self.values[matrix.index].shape[::-1]
         return self.add(member.place, member.step, np.transpose, (matrix,), shape)
 
-    def product_of(self, member: _Member, left: Ref, right: Ref, *, turned: bool = False) -> Ref:
-        """Return a product of two matrices, of which the second may be transposed first."""
-        right = self.transposed(member, right) if turned else right
+    def product_of(self, member: _Member, left: Ref, right: Ref) -> Ref:
+        """Return a product of two matrices."""
         shape = (self.values[left.index].shape[0], self.values[right.index].shape[1])
         return self.add(member.place, member.step, np.matmul, (left, right), shape)
 
+    def padded(self, members: Sequence[_Member], low: int, left: Ref, right: Ref) -> Ref:
+        """Return a product with the matrix of the vectors, the left one of the rows of a "sum"."""
+        spans = tuple((one.part.start - low, one.part.stop - low) for one in members)
+        first = members[0]
+        shape = (self.values[left.index].shape[0], self.values[right.index].shape[1])
+        args = (left, right, spans, first.kind == "sum")
+        return self.add(first.place, first.step, padded_product, args, shape)
+
     def stacked(self, members: Sequence[_Member], low: int, high: int) -> Ref:
-        """Return the matrix whose rows are parts of the vectors, those of the same columns."""
-        key = (low, high, tuple((one.vector, one.part.start) for one in members))
+        """Return the matrix whose rows are the vectors, with zeros where they are shorter."""
+        key = tuple((one.vector, one.part.start) for one in members)
         if key not in self.matrices:
             first = members[0]
             shape = (len(members), high - low)
             args = (shape, self.values[first.step.out].dtype)
             found = self.add(first.place, first.step, zeros, args, shape)
             for row, one in enumerate(members):
-                part = self.part_of_vector(one, slice(low, high))
-                found = self.add(one.place, one.step, setitem, (found, row, part), shape)
+                place = (row, slice(one.part.start - low, one.part.stop - low))
+                found = self.add(one.place, one.step, setitem, (found, place, one.vector), shape)
             self.matrices[key] = found
         return self.matrices[key]
 
@@ -404,15 +346,6 @@ def _is_spread(key: Any) -> bool:
     """Tell if a key only adds axes."""
     parts: Any = key if isinstance(key, TUPLE) else (key,)
     return all(part is None or part is Ellipsis or part == slice(None) for part in parts)
-
-
-def _rest(part: _Part, low: int, high: int) -> tuple[int, ...] | None:
-    """Return what a part has on one side of the common columns; None if it has both sides."""
-    if part.start < low and part.stop > high:
-        return None
-    if part.start < low:
-        return part.start, low
-    return (high, part.stop) if part.stop > high else ()
 
 
 def _stride(numbers: Sequence[int]) -> slice | None:

@@ -15,6 +15,7 @@ from gradwrap.compiler.ir.operations import (
     COPY,
     GETITEM,
     ITEM,
+    PADDED_PRODUCT,
     POWER,
     RESHAPE,
     ZEROS,
@@ -202,6 +203,10 @@ class SourceText:
             known = self.opaque.setdefault(id(instr.fn), f"{rest}_{len(self.opaque)}")
             self.scope[known] = instr.fn
             return known
+        if instr.op is PADDED_PRODUCT:
+            self.imports[name] = instr.fn.__module__
+            self.scope[name] = instr.fn
+            return name
         if first in PACKAGES:
             module = ".".join(name.split(".")[:2])
             self.modules.add(module)
