@@ -22,6 +22,7 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
 from gradwrap.adaptation import numba, numexpr, subclasses
+from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
@@ -321,6 +322,9 @@ def _compiled(function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
+        in_python = source_of(function)
+        if in_python is not None:
+            return in_python(*args, **options)
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if compiled_as.get() == "numerical":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
@@ -92,7 +92,20 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
     try:
         return import_module(f"gradwrap.scipy.{path}")
     except ModuleNotFoundError:
-        return native
+        return _forwarding(native) if "__getattr__" in vars(native) else native
+
+
+@cache
+def _forwarding(native: ModuleType) -> ModuleType:
+    """Return the module that stands for a deprecated one, which forwards to others."""
+
+    def __getattr__(name: str) -> Any:  # noqa: N807  a module's
+        found = getattr(native, name)
+        return stand_in(found) or found
+
+    made = ModuleType(native.__name__, native.__doc__)
+    made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(native))
+    return made
 
 
 # For packages that are adapted --------------------------------------------------------------------
