@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NonDifferentiableInputError, NoRuleError
+from gradwrap.errors import GradwrapError, NonDifferentiableInputError, NoRuleError
 
 X = np.array([0.5, 1.5])
 
@@ -171,6 +171,59 @@ def test_compiled_code_by_differences() -> None:
         gw.hessian(f)(X)
     with pytest.raises(ValueError, match="compiled='fast' is not known"):
         gw.adapting(compiled, compiled="fast")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]  # refused
+
+
+class Box:
+    """A result that is no number."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+
+def make_boxing() -> Any:
+    kind = type("builtin", (), {"__call__": lambda _, x: Box(math.exp(x))})
+    kind.__name__ = "cython_function_or_method"
+    made: Any = kind()
+    made.__name__, made.__module__ = "boxed", "fast._core"
+    return made
+
+
+BOXED, VIEW = make_boxing(), memoryview
+
+
+def of_an_object(x: Any) -> Any:
+    return BOXED(x[0]).value * x[1] + x[0] * np.zeros(2)[0]
+
+
+def of_a_class(x: Any) -> Any:
+    return VIEW(x)[0] ** 2 * x[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (of_an_object, r"fast\._core\.boxed is compiled code.*numerical"),
+        (
+            of_a_class,
+            r'in of_a_class \(.*, by VIEW\(\.\.\.\), which is not written in Python.*"numerical"\)',
+        ),
+    ],
+)
+def test_the_whole_function_is_differenced_where_a_call_cannot_be(
+    function: Any, message: str
+) -> None:
+    with pytest.raises(GradwrapError, match=message):
+        gw.grad(gw.adapting(function))(X)
+    adapted = gw.adapting(function, compiled="numerical")
+    steps = 1e-6 * np.eye(2)
+    wanted = [(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+    for _ in range(2):  # the second call knows
+        assert np.allclose(gw.grad(adapted)(X), wanted, rtol=1e-8)
+        assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], wanted, rtol=1e-8)
+    with pytest.raises(NoRuleError, match="first derivative only"):
+        gw.hessian(adapted)(X)
+    with pytest.raises(ZeroDivisionError):  # an error of the function itself
+        gw.grad(gw.adapting(lambda x: VIEW(x)[0] / 0, compiled="numerical"))(X)
 
 
 def test_compiled_functions_of_a_module_whose_python_code_never_ran(

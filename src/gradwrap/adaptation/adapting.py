@@ -54,6 +54,7 @@ from gradwrap.errors import (
     TrackedValueError,
 )
 from gradwrap.transforms.derived import derived
+from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -95,7 +96,9 @@ def adapting(
     compiled
         What is done where a function of a compiled module (Cython, C) gets a tracked value. By
         default, an error says so. "numerical": `gradwrap.numerical` differentiates that function
-        by differences, with the error that it states, and to first order only.
+        by differences, with the error that it states, and to first order only. If another error
+        shows that the code cannot take tracked values (a class is compiled, say), all of `fun` is
+        differentiated so.
     rounding
         The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
         zero, as rounding is a step. By default, an output that depends on tracked arguments only
@@ -155,8 +158,11 @@ class _Runs:
         self.ran: dict[str, None] = {}
         self.storing: list[Namespace] = []
         self.watch = True
+        self.by_differences = False
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.by_differences:
+            return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
         group = self.group
@@ -231,6 +237,10 @@ class _Runs:
                 self.watch = False
                 return out
         assert first is not None
+        is_lost = is_traced() or made_text.get() is not None  # a number in text may lack digits
+        if self.compiled == "numerical" and not (is_lost or self._fails_alike(first, args, kwargs)):
+            self.by_differences = True
+            return numerical(self.fun)(*args, **kwargs)
         raise self._explained(first, refusal, args, kwargs)
 
     def _writes_stores(self, error: Exception) -> bool:
@@ -340,10 +350,10 @@ class _Runs:
         else:
             ours = AdaptationError(
                 f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
-                f"{_place_of(error)}, by code that was given tracked values. Fix: make the "
-                "function that "
-                "does it one operation with f = gradwrap.primitive(f), and give it its derivative "
-                "with gradwrap.defvjp(f, ...), or by differences with gradwrap.numerical(f)."
+                f"{_place_of(error)}, by code that was given tracked values. Fix: "
+                'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences; '
+                "or make the function that does it one operation with f = gradwrap.primitive(f), "
+                "and give it its derivative with gradwrap.defvjp(f, ...)."
             )
             ours.__cause__ = error
         if self.ran:
@@ -443,14 +453,20 @@ def _mentioned(function: Any) -> Iterator[Any]:
 
 
 def _place_of(error: BaseException) -> str:
-    """Return the line of another package that an error came from."""
+    """Return the line of another package that an error came from, and the call that it made."""
     place, traceback = "", error.__traceback__
     while traceback is not None:
-        namespace = traceback.tb_frame.f_globals
+        frame = traceback.tb_frame
+        namespace = frame.f_globals
         if can_adapt(namespace):
             name = namespace.get("__name__", "generated code")
-            place = f"in {traceback.tb_frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
+            place = f"in {frame.f_code.co_name} ({name}, line {traceback.tb_lineno})"
             if str(namespace.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES)):
                 place += ", which is compiled code"
+            elif traceback.tb_next is None:
+                call = called_at(frame, traceback.tb_lasti)
+                if call is not None and type_of(call.function) is not FunctionType:
+                    whole = f"{call.owner}.{call.name}" if call.owner else call.name
+                    place += f", by {whole}(...), which is not written in Python"
         traceback = traceback.tb_next
     return place or "there"

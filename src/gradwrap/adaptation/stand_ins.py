@@ -40,10 +40,10 @@ from gradwrap.core.levels.wrapper import (
     native,
     unwrapped_key,
 )
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
-from gradwrap.core.values.tree import map_leaves
+from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.transforms.numerical import numerical
 
@@ -328,7 +328,7 @@ def _compiled(function: Any) -> Any:
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if compiled_as.get() == "numerical":
-                return numerical(function)(*args, **options)
+                return _of_numbers(path, numerical(function)(*args, **options))
             raise NoRuleError(
                 f"{path} is compiled code, and an argument is tracked. Fix: make the function that "
                 f"you call one operation with f = gradwrap.primitive(f), and give it its "
@@ -339,6 +339,18 @@ def _compiled(function: Any) -> Any:
         return function(*map(unwrapped_key, args), **named)
 
     return stand_in
+
+
+def _of_numbers(path: str, found: Any) -> Any:
+    """Return what compiled code found, or refuse an object that may hold numbers."""
+    for leaf in flatten(found)[0]:
+        if not (leaf is None or isinstance(leaf, (AnyWrapper, str, bytes, int)) or is_array(leaf)):
+            raise NoRuleError(
+                f"{path} is compiled code that returned a {type_of(leaf).__name__}, which may hold "
+                "numbers. Fix: differentiate a function that returns numbers or arrays by "
+                "differences, with gradwrap.numerical."
+            )
+    return found
 
 
 def _method(bound: Any) -> Any:

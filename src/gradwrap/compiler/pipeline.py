@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
+from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
+from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
-from gradwrap.compiler.passes.overwritten import (
-    keep_what_is_added_back,
-    remove_copies,
-    remove_overwritten,
-)
+from gradwrap.compiler.passes.overwritten import remove_overwritten
 from gradwrap.compiler.passes.ownership import own_outputs
+from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import solve_by_blocks
+from gradwrap.compiler.passes.wholes import write_wholes
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -64,7 +64,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
     Pass("merge in loops", partial(substitute, merge_keys=True)),
-    Pass("keep last turns", keep_last_turns, ("merge in loops",)),
+    Pass("write wholes", write_wholes, ("merge in loops",), keeps_bits=False),
+    Pass("stack parts of turns", stack_parts_of_turns, ("merge in loops",)),
+    Pass("keep last turns", keep_last_turns, ("stack parts of turns",)),
     Pass("read carried parts", read_carried_parts, ("keep last turns",)),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),

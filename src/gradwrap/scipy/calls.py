@@ -132,11 +132,14 @@ class SciPyCall:
     def changed(self, leaves: Sequence[Any]) -> Any:
         """Return the given arguments by name, with new values for the variables."""
         given: Any = self.given.copy()
+        nested: dict[str, dict[Path, Any]] = {}
         for path, leaf in zip(self.paths, leaves, strict=True):
-            name, *inside = path
-            if inside:
-                return with_parts(given, dict(zip(self.paths, leaves, strict=True)))
-            given[name] = leaf
+            if len(path) == 1:
+                given[path[0]] = leaf
+            else:
+                nested.setdefault(path[0], {})[path[1:]] = leaf
+        for name, parts in nested.items():
+            given[name] = with_parts(given[name], parts)
         return given
 
     def arguments(self, leaves: Sequence[Any]) -> dict[str, Any]:
@@ -185,9 +188,12 @@ class SciPyCall:
     def answer(self) -> Any:
         """Return the result with its derivatives."""
         leaves, derivative = self.leaves, self.derivative
-        is_once = derivative.runs_once and not self.row.byproducts and not holds_batch(leaves)
-        is_once = is_once and is_differentiated(leaves)
-        outs = derivative.recorded(self) if is_once else self.values(leaves)
+        if not is_differentiated(leaves):
+            outs = self.values(leaves)
+        elif derivative.runs_once and not self.row.byproducts and not holds_batch(leaves):
+            outs = derivative.recorded(self)
+        else:
+            return part_of(self, perform(self, leaves))
         return part_of(self, [wrapped_untracked(out) for out in outs])
 
     def values(self, leaves: Sequence[Any]) -> list[Any]:
@@ -376,11 +382,13 @@ def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield the variables in nested lists, tuples and dictionaries, each with its path."""
     if isinstance(value, AnyWrapper):
         yield path, value
-    elif isinstance(value, SEQUENCE):
-        for index, part in enumerate(value):
-            yield from wrappers_in(part, (*path, index))
-    elif isinstance(value, DICT):
-        for key, part in value.items():
+        return
+    is_dict = isinstance(value, DICT)
+    parts = value.items() if is_dict else enumerate(value if isinstance(value, SEQUENCE) else ())
+    for key, part in parts:
+        if isinstance(part, AnyWrapper):
+            yield (*path, key), part
+        elif isinstance(part, SUSPECTS):
             yield from wrappers_in(part, (*path, key))
 
 
@@ -517,7 +525,10 @@ def chosen(words: Mapping[str, Any], wanted: frozenset[str]) -> dict[str, Any]:
 def _joined(value: Any, *, is_group: bool = False) -> Any:
     """Join a nested list that holds variables into one variable, or each list of a group."""
     if is_group:
-        return rebuilt(value, [_joined(a) if isinstance(a, SEQUENCE) else a for a in value])
+        for part in value:
+            if isinstance(part, SEQUENCE) or type(value) is not tuple:
+                return rebuilt(value, [_joined(a) if isinstance(a, SEQUENCE) else a for a in value])
+        return value
     leaf = next((leaf for _, leaf in wrappers_in(value)), None)
     return value if leaf is None else leaf.__array_namespace__().asarray(value)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache, partial
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
@@ -34,9 +34,10 @@ def dispatcher(path: str) -> Any:
     return found
 
 
+@functools.cache
 def unchecked(path: str) -> Any:
     """Return a solver for formulas: NaN in a cotangent gives NaN, where SciPy's checks raise."""
-    return partial(dispatcher(path), check_finite=False)
+    return functools.partial(dispatcher(path), check_finite=False)
 
 
 def _made(row: Row) -> Any:
@@ -95,7 +96,7 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
         return _forwarding(native) if "__getattr__" in vars(native) else native
 
 
-@cache
+@functools.cache
 def _forwarding(native: ModuleType) -> ModuleType:
     """Return the module that stands for a deprecated one, which forwards to others."""
 

@@ -124,7 +124,10 @@ def _uniform(inputs: list[Any]) -> list[Any]:
 
     The caller can write to an array that was plain.
     """
-    if not any(isinstance(one, AnyWrapper) for one in inputs):
+    for one in inputs:  # quicker than a generator
+        if isinstance(one, AnyWrapper):
+            break
+    else:
         return inputs
     for one in inputs:
         if is_array(one) and not isinstance(one, AnyWrapper):

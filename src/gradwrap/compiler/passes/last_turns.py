@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradwrap.compiler.ir.analysis import uses
+from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import COPY, GETITEM
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, copy
 from gradwrap.core.values.dynamic import TUPLE, type_of
@@ -28,9 +29,11 @@ def keep_last_turns(program: Program) -> None:
     if not any(loop.stacks for _, loop in loops):
         return
     everywhere = uses(program)
+    first = len(program.values)
+    read: set[int] = set()
     for body, loop in loops:
         for value, stack in list(loop.stacks.items()):
-            found = [(i, step, _turn(step, stack, loop)) for i, step in enumerate(body)]
+            found = [(i, step, turn_of(step, stack, loop)) for i, step in enumerate(body)]
             readers = [one for one in found if one[2] is not None]
             before = [0 if at is None else loop.turns - 1 - at for *_, at in readers]
             most = max(before, default=0)
@@ -44,9 +47,12 @@ def keep_last_turns(program: Program) -> None:
                 key = step.args[1]
                 rest = key[1:] if isinstance(key, TUPLE) else ()
                 body[place] = replace(step, args=(finals[turns], rest))
+                read.add(step.out)
+    if read:
+        describe_orders(program, first, read)
 
 
-def _turn(step: Instr | Loop, stack: int, loop: Loop) -> int | None:
+def turn_of(step: Instr | Loop, stack: int, loop: Loop) -> int | None:
     """Return which turn of a stack a step reads, if it does nothing else."""
     if not isinstance(step, Instr) or step.op is not GETITEM or step.args[0] != Ref(stack):
         return None

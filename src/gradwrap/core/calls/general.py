@@ -84,7 +84,7 @@ def operator_call(
                 return NotImplemented
         if times and _repeats(arrays):
             return NotImplemented
-        if reflected and _has_operator(reflected, *arrays):
+        if reflected and len(arrays) == 2 and _has_operator(reflected, *arrays):
             return NotImplemented
         return _apply_linked(bound, arrays, statics)
 

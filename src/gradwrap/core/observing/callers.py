@@ -171,8 +171,20 @@ def remedy(caller: Caller | None, fix: str) -> str:
     It is `fix` where the user can change that code. A package that was installed is to be left as
     it is.
     """
-    if caller is None or not caller.package:
-        return remedy_of_call(caller.called if caller is not None else None) or fix
+    if caller is None:
+        return fix
+    text = _remedy_in(caller, fix)
+    if caller.is_adapted and caller.package not in advisers:
+        text = (
+            f'{text.rstrip(".")}; or gradwrap.adapting(f, compiled="numerical") takes the '
+            "derivative by differences."
+        )
+    return text
+
+
+def _remedy_in(caller: Caller, fix: str) -> str:
+    if not caller.package:
+        return remedy_of_call(caller.called) or fix
     if caller.package in advisers:
         return advisers[caller.package](caller)
     adapt = (

@@ -266,27 +266,29 @@ def _lu_back(g: Any, lu_and_piv: Any, trans: Any) -> Any:
     return _lu_solve(lu_and_piv, g, 0 if trans else 2)
 
 
-def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any]:
-    """Return L, U, and the order of the rows of the matrix."""
+def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any, Any]:
+    """Return L, U, the order of the rows of the matrix, and where elements are L's."""
     lu, pivots = lu_and_piv
-    order = np.arange(len(pivots))
-    for i, j in enumerate(np.asarray(native_of(pivots))):
+    order = list(range(len(pivots)))
+    for i, j in enumerate(np.asarray(native_of(pivots)).tolist()):
         order[i], order[j] = order[j], order[i]
-    return np.tril(lu, -1) + np.eye(len(pivots)), np.triu(lu), order
+    below = np.tri(len(order), k=-1, dtype=np.bool_)
+    return np.where(below, lu, np.eye(len(order))), np.where(below, 0.0, lu), order, below
 
 
 def _lu_of_lu(back: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
-    l, u, order = _lu_parts(lu_and_piv)
+    l, u, order, below = _lu_parts(lu_and_piv)
     w, x = as_columns(back, out)
     if trans:
         w, x = (np.conj(x), np.conj(w)) if trans == 1 else (x, w)
     w = w[order]
-    return -(np.tril(w @ adjoint(u @ x), -1) + np.triu((adjoint(l) @ w) @ adjoint(x))), None
+    return -np.where(below, w @ adjoint(u @ x), (adjoint(l) @ w) @ adjoint(x)), None
 
 
 def _lu_along_lu(t: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
-    l, u, order = _lu_parts(lu_and_piv)
-    moved = (np.tril(t[0], -1) @ u + l @ np.triu(t[0]))[np.argsort(order)]
+    l, u, order, below = _lu_parts(lu_and_piv)
+    moved = np.where(below, t[0], 0.0) @ u + l @ np.where(below, 0.0, t[0])
+    moved = moved[np.argsort(order)]
     moved = moved if trans == 0 else moved.mT if trans == 1 else adjoint(moved)
     return -_lu_solve(lu_and_piv, moved @ out, trans)
 
@@ -365,12 +367,9 @@ def _cho_of_bands(back: Any, out: Any, cb_and_lower: Any) -> Any:
     cb, lower = cb_and_lower
     bands = half_bands(cb, lower)
     w, x = as_columns(back, out)
-    if lower:
-        pairs = [(w, np.conj(times_adjoint(bands, x))), (x, np.conj(times_adjoint(bands, w)))]
-    else:
-        pairs = [(times(bands, w), np.conj(x)), (times(bands, x), np.conj(w))]
-    rows = [-sum(np.sum(shifted(p, by) * q, axis=-1) for p, q in pairs) for by, _ in bands]
-    return np.stack(rows), None
+    p, q = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
+    p, q = (p, times_adjoint(bands, q)) if lower else (times(bands, p), q)
+    return -np.stack([np.vecdot(q, shifted(p, by)) for by, _ in bands]), None
 
 
 def _cho_along_bands(t: Any, out: Any, cb_and_lower: Any) -> Any:

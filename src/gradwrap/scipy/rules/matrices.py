@@ -28,12 +28,12 @@ def of_columns(function: Any, a: Any, x: Any, like: Any) -> Any:
     return function(a, x) if like.ndim > 1 else function(a, x[..., None])[..., 0]
 
 
-def as_columns(*xs: Any, like: Any = None) -> tuple[Any, ...]:
+def as_columns(*xs: Any, like: Any = None) -> list[Any]:
     """Return vectors as matrices of one column, and matrices unchanged.
 
     If `like` is a vector, all arrays are vectors or stacks of vectors, and get a last axis.
     """
-    return tuple(x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs)
+    return [x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs]
 
 
 def joined(rows: list[list[Any]]) -> Any:
@@ -115,6 +115,8 @@ def parted(e: Any) -> tuple[Any, Any]:
 
 def shifted(x: Any, by: int) -> Any:
     """Shift rows up by `by` places, and fill with zeros."""
+    if by == 0:
+        return x
     n, blank = x.shape[0], np.zeros((min(abs(by), x.shape[0]), *x.shape[1:]))
     return (
         np.concatenate([x[by:], blank]) if by >= 0 else np.concatenate([blank, x[: max(n + by, 0)]])

@@ -43,11 +43,14 @@ def stack_what_turns_start_from(program: Program) -> None:
             if carry.value not in known:
                 value = program.values[carry.value]
                 kept = program.new(value)
-                loop.body.append(Instr(copy, "copy", (Ref(carry.value),), (), kept.index))
+                loop.body.insert(0, Instr(copy, "copy", (Ref(carry.value),), (), kept.index))
                 stack = Value((loop.turns, *value.shape), value.dtype, is_ndarray=True)
                 known[carry.value] = program.new(stack)
                 loop.stacks[kept.index] = known[carry.value].index
             count = program.values[step.out].shape[0]
+            if way > 0 and count == loop.turns:
+                names[step.out] = known[carry.value]
+                continue
             key = slice(count) if way > 0 else slice(count - 1, None, -1)
             args = (known[carry.value], key)
             names[step.out] = program.new(program.values[step.out])
