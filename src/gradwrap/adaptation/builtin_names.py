@@ -117,6 +117,7 @@ def standing_in_class(kind: type[Any], call: Callable[..., Any]) -> Any:
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
     if issubclass(kind, (float, complex)):  # NumPy's scalar types among them
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
+    if issubclass(kind, float):
         namespace["__match_args__"] = ("real",)  # `case float(x)` binds the number itself
     metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
     copyreg.pickle(metaclass, _pickled)

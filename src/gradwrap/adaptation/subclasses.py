@@ -125,6 +125,10 @@ class HeldArray(Held):
         code = code_of(function) if self._has_own_methods else None
         if code is not None:
             return code(*args, **options)
+        return self._of_values(function, types, args, options)
+
+    def _of_values(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """Call a function of NumPy with variables, and make an instance where NumPy would."""
         found = super().__array_function__(function, types, args, options)
         out = options.get("out")
         if out is not None:
@@ -327,7 +331,7 @@ def _with_their_types(function: Any) -> Any:
         ]
         found = function(self, called, tuple(dict.fromkeys(plain)), args, options)
         if found is NotImplemented and NDARRAY in plain:  # NumPy asks the plain array next
-            return HeldArray.__array_function__(self, called, types, args, options)
+            return self._of_values(called, types, args, options)
         return found
 
     return method
