@@ -4,7 +4,8 @@ Without names all packages of a sample are tried. The samples are `packages`, `f
 `later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
 `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
 enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost.
+adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
+arguments.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import argparse
 import datetime as dt
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+from .compiled import compiled
 from .cost import cost_table
 from .eighth import EIGHTH
 from .fifth import FIFTH
@@ -46,7 +49,10 @@ def main() -> None:
     parser.add_argument("--sample", choices=SAMPLES, default="packages")
     parser.add_argument("--write", action="store_true", help="enter the table in the page")
     parser.add_argument("--cost", action="store_true", help="measure times")
+    parser.add_argument("--compiled", action="store_true", help="compare compiled gradients")
+    parser.add_argument("--engine", default="numpy", help="of compiled gradients")
     options = parser.parse_args()
+    attempt = partial(compiled, engine=options.engine) if options.compiled else tried
     if options.cost:
         text = cost_table()
         print(text)
@@ -57,14 +63,14 @@ def main() -> None:
     for package in SAMPLES[options.sample]:
         if options.names and package.name not in options.names:
             continue
-        results = [tried(case) for case in package.cases()]
+        results = [attempt(case) for case in package.cases()]
         rows.append((package.name, package.subject, results))
         for one in results:
             if one.verdict != RIGHT:
                 print(f"{package.name}: {one.label}: {one.verdict}: {one.reason}", flush=True)
     text = table(rows)
     print(text)
-    if options.write:
+    if options.write and not options.compiled:
         enter(options.sample, text)
 
 

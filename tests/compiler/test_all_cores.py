@@ -137,10 +137,8 @@ PROGRAMS = [
 ]
 
 
-@needs_compiler
-@pytest.mark.parametrize(("fun", "x"), PROGRAMS)
-def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -> None:
-    functions = [gw.compile(gw.value_and_grad(fun), engine="c", threads=n) for n in (1, 2, 3)]
+def compare_numbers(functions: list[Any], x: Any) -> tuple[Any, Any]:
+    """Return the value and gradient of the first function, and compare the others bit for bit."""
     for function in functions:
         function(x)  # the first call returns what the function itself returns
     value, gradient = functions[0](x)
@@ -149,6 +147,15 @@ def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -
             again, other = function(x)
             assert again == value
             assert np.array_equal(other, gradient)
+    return value, gradient
+
+
+@needs_compiler
+@pytest.mark.parametrize(("fun", "x"), PROGRAMS)
+def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -> None:
+    functions = [gw.compile(gw.value_and_grad(fun), engine="c", threads=n) for n in (1, 2, 3)]
+    value, gradient = compare_numbers(functions, x)
+    for function in functions[1:]:
         assert "nests split over threads: " in function.explain()
     wanted, eager = gw.value_and_grad(fun)(x)
     scale = 1e-4 if x.dtype == np.float32 else 1e-12
@@ -158,14 +165,7 @@ def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -
 
 def test_threads_do_not_change_results_in_numpy() -> None:
     functions = [gw.compile(gw.value_and_grad(_sums), threads=n) for n in (1, 2, 3)]
-    for function in functions:
-        function(LONGER)
-    value, gradient = functions[0](LONGER)
-    for function in functions[1:]:
-        for _ in range(3):
-            again, other = function(LONGER)
-            assert again == value
-            assert np.array_equal(other, gradient)
+    compare_numbers(functions, LONGER)
     assert "chunk 1, 180001 elements: 3 threads" in functions[2].explain()
     small = gw.compile(gw.value_and_grad(_sums), threads=2)
     small(LONG)

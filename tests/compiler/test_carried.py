@@ -78,6 +78,17 @@ def test_parts_are_read_where_they_are_parts_in_all_turns(
         assert [len(loop.carries) for loop in loops] == [carries]
 
 
+def compare_engines(gradient: Any, *arguments: Any) -> None:
+    """Compare a compiled gradient, with either engine, with the gradient itself."""
+    wanted = gradient(*arguments)
+    for engine in ("numpy", "c"):
+        compiled: Any = gw.compile(gradient, engine=engine)
+        compiled(*arguments)
+        for one, other in zip(compiled(*arguments), wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+        assert f"engine: {engine}" in compiled.explain()
+
+
 @pytest.mark.parametrize("size", [2, 12])
 @pytest.mark.parametrize("fun", [exchanged, in_place, first_from_elsewhere, other_part])
 def test_gradients_are_those_of_eager(fun: Any, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +100,7 @@ def test_gradients_are_those_of_eager(fun: Any, size: int, monkeypatch: pytest.M
         one, other = fun(a, b)
         return (one * one).sum() + (other * other).sum()
 
-    gradient = gw.grad(total, argnums=(0, 1))
-    wanted = gradient(a, b)
-    for engine in ("numpy", "c"):
-        compiled: Any = gw.compile(gradient, engine=engine)
-        compiled(a, b)
-        for one, other in zip(compiled(a, b), wanted, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+    compare_engines(gw.grad(total, argnums=(0, 1)), a, b)
 
 
 def test_a_carried_array_that_is_handed_on_is_not_copied_in_c() -> None:
@@ -216,14 +221,7 @@ def test_what_is_added_back_stays_where_it_is(
         one, other = fun(a, b)
         return (one * g).sum() + (other * other).sum()
 
-    gradient = gw.grad(total, argnums=(0, 1))
-    wanted = gradient(a, b)
-    for engine in ("numpy", "c"):
-        compiled: Any = gw.compile(gradient, engine=engine)
-        compiled(a, b)
-        assert f"engine: {engine}" in compiled.explain()
-        for one, other in zip(compiled(a, b), wanted, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    compare_engines(gw.grad(total, argnums=(0, 1)), a, b)
 
 
 def test_zeros_that_the_same_is_added_to_are_left_out() -> None:

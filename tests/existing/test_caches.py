@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -249,3 +249,95 @@ def test_a_table_refuses_a_tracked_part_of_a_key(tmp_path: Path) -> None:
     )
     with pytest.raises(TrackedValueError, match=r"Use as a key .* in run"):
         gw.grad(gw.adapting(package.run))(X)
+
+
+LAST_CALLS = """
+class Model:
+    last = value = None
+    seen = 0
+
+    def by_array_equal(self, x):
+        if self.last is not None and np.array_equal(x, self.last):
+            return self.value
+        self.last, self.value = np.array(x), x**2
+        return self.value
+
+    def by_tuple(self, x):
+        a, b = x[0], x[1]
+        if (a, b) == self.last:
+            found = self.value
+        else:
+            self.last = (a, b)
+            found = self.value = a * b
+        return found
+
+    def unless_all_are_equal(self, x):
+        if self.last is None or not np.all(x == self.last):
+            self.value = x**2
+            self.last = x.copy()
+        return self.value
+
+    def unless_equal(self, x):
+        if self.last != x[0]:
+            self.value = x[0] ** 2
+            self.last = x[0]
+        return self.value
+
+    def counted(self, x):
+        if x[0] == self.last:
+            self.seen += 1
+        elif x[0] != self.last:
+            self.last = x[0]
+        return x**2 * (1 + min(self.seen, 1))
+
+
+LAST = VALUE = None
+def globally(x):
+    global LAST, VALUE
+    if LAST is None or not np.allclose(LAST, x, atol=1e-12):
+        LAST, VALUE = x, x**2
+    return VALUE
+
+def search(x):
+    model = Model()
+    while True:
+        new = np.sqrt(x[0] + 1.0) if model.value is None else model.value
+        if new == model.last:
+            return new
+        model.last = model.value = new
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("by_array_equal", [1.0, 3.0]),
+        ("by_tuple", [3.0, 1.0]),
+        ("unless_all_are_equal", [1.0, 3.0]),
+        ("unless_equal", [1.0, 0.0]),
+        ("counted", [2.0, 6.0]),
+        ("globally", [1.0, 3.0]),
+        ("search", [0.5 / np.sqrt(1.5), 0.0]),
+    ],
+)
+def test_the_arguments_of_the_last_call_are_kept(
+    tmp_path: Path, name: str, expected: list[float]
+) -> None:
+    package = written(tmp_path, LAST_CALLS)
+    model = package.Model()
+    method: Any = getattr(model if hasattr(model, name) else package, name)
+
+    def run(x: Any) -> Any:
+        return np.sum(method(x)) * (2.0 if name == "by_tuple" else 1.0) + x[1]
+
+    x = np.array([0.5, 1.5])
+    wanted = np.add(expected, [0.0, 1.0])
+    value = [run(x) for _ in range(2)][-1]
+    adapted = gw.adapting(run)
+    for _ in range(2):  # the second call does not search for modules
+        assert gw.value_and_grad(adapted)(x)[0] == value
+        assert np.allclose(gw.grad(adapted)(x), wanted, rtol=1e-14)
+        forward = [gw.jvp(adapted, (x,), (e,))[1] for e in np.eye(2)]
+        assert np.allclose(forward, wanted, rtol=1e-14)
+    assert not any("Variable" in repr(part) for part in vars(model).values())
+    assert run(x) == value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import gradwrap as gw
 from packages import written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 X = np.array([0.5, 1.5])
@@ -88,3 +90,144 @@ def test_a_check_that_fails_later_raises(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="too large"):
         compiled(np.array([1.0, 20.0]))
     assert np.allclose(compiled(2 * X), 8 * X)
+
+
+def installed(folder: Path, source: str) -> Any:
+    """Import a module that gradwrap takes for an installed package."""
+    packages = folder / "site-packages"
+    packages.mkdir()
+    return written(packages, source)
+
+
+def calling(package: Any) -> Callable[[Any], Any]:
+    """Return a function of the user's that calls a package."""
+    return lambda x: package.run(x)
+
+
+CONFIGURED = """
+    RATE = 2.0
+    TABLE = {"a": 1.5, "b": [0.5, 0.25]}
+    WEIGHTS = np.array([1.0, 3.0])
+    class Model:
+        factor = 1.25
+        def __init__(self): self.shift = 0.5
+        def value(self, x): return np.sum(x**2) * self.factor + self.shift * x[0]
+    model = Model()
+    def _power(x, exponent=2.0): return x**exponent
+    def run(x):
+        rest = TABLE["a"] * x[0] + TABLE["b"][1] * x[1] + _power(x[1])
+        return RATE * model.value(x) + rest * WEIGHTS[1] + np.sum(WEIGHTS * x)
+    def unused(x): return x
+    SPARE = 1.0
+"""
+
+
+def exchange_a_function(package: Any) -> None:
+    package._power = lambda x: x**3
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "a number": lambda p: setattr(p, "RATE", 3.0),
+    "an entry": lambda p: p.TABLE.update(a=2.5),
+    "an item": lambda p: p.TABLE["b"].append(p.TABLE["b"].pop() + 1.0),
+    "an element": lambda p: p.WEIGHTS.__setitem__(1, 7.0),
+    "an array": lambda p: setattr(p, "WEIGHTS", np.array([2.0, 5.0])),
+    "an attribute of a class": lambda p: setattr(p.Model, "factor", 2.25),
+    "an attribute of an object": lambda p: setattr(p.model, "shift", 4.0),
+    "a function": exchange_a_function,
+    "a default": lambda p: setattr(p._power, "__defaults__", (3.0,)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_an_adapted_package_reads_is_watched(
+    tmp_path: Path, change: Callable[[Any], Any]
+) -> None:
+    package = installed(tmp_path, CONFIGURED)
+    compiled = gw.compile(gw.grad(gw.adapting(calling(package))))
+    before = compiled(X)
+    assert np.allclose(before, differences(package.run, X), rtol=1e-6)
+    package.SPARE = 9.0  # which no code that runs reads
+    made = compiled.programs
+    assert np.array_equal(compiled(X), before)
+    assert compiled.programs == made
+    change(package)
+    wanted = differences(package.run, 1.1 * X)
+    assert not np.allclose(differences(package.run, X), before, rtol=1e-3)
+    for _ in range(2):
+        assert np.allclose(compiled(1.1 * X), wanted, rtol=1e-6)
+    assert len(compiled.programs) == 1
+
+
+def test_what_a_package_changes_itself_makes_no_program_anew(tmp_path: Path) -> None:
+    package = installed(
+        tmp_path,
+        """
+        SCALE = 2.0
+        class Box:
+            def __init__(self, x):
+                self.x = x
+                Box.total = property(lambda box: np.sum(box.x))
+        COUNTED = []
+        def run(x):
+            COUNTED.append(1)
+            return Box(x**2).total * SCALE
+        """,
+    )
+    compiled = gw.compile(gw.grad(gw.adapting(calling(package))))
+    for x in (X, 2 * X, 3 * X):
+        assert np.allclose(compiled(x), 4 * x)
+    counted = len(package.COUNTED)
+    assert np.allclose(compiled(X), 4 * X)
+    assert len(package.COUNTED) == counted
+    package.SCALE = 3.0
+    assert np.allclose(compiled(X), 6 * X)
+
+
+def test_a_profiler_keeps_packages_from_being_compiled(tmp_path: Path) -> None:
+    package = installed(tmp_path, CONFIGURED)
+    adapted = gw.grad(gw.adapting(calling(package)))
+    wanted = adapted(X)
+    compiled = gw.compile(adapted)
+    sys.setprofile(lambda *_: None)
+    try:
+        with pytest.warns(gw.errors.CompileWarning, match="a profiler is at work"):
+            found = compiled(X)
+    finally:
+        sys.setprofile(None)
+    assert np.allclose(found, wanted)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_a_decomposition_that_only_tests_its_matrix_is_kept(engine: str) -> None:
+    def checked(test: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def function(x: Any) -> Any:
+            matrix = np.reshape(x, (2, 2))
+            try:
+                test(matrix)
+            except np.linalg.LinAlgError:
+                return np.sum(x)
+            return np.sum(matrix**2)
+
+        return function
+
+    good, singular, indefinite = ([2.0, 0.5, 0.5, 3.0], [1.0, 1.0, 1.0, 1.0], [-1.0, 0.0, 0.0, 2.0])
+    b = np.array([1.0, 2.0])
+    tests: list[tuple[Callable[[Any], Any], list[float]]] = [
+        (np.linalg.cholesky, indefinite),
+        (np.linalg.inv, singular),
+        (lambda matrix: np.linalg.solve(matrix, b), singular),
+    ]
+    for test, bad in tests:
+        compiled = gw.compile(gw.grad(checked(test)), engine=engine)
+        for _ in range(2):
+            assert np.allclose(compiled(np.array(good)), 2 * np.array(good))
+            assert np.allclose(compiled(np.array(bad)), 1.0)
+
+
+def test_a_system_is_not_solved_for_its_test_alone() -> None:
+    b = gw.compile(
+        gw.grad(lambda b: np.sum(np.linalg.solve(np.array([[2.0, 1.0], [0.5, 3.0]]), b)))
+    )
+    b(X)
+    assert b.source.count("linalg.solve") == 1

@@ -10,7 +10,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
-from gradwrap.adaptation.kept import check_caches, remove_tracked_keys
+from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
+from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -28,7 +29,7 @@ from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
-from gradwrap.core.levels.modes import is_traced, untraced
+from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
@@ -40,6 +41,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
+    MARK,
     check_caught,
     latest_refusal,
     noted,
@@ -49,6 +51,7 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
+    CompileError,
     GradwrapError,
     NoRuleError,
     TrackedValueError,
@@ -172,6 +175,8 @@ class _Runs:
         unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
         outer = caches.set(filled)
+        objects: list[Any] = []
+        outer_objects = kept_objects.set(objects)
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -189,6 +194,8 @@ class _Runs:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
             caches.reset(outer)
+            kept_objects.reset(outer_objects)
+            forget_arguments(objects)
             remove_tracked_keys(filled)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
@@ -220,7 +227,7 @@ class _Runs:
         for _ in range(ROUNDS):
             count = len(held)
             try:
-                if not self.watch:
+                if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
@@ -250,19 +257,27 @@ class _Runs:
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, and adapt each module before its code first runs."""
+        """Run the function, and adapt each module before its code first runs.
+
+        A trace is told what code runs.
+        """
         seen: set[int] = set()
+        ran = code_that_runs.get()
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             namespace = frame.f_globals
             if event != "call" or frame.f_code.co_name == "<module>":
                 return
-            if id(namespace) not in seen:
+            if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
+            if ran is not None and MARK in namespace:
+                ran[frame.f_code] = namespace
 
         before = sys.getprofile()
         if before is not None:  # a profiler is at work; the traceback is what is left
+            if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
+                raise CompileError("a profiler is at work. Fix: compile before it is started")
             return self.call(*args, **kwargs)
         sys.setprofile(enter)
         try:

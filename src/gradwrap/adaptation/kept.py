@@ -59,6 +59,14 @@ def forget(kept: list[Kept]) -> None:
         kept.pop().restore()
 
 
+def forget_arguments(objects: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    """Put back the attributes of objects that keep arguments, if a tracked value is in them."""
+    for attributes, before in objects:
+        kept = Kept((attributes, None))
+        kept.before = before
+        kept.restore()
+
+
 def check_caches(filled: list[Cache]) -> None:
     """Refuse tracked keys of a dictionary whose equal keys have other values: it is no cache.
 

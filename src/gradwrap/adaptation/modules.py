@@ -79,11 +79,15 @@ class _Adapted:
                 _exchange_kept(new, old)
         if not importing.receivers:
             return
-        held = {id(new): old for _, old, new in self.plan if old is not ABSENT}
-        for receiver in importing.receivers.values():
-            for name, value in list(receiver.items()):
-                if id(value) in held and id(receiver) not in _adapted:
-                    receiver[name] = held[id(value)]
+        _restore_receivers({id(new): old for _, old, new in self.plan if old is not ABSENT})
+
+
+def _restore_receivers(held: dict[int, Any]) -> None:
+    """Put the old values where code has imported stand-ins into other namespaces."""
+    for receiver in importing.receivers.values():
+        for name, value in list(receiver.items()):
+            if id(value) in held and id(receiver) not in _adapted:
+                receiver[name] = held[id(value)]
 
 
 def _exchange_kept(new: Any, old: Any) -> None:
@@ -205,6 +209,7 @@ class Group:
                 found.setdefault((id(change.place.holder), change.place.name), change)
         made = set(map(id, found.values()))
         self._plans = [[c for c in plan if id(c) in made] for plan in plans]
+        self._changes = list(found.values())
         self._namespaces = namespaces
         self._sizes = list(map(len, namespaces))
         self._adapted: dict[int, _Adapted] = {}
@@ -231,17 +236,31 @@ class Group:
                 return hold(self._namespaces)
             if list(map(len, self._namespaces)) != self._sizes:
                 return hold(self._namespaces)
-            pairs = zip(self._namespaces, self._plans, strict=True)
-            self._adapted = {id(one): _Adapted(one, plan) for one, plan in pairs}
+            if not self._adapted:
+                pairs = zip(self._namespaces, self._plans, strict=True)
+                self._adapted = {id(one): _Adapted(one, plan) for one, plan in pairs}
             importing.install()
             _adapted.update(self._adapted)
             self._kept = list(map(Kept, self._written))
             try:
                 _run(map(_call, self._set, self._names, self._values[1]))
             except BaseException:
+                self._adapted = {}
                 release(self._namespaces)
                 raise
         return [*self._namespaces]
+
+    def _without_stores(self) -> bool:
+        """Put back the stores that were rewritten; tell if all of them were in place."""
+        for one, plan in zip(self._adapted.values(), self._plans, strict=True):
+            if not one.stores:
+                continue
+            for place, old, new in reversed(one.plan[len(plan) :]):
+                if place.read() is not new:
+                    return False
+                place.write(old)
+            one.plan, one.stores = plan, False
+        return True
 
     def release(self, held: list[Namespace]) -> None:
         """Do what `release` does; `held` has more namespaces if some were found meanwhile."""
@@ -250,15 +269,20 @@ class Group:
             if (
                 _adapted != self._adapted
                 or len(held) > len(self._adapted)
-                or importing.receivers
-                or any(one.users > 1 or one.stores for one in _adapted.values())
+                or any(one.users > 1 for one in _adapted.values())
+                or not self._without_stores()
                 or not self._has(1)
             ):
+                self._adapted = {}  # they are restored one by one
                 release(held)
                 return
             _run(map(_call, *self._reset))
             _run(map(_call, *self._remove))
             _adapted.clear()
+            if importing.receivers:
+                changed = filter(lambda change: change.old is not ABSENT, self._changes)
+                _restore_receivers({id(new): old for _, old, new in changed})
+                importing.receivers.clear()
             importing.restore()
 
     def _has(self, which: Literal[0, 1]) -> bool:

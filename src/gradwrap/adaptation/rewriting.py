@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.adaptation import last_calls
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
@@ -120,6 +121,10 @@ class _Calls(ast.NodeTransformer):
             node.args = [_joined(arg, is_key=is_at) for arg in node.args]
         return node
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        last_calls.rewrite(node)
+        return self.generic_visit(node)
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         symbol = SYMBOLS.get(type(node.op))
@@ -144,7 +149,7 @@ class _Calls(ast.NodeTransformer):
         return None
 
 
-FUNCTIONS = STORING | NAMES
+FUNCTIONS = STORING | NAMES | last_calls.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILDING = frozenset({"BUILD_LIST"})
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
@@ -227,6 +232,7 @@ def _needs(code: CodeType) -> bool:
         or ("super" in names and _names_class(code))
         or any(opname[op] in BUILDING for op in code.co_code[::2])
         or not UFUNCS.isdisjoint(names)
+        or last_calls.may_keep(code)
         or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     )
 

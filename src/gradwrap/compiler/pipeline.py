@@ -11,6 +11,7 @@ from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.growing import join_growing_products
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
 from gradwrap.compiler.passes.overwritten import remove_overwritten
@@ -21,7 +22,7 @@ from gradwrap.compiler.passes.rolls import join_rolls
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
-from gradwrap.compiler.passes.triangles import solve_by_blocks
+from gradwrap.compiler.passes.triangles import work_by_blocks
 from gradwrap.compiler.passes.wholes import write_wholes
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
@@ -68,8 +69,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("stack parts of turns", stack_parts_of_turns, ("merge in loops",)),
     Pass("keep last turns", keep_last_turns, ("stack parts of turns",)),
     Pass("read carried parts", read_carried_parts, ("keep last turns",)),
+    Pass("join growing products", join_growing_products, ("merge in loops",), keeps_bits=False),
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
-    Pass("solve by blocks", solve_by_blocks, ("merge in loops",), keeps_bits=False),
+    Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),

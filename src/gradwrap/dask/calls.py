@@ -1,8 +1,8 @@
 """A function of blocks over Dask's arrays, and its derivative, block by block on the workers.
 
-A call is a function of some blocks of each argument, over the blocks of its outputs. So is the
-cotangent of an argument, with the blocks of that argument: an argument that several blocks have
-read gets the sum over them. Nothing but blocks is handed to a worker, and no step joins them.
+A function computes each block of the output from some blocks of each argument. Another function
+computes each block of an argument's cotangent: it sums over all blocks of the output that depend on
+this block. A worker receives only blocks, and no step joins them into one array.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """An array of results: the names of its axes, its chunks, and Dask's facts about a block."""
+    """An array of results: the names of its axes, its chunks, and an empty block of its type."""
 
     index: Index
     chunks: Chunks

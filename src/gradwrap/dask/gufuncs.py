@@ -1,7 +1,7 @@
 """Functions with a signature such as `(i),(j)->(i,j)`, applied to blocks: `apply_gufunc`.
 
 The axes that the signature names are moved to the end and put into one chunk. The function is then
-one of blocks over the other axes, with an output for each part of the signature.
+called on the blocks along the other axes, and returns an output for each part of the signature.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def check_distinct(
 def weighs_equals(values: Any, n: int, weights: Any) -> bool:
     """Tell if a loss weighs equal values differently, and so has no second derivative.
 
-    A GPU is not waited for, except under `detect_anomaly`.
+    The host waits for a GPU only under `detect_anomaly`.
     """
     values, weights = innermost(values), innermost(weights)
     if not _may_read(values):

@@ -113,7 +113,7 @@ class Derived(Kind):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Return forward mode as the transpose of reverse mode."""
+        """Return the tangents of the outputs by transposing reverse mode."""
         needed = [tangent is not None for tangent in tangents]
         return push_by_transposing(self.pull(call, inputs, needed, outs), outs, tangents)
 
@@ -485,8 +485,8 @@ def system(  # noqa: PLR0913  the words of a row
 ) -> Row:
     """Return the row of a solution `x` of a linear system with the right-hand side `b`.
 
-    `back` solves the adjoint system, and is the cotangent of `b`. `of` gives that of the matrix,
-    which is the first array, and `along` the tangent of `x` for one of the matrix.
+    `back` solves the adjoint system, which gives the cotangent of `b`. The matrix is the first
+    array: `of` computes its cotangent, and `along` the tangent of `x` from a tangent of the matrix.
     """
     matrix = arrays.split(maxsplit=1)[0].partition(":")[0]
     kind = Adjoint({matrix: of, "b": lambda back: back}, {matrix: along}, back)

@@ -80,7 +80,7 @@ class Manipulation(Protocol[In_contra, Out_co]):
         """Arrays joined along a new axis."""
 
     def tile(self, x: In_contra, repetitions: tuple[int, ...], /) -> Out_co:
-        """The whole array so many times along each axis."""
+        """The array, repeated as a whole the given number of times along each axis."""
 
     def unstack(self, x: In_contra, /, *, axis: int = 0) -> tuple[Out_co, ...]:
         """The parts of the array along an axis."""

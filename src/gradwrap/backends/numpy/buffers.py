@@ -196,7 +196,7 @@ class Memory:
 def empty_in_order_of(like: Any, array: Any) -> Any:
     """Return an empty array like `array` in the memory order, if possible the strides, of `like`.
 
-    It may have batch axes in front of the axes of `like`.
+    `array` may have batch axes in front of the axes of `like`.
     """
     if array.ndim > like.ndim:
         batch = array.shape[: array.ndim - like.ndim]

@@ -38,11 +38,13 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
+from gradwrap.core.levels.modes import code_that_runs
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
+    from types import CodeType
 
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
@@ -141,6 +143,8 @@ class Entry:
         """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
+        self._ran: dict[CodeType, dict[str, Any]] = {}
+        """The code of adapted modules that ran, with its global names."""
         self._amplifies: bool = False
         """Whether results move far where the arguments change in their last places."""
         self._waiting: list[str] = []
@@ -246,6 +250,7 @@ class Entry:
             self._restart()
             found, problem = self._attempted(call)
             problem = problem or _defect(self.differing(leaves, tree, found))
+        surroundings.forget_written()
         changed = "" if problem else surroundings.changed()
         if not problem:
             self._lay_out(leaves, found)
@@ -279,6 +284,7 @@ class Entry:
             extrapolation.family, self.target.function, given, unflatten(tree, there)
         ):
             return False
+        surroundings.forget_written()
         if surroundings.changed():
             return False
         call.result = (unflatten(tree, found),)
@@ -314,13 +320,18 @@ class Entry:
         if not found:
             return False, None
         found.program.threads = self.target.threads
-        wanted = call.run(self.target.function)
+        outside = code_that_runs.set(self._ran)
+        try:
+            wanted = call.run(self.target.function)
+        finally:
+            code_that_runs.reset(outside)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
         executable, _ = made(chosen, found.program, call.inputs, given, found.precisions)
         results = [b.result for b in found.program.blocks() if b.result is not None]
-        if executable is None or any(one.tree != self.tree for one in results):
+        problem = self.surroundings.watch_code(self._ran)
+        if problem or executable is None or any(one.tree != self.tree for one in results):
             self._restart()
             return False, None
         self.program, self.precisions = found.program, found.precisions
@@ -380,10 +391,14 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
+        outside = code_that_runs.set(self._ran)
         try:
             self.target.current.is_traced = True
             with call.library.current():
                 self._extend(call)
+            problem = self.surroundings.watch_code(self._ran)
+            if problem:
+                return (), problem
             assert self.executable is not None
             return self.executable.call(*call.inputs), ""
         except (Unhandled, Unsupported) as error:
@@ -394,6 +409,7 @@ class Entry:
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
+            code_that_runs.reset(outside)
             restore()
 
     def _extend(self, call: Call) -> None:

@@ -137,7 +137,7 @@ class Fit:
         raise Declined(f"numbers that are no power of a length: {column}")
 
     def arrays(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
-        """Return the function through constant arrays."""
+        """Return the function from a point to an array that passes through the given arrays."""
         first = column[0]
         if all(one.shape == first.shape and one.tobytes() == first.tobytes() for one in column):
             return lambda _: first

@@ -75,12 +75,13 @@ def _once(wide: Any) -> tuple[int, ...]:
 
 
 def indices(law: Sequence[int], length: int) -> Any:
-    """Return an index of a loop of loops, in the order of their turns.
+    """Return the values of an index in two nested loops, in the order of the turns.
 
     The law is `start, further, step, count, more, skipped, again`, as `indices_of` finds it. The
-    inner loop has `count` turns first, and `more` in each turn of the outer one. In the first turn
-    the index is `start`, in each of the inner loop by `step` more; the outer loop adds `further` to
-    the start. `skipped` turns are left out at the start. After `again` turns all begins again.
+    first inner loop has `count` turns, and each later one has `more` turns than the loop before it.
+    The first inner loop counts from `start` in steps of `step`. Each later one begins `further`
+    beyond the beginning of the loop before it. The first `skipped` turns are left out. After
+    `again` turns the sequence repeats.
     """
     start, further, step, count, more, skipped, again = law
     parts: list[Any] = []

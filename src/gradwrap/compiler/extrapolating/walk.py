@@ -20,7 +20,7 @@ from gradwrap.compiler.ir.program import (
     mapped,
     token,
 )
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,10 @@ class Walk:
         if isinstance(nest, (TUPLE, LIST)):
             self.skeleton.append((type_of(nest), len(nest)))
             return type_of(nest)([self._nest(part) for part in nest])
-        return mapped(nest, self._leaf)
+        made = mapped(nest, self._leaf)
+        if isinstance(nest, SLICE) and _goes_to_the_first(nest, made):
+            return slice(made.start, None, made.step)
+        return made
 
     def _leaf(self, leaf: Any) -> Any:
         kind = type_of(leaf)
@@ -126,6 +129,14 @@ class Walk:
         self.skeleton.append(kind)
         plain = int(leaf) if what == INTEGER else float(leaf)
         return kind(self._change(what, plain))
+
+
+def _goes_to_the_first(before: slice, after: slice) -> bool:
+    """Tell if a slice ends before element 0 at other lengths, where -1 would be the last one."""
+    numbers: Any = (before.stop, after.stop, after.step)
+    return all(type_of(one) is int for one in numbers) and (
+        numbers[0] >= 0 and numbers[1] == -1 and numbers[2] < 0
+    )
 
 
 def taken(program: Program) -> tuple[list[Any], list[tuple[str, Any]]]:

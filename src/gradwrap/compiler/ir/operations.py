@@ -123,6 +123,8 @@ class Operation:
     """Whether the method of that name also accepts integers as separate arguments."""
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
+    fails: str = ""
+    """The matrices for which it raises an error, which the function may have caught."""
 
     has_key: bool = field(init=False, default=False)
     """Whether the second argument is a key of the first."""
@@ -144,7 +146,7 @@ class _Operations(dict[str, Operation]):
 
     def __missing__(self, name: str) -> Operation:
         _, _, method = name.rpartition(".")
-        return self.row(name, METHOD_KINDS.get(method, Kind.OTHER))
+        return self.row(name, METHOD_KINDS.get(method, Kind.OTHER), fails=FAILURES.get(method, ""))
 
 
 def _item(_xp: Any, whole: Any, index: int) -> Any:
@@ -161,6 +163,12 @@ def _pow(_xp: Any, x: Any, y: Any) -> Any:
 
 METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
 """The kinds of the methods of ufuncs."""
+FAILURES = {
+    **dict.fromkeys(("cholesky", "cho_factor"), "indefinite"),
+    **dict.fromkeys(("inv", "solve", "solve_triangular", "tensorinv", "tensorsolve"), "singular"),
+    **dict.fromkeys(("eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"), "infinite"),
+}
+"""By the last part of a function's name: the matrices for which it raises an error."""
 OPERATIONS = _Operations()
 _row, _rows = OPERATIONS.row, OPERATIONS.rows
 

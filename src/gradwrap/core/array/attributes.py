@@ -22,6 +22,10 @@ remedies: list[Callable[[str], str]] = []
 """Functions that return a sentence on what to write for a method that is missing, or nothing."""
 
 
+_near: dict[tuple[type[Any], str], str] = {}
+"""By class and name: the attribute that is most like a missing one, which code may test often."""
+
+
 class Attributes(Wrapper):
     """Attributes of NumPy's arrays, and parts and views that are operations."""
 
@@ -36,10 +40,12 @@ class Attributes(Wrapper):
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
         fix = next(filter(None, (remedy(name) for remedy in remedies)), "")
         if not fix and not name.startswith("_"):
-            import difflib  # for errors alone
+            key = type(self), name
+            if key not in _near:
+                import difflib  # for errors alone
 
-            near = difflib.get_close_matches(name, dir(self), 1)
-            fix = f". Did you mean {near[0]!r}?" if near else ""
+                _near[key] = next(iter(difflib.get_close_matches(name, dir(self), 1)), "")
+            fix = f". Did you mean {_near[key]!r}?" if _near[key] else ""
         return TrackedAttributeError(text + fix)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:

@@ -41,7 +41,8 @@ _caches_of: dict[CodeType, frozenset[str]] = {}
 def is_key_of_cache(frame: FrameType) -> bool:
     """Tell if a frame looks for a number in a cache that lasts from call to call, or stores it.
 
-    A tracked number is another key there than an equal one, whose result has another gradient.
+    There, a tracked number must not be taken for an equal number: the result that is kept for that
+    one has another gradient.
     """
     code, at = frame.f_code, frame.f_lasti
     name = container_at(frame, at)

@@ -151,7 +151,7 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
 
 
 def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
-    """Answer `__array_function__`: by the bound call, or the general way."""
+    """Answer `__array_function__` by the bound call of the function, or else by the handlers."""
     try:
         found = cls._function_calls[function](*args, **kwargs)
         return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found

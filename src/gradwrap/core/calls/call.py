@@ -78,7 +78,7 @@ class Call:
         self.elsewhere: str = f"return other(bound, {self.arrays}, {self.statics})"
 
     def function(self, signature: str | None = None) -> Callable[..., Any] | None:
-        """Return the written function, or None if no call of this operation is usual."""
+        """Return the written function, or None if it has no quick way for this operation."""
         if not self.usual() or not WORDS.isdisjoint(self.rule.parameters):
             return None
         name = self.rule.name.replace(".", "_")

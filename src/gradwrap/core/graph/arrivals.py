@@ -107,9 +107,9 @@ def _own_buffer(arrival: Pending, values: Any, backend: Backend) -> Backend:
 
 
 def _deeper(backend: Backend, total: Any) -> Backend:
-    """Return the backend, of this one and the sum's, that has more layers of wrappers."""
+    """Return the sum's backend, or this one if it has more layers of wrappers."""
     other = by_type.get(type_of(total)) or backend_of(total)
-    return max(backend, other, key=lambda one: one.depth)
+    return max(other, backend, key=lambda one: one.depth)
 
 
 def _collect(arrival: Pending, part: OutputPart) -> None:

@@ -19,6 +19,7 @@ from gradwrap.core.levels.levels import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from types import CodeType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +33,12 @@ foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
     "gradwrap_foreign_calls", default=None
 )
 """What calls a function of another package while a function is traced."""
+
+
+code_that_runs: ContextVar[dict[CodeType, dict[str, Any]] | None] = ContextVar(
+    "gradwrap_code_that_runs", default=None
+)
+"""The code of adapted modules that runs while a function is traced, with its global names."""
 
 
 def called(function: Any, name: str, *args: Any, **kwargs: Any) -> Any:

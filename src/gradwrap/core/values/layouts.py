@@ -1,7 +1,7 @@
-"""Leaves that are put into a structure, although their axes differ from the original ones.
+"""Structures whose leaves have got or lost axes, as those of Jacobians and of `vmap` have.
 
-A structure that names the axes of its arrays has to know which were added, and which are gone. The
-others hold the given leaves.
+A structure that names the axes of its arrays, such as xarray's, asks here which axes its new leaves
+have. Other structures take the leaves as they are.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def extended(x: Any, before: int, after: int, mode: str, fill: Any = 0.0, axis: 
 def neighbours(x: Any, length: int, before: int, mode: str, fill: Any = 0.0, axis: int = -1) -> Any:
     """Gather the window around each element along an axis in a new last axis.
 
-    A window starts `before` elements ahead of its own. Beyond the ends it is extended.
+    The window of an element starts `before` elements ahead of it. `mode` says how the array is
+    extended beyond its ends.
     """
     axis %= x.ndim
     places = _places(x.shape[axis], before, length - 1 - before, mode, length)

@@ -101,7 +101,7 @@ def like_columns(v: Any, out: Any) -> Any:
 
 
 def native_of(x: Any) -> Any:
-    """Return the data of an array, for choices of signs and orders."""
+    """Return an array without derivatives, to choose signs and orders by its values."""
     return x.detach() if hasattr(x, "detach") else x
 
 

@@ -54,7 +54,7 @@ class Library:
         self.functions: dict[str, str] = {}
 
     def function(self, text: str) -> str:
-        """Return the name of a function, given its text with `NAME` for the name."""
+        """Return the name of the function with a text, in which `NAME` stands for the name."""
         return self.functions.setdefault(text, f"f{len(self.functions)}")
 
     def source(self) -> str:

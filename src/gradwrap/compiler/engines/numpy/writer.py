@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.engines.numpy.chunks import Chunk, chunked, given_by, used_by
+from gradwrap.compiler.engines.numpy.elements import ElementLoop
 from gradwrap.compiler.engines.numpy.pieces import MOST_THREADS, in_pieces
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
@@ -554,7 +555,18 @@ class Writer(SourceText):
         where = f"line {loop.line}" if loop.line else "a backward pass"
         self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
         self.loops = (*self.loops, self._loops)
-        _LoopText(self, loop, state, f"r{self._loops}_").write(depth)
+        prefix = f"r{self._loops}_"
+        lines = ElementLoop(self, loop, state, prefix).lines()
+        if lines is None:
+            _LoopText(self, loop, state, prefix).write(depth)
+        else:
+            before, body, after = lines
+            for text in before:
+                self.line(depth, text)
+            for text in body:
+                self.line(depth + 1, text)
+            for text in after:
+                self.line(depth, text)
         self.loops = self.loops[:-1]
         for out in loop.outs:
             if out in self.stores:

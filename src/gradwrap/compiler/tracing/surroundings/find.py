@@ -9,6 +9,7 @@ this way is compared by its content instead.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib.util
 import operator
@@ -40,8 +41,9 @@ from gradwrap.core.observing.code import LIBRARIES, is_installed, package_of
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from types import CodeType
 
     from gradwrap.compiler.tracing.surroundings.names import Import
     from gradwrap.compiler.tracing.surroundings.watch import Place
@@ -78,6 +80,8 @@ DECIMALS = frozenset({"decimal", "Decimal", "getcontext", "localcontext"})
 """Names in code that uses decimal numbers, rounded by their context."""
 MOST = 4096
 """The most functions, objects and containers that are searched."""
+LARGE = 64
+"""The length of the longest container of a package whose items are searched; others are tables."""
 CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
 MAPPINGS: Any = (dict, MappingProxyType)
 BUFFERS: Any = (bytearray, memoryview, array)
@@ -122,11 +126,19 @@ class Surroundings:
         leaves: Sequence[Any] = (),
         is_array: Callable[[Any], bool] = _is_numpys,
         is_replaced: Callable[[Any], bool] = _is_float,
+        ran: Mapping[CodeType, dict[str, Any]] | None = None,
     ) -> None:
         self.function = function
+        self._leaves = leaves
         self._is_array = is_array
         self._is_replaced = is_replaced
+        self._ran: dict[CodeType, dict[str, Any]] = dict(ran or {})
+        """The code of adapted packages that runs: it is the user's code here."""
+        self._places_of_code = {_place(code) for code in self._ran}
+        self._adapted = {str(scope.get("__name__")) for scope in self._ran.values()}
         self.places: list[Place] = []
+        self._of_code: list[Place] = []
+        """The places that only code of adapted packages reads."""
         self.problem: str = ""
         """The reason why the variables cannot be watched, and a remedy; or ""."""
         self._nodes: dict[int, _Node] = {}
@@ -150,6 +162,8 @@ class Surroundings:
             self._visit(function, "the function")
             for leaf in leaves:
                 self._visit(leaf, "an argument")
+            for code, scope in self._ran.items():
+                self._code(_Node(code, code.co_name), code, scope, builtins.__dict__)
             self._walk()
         except Exception as error:  # noqa: BLE001  code of the user's classes
             self._nodes.clear()
@@ -256,6 +270,28 @@ class Surroundings:
             if type_of(node.value) is CACHED:
                 self._watch(watch.Cached(node.name, node.value))
 
+    def watch_code(self, ran: Mapping[CodeType, dict[str, Any]]) -> str:
+        """Watch what code of adapted packages reads, too; return why that is impossible, or ""."""
+        if not ran.keys() - self._ran.keys():
+            return ""
+        self._ran.update(ran)
+        whole = Surroundings(self.function, self._leaves, self._is_array, ran=self._ran)
+        known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
+        found = [
+            one
+            for one in whole.places
+            if (type_of(one), id(one.holder), str(one.key)) not in known
+            and not (one.key is watch.content and id(one.holder) in self._replaced)
+        ]
+        self.places += found
+        self._of_code += found
+        return whole.problem
+
+    def forget_written(self) -> None:
+        """Do not watch what the code of packages writes itself: both traces were the same."""
+        written = {id(place) for place in self._of_code if not place.holds()}
+        self.places = [place for place in self.places if id(place) not in written]
+
     # Search ---------------------------------------------------------------------------------------
 
     def _visit(self, value: Any, name: str, parent: _Node | None = None) -> None:
@@ -356,9 +392,14 @@ class Surroundings:
         if is_library:
             return
         self._watch(watch.Attribute(function.__name__, function, "__code__"))
-        scope = function.__globals__
         around: dict[str, Any] = getattr(function, "__builtins__", {})
-        named = names_of(function.__code__)
+        self._code(node, function.__code__, function.__globals__, around)
+
+    def _code(
+        self, node: _Node, code: CodeType, scope: dict[str, Any], around: dict[str, Any]
+    ) -> None:
+        """Visit the variables that code names."""
+        named = names_of(code)
         variables = named.variables
         self._names |= named.names
         self._attributes |= named.attributes
@@ -371,7 +412,7 @@ class Surroundings:
             variables = variables.union(scope)
             if "" not in known:
                 known.add("")
-                self._watch(watch.Keys(function.__module__ or "", scope))
+                self._watch(watch.Keys(str(scope.get("__name__") or ""), scope))
         self._modules(node, scope, named.imports, named.names if named.names & MODULES else ())
         for name in sorted(variables):
             found = scope if name in scope else around
@@ -406,6 +447,8 @@ class Surroundings:
         if not isinstance(value, IMMUTABLE):
             make = watch.Entries if isinstance(value, MAPPINGS) else watch.Contents
             self._watch(make(node.name, value))
+        if self._ran and len(value) > LARGE:
+            return
         for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
 
@@ -477,6 +520,8 @@ class Surroundings:
         """Tell if a function, class or module belongs to a library, not to the user's code."""
         if isinstance(value, FunctionType):  # a wrapper copies `__module__`
             name = value.__globals__.get("__name__", "")
+            if name in self._adapted:
+                return _place(value.__code__) not in self._places_of_code
         elif isinstance(value, type) and value.__flags__ & HEAP_TYPE:
             name = value.__module__ if value.__module__ != "builtins" else ""  # of `exec`
         else:
@@ -486,7 +531,7 @@ class Surroundings:
     def is_users(self, module: str) -> bool:
         """Tell if a module is the user's own code, not an installed package."""
         package = package_of(module)
-        return package == self._package or not is_installed(package)
+        return package == self._package or module in self._adapted or not is_installed(package)
 
     # Arrays ---------------------------------------------------------------------------------------
 
@@ -562,6 +607,11 @@ class Surroundings:
 
 
 # Values -------------------------------------------------------------------------------------------
+
+
+def _place(code: CodeType) -> tuple[str, str, int]:
+    """Return where code was written; adapted code is written anew at the same place."""
+    return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
 def _data(scope: Any) -> set[str]:

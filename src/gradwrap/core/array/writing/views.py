@@ -115,7 +115,7 @@ def _selects_copy(key: Any, result: Any) -> bool:
 
 
 def as_view(result: Any, source: Any, op: Op, statics: tuple[Any, ...]) -> Any:
-    """Let a wrapper be a view of its source."""
+    """Record that a wrapper is a view of its source."""
     how = result._view = NEW(View)  # a third of the time that a call of the class takes
     how.source, how.op, how.statics = source, op, statics
     return result

@@ -1,0 +1,208 @@
+"""Functions that keep the arguments of their last call, and compare them with the next ones.
+
+`if x == self.last: return self.found` would return the result of an earlier call, which has no
+gradient, or that of other arguments. So the comparison of a tracked value with a plain one that was
+kept tells that they differ, and the function computes again. What it keeps then is put back when
+the adapted call ends.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from contextvars import ContextVar
+from opcode import opname
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.values.dynamic import attributes_of
+from gradwrap.core.values.tree import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType
+
+Attributes = dict[str, Any]
+kept_objects: ContextVar[list[tuple[Attributes, Attributes]] | None] = ContextVar(
+    "gradwrap_kept", default=None
+)
+"""The attributes of the objects that keep arguments, and what they were before the adapted call."""
+FUNCTIONS = frozenset({"array_equal", "array_equiv", "allclose", "isclose"})
+OPERATORS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "__gradwrap_equal__",
+    ast.NotEq: "__gradwrap_differ__",
+}
+
+
+def compared(function: Callable[..., Any], at: int, *values: Any, **options: Any) -> Any:
+    """Compare two values, of which the one in place `at` was kept by an earlier call."""
+    found = function(*values, **options)
+    if not is_differentiating() or is_recorded(flatten(values[at])[0]):
+        return found
+    if not is_recorded(flatten(values[1 - at])[0]):
+        return found
+    differ = function is operator.ne
+    shape = np.shape(found)
+    return np.full(shape, differ) if shape else differ
+
+
+def keep(holder: Any) -> None:
+    """Note the attributes of an object to which a function is about to store its arguments."""
+    kept = kept_objects.get()
+    namespace = attributes_of(holder)
+    if kept is not None and all(known is not namespace for known, _ in kept):
+        kept.append((namespace, dict(namespace)))
+
+
+NAMES: dict[str, Any] = {
+    "__gradwrap_compared__": compared,
+    "__gradwrap_keep__": keep,
+    "__gradwrap_equal__": operator.eq,
+    "__gradwrap_differ__": operator.ne,
+}
+"""The functions that the new code calls."""
+
+
+def may_keep(code: CodeType) -> bool:
+    """Tell if a function compares, and stores to an attribute or a global name that it reads."""
+    found = {opname[op] for op in code.co_code[::2]}
+    if found.isdisjoint({"STORE_ATTR", "STORE_GLOBAL"}):
+        return False
+    if "COMPARE_OP" not in found and FUNCTIONS.isdisjoint(code.co_names):
+        return False
+    from dis import get_instructions  # slow to import, and needed for few functions
+
+    steps = [(step.opname, step.argval) for step in get_instructions(code)]
+    stored = {name for op, name in steps if op in ("STORE_ATTR", "STORE_GLOBAL")}
+    return any(op in ("LOAD_ATTR", "LOAD_GLOBAL") and name in stored for op, name in steps)
+
+
+def rewrite(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Write the comparisons of arguments with kept ones anew, in the syntax of a function."""
+    stored = _stored_in(function)
+    if not stored:
+        return
+    writer = _Comparisons(stored)
+    function.body = [writer.visit(statement) for statement in function.body]
+    own = {arg.arg for arg in (*function.args.posonlyargs, *function.args.args)}
+    holders = {text.rpartition(".")[0] for text in writer.found} & own
+    function.body[:0] = [
+        ast.copy_location(
+            ast.Expr(_call("__gradwrap_keep__", [ast.Name(name, ast.Load())], function)),
+            function.body[0],
+        )
+        for name in sorted(holders)
+    ]
+
+
+class _Comparisons(ast.NodeTransformer):
+    """A writer of comparisons in tests, where equal arguments lead to a result alone."""
+
+    def __init__(self, stored: dict[str, set[str]]) -> None:
+        self._stored = stored
+        self.found: set[str] = set()
+        """The texts of what is kept."""
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        node.test = self._test(node.test, _only_results(node.body), _only_results(node.orelse))
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        node.test = self._test(node.test, True, True)
+        return node
+
+    def _test(self, node: ast.expr, where: bool, otherwise: bool) -> ast.expr:
+        """Write a test; `where` (`otherwise`) the code that it leads to may be left out."""
+        match node:
+            case ast.BoolOp():
+                node.values = [self._test(value, where, otherwise) for value in node.values]
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = self._test(node.operand, otherwise, where)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                name = OPERATORS.get(type(op))
+                if name is not None and (where if isinstance(op, ast.Eq) else otherwise):
+                    return self._written(node, ast.Constant(name), [left, right], [])
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name) as function):
+                if name in FUNCTIONS and len(node.args) > 1:
+                    is_starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+                    if where and not is_starred:
+                        return self._written(node, function, node.args, node.keywords)
+                elif name in ("all", "bool"):
+                    node.args = [self._test(arg, where, otherwise) for arg in node.args]
+                    if isinstance(function, ast.Attribute) and not node.args:
+                        function.value = self._test(function.value, where, otherwise)
+            case _:
+                pass
+        return node
+
+    def _written(
+        self, node: ast.expr, function: ast.expr, values: list[ast.expr], more: list[ast.keyword]
+    ) -> ast.expr:
+        for at, value in enumerate(values[:2]):
+            text = ast.unparse(value.value if isinstance(value, ast.Subscript) else value)
+            if self._stored.get(text, set()) & set(_names_in(values[1 - at])):
+                self.found.add(text)
+                given = [ast.copy_location(function, node), ast.Constant(at), *values]
+                return _call("__gradwrap_compared__", given, node, more)
+        return node
+
+
+def _only_results(statements: list[ast.stmt]) -> bool:
+    """Tell if statements return or name results, and change nothing else."""
+    return all(
+        isinstance(one, (ast.Return, ast.Pass))
+        or (isinstance(one, ast.Assign) and all(isinstance(t, ast.Name) for t in one.targets))
+        for one in statements
+    )
+
+
+def _stored_in(function: ast.AST) -> dict[str, set[str]]:
+    """Return the texts of attributes and global names that a function stores to.
+
+    With each come the names in what is stored.
+    """
+    shared = {
+        name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
+    }
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            for place, value in _pairs(target, node.value):
+                is_global = isinstance(place, ast.Name) and place.id in shared
+                if isinstance(place, ast.Attribute) or is_global:
+                    found.setdefault(ast.unparse(place), set()).update(_names_in(value))
+    return found
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(part, value) for part in target.elts]
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names in an expression, but for those of modules and functions that it calls."""
+    called = {
+        id(one.func.value if isinstance(one.func, ast.Attribute) else one.func)
+        for one in ast.walk(node)
+        if isinstance(one, ast.Call) and one.args
+    }
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and id(one) not in called and one.id != "self":
+            yield one.id
+
+
+def _call(
+    name: str, args: list[ast.expr], at: Any, keywords: list[ast.keyword] | None = None
+) -> ast.Call:
+    function = ast.copy_location(ast.Constant(name), at)
+    return ast.copy_location(ast.Call(function, args, keywords or []), at)
