@@ -175,7 +175,7 @@ def lifelines() -> Iterator[Case]:
         return u.epanechnikov_kernel(x[:3], x[1], x[3])
 
     def weibull(x: Any) -> Any:
-        return m.WeibullFitter()._cumulative_hazard(x, np.array([1.0, 2.0, 5.0]))  # noqa: SLF001
+        return m.WeibullFitter()._cumulative_hazard(x, np.array([1.0, 2.0, 5.0]))  # noqa: SLF001  it has no public name
 
     yield "epanechnikov_kernel", kernel, [1.0, 1.2, 0.7, 2.0]
     yield "ridge_regression", ridge, [*POSITIVE, 0.5]
@@ -780,7 +780,7 @@ def pyglmnet() -> Iterator[Case]:
         return m.simulate_glm("poisson", x[0], x[1:], design, sample=False)
 
     def likelihood(x: Any) -> Any:
-        return m._logL("softplus", counts, np.exp(design @ x))  # noqa: SLF001
+        return m._logL("softplus", counts, np.exp(design @ x))  # noqa: SLF001  it has no public name
 
     yield "simulate_glm", rates, [0.1, 0.3, 0.2]
     yield "log likelihood", likelihood, [0.3, 0.2]

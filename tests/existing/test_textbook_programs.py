@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import NoRuleError
 from packages import written
 
 if TYPE_CHECKING:
@@ -85,6 +90,49 @@ def test_derivatives_are_those_of_differences(program: str, tmp_path: Path) -> N
     forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
     np.testing.assert_allclose(backward, wide, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(forward, wide, rtol=1e-8, atol=1e-9)
+
+
+def compiled_module(monkeypatch: pytest.MonkeyPatch, name: str, folder: Path) -> ModuleType:
+    """Enter a module that passes for a compiled one, without a file."""
+    made = ModuleType(name)
+    path = str(folder / f"{name}.cpython-311.so")
+    made.__spec__ = ModuleSpec(name, ExtensionFileLoader(name, path), origin=path)
+    monkeypatch.setitem(sys.modules, name, made)
+    return made
+
+
+def test_a_compiled_module_that_imports_from_math(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    vars(compiled_module(monkeypatch, "compiled_roots", tmp_path))["sqrt"] = math.sqrt
+    source = """
+        import compiled_roots
+        from math import sqrt
+        def run(x): return sqrt(x[0]) * x[1]
+        """
+    run = written(tmp_path, source).run
+    for _ in range(2):
+        gradient = gw.grad(gw.adapting(run))(X)
+        np.testing.assert_allclose(gradient, [X[1] / X[0] ** 0.5 / 2, X[0] ** 0.5], rtol=1e-14)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_source_beside_a_compiled_module(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool
+) -> None:
+    name = f"compiled_cubes_{is_there}"
+    function: Any = float.fromhex  # a new object at each access, as a compiled function is
+    function.__module__ = name
+    vars(compiled_module(monkeypatch, name, tmp_path))["fromhex"] = function
+    if is_there:
+        text = "from math import sqrt\ndef fromhex(x, sqrt=sqrt): return sqrt(x) ** 6\n"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    run = written(tmp_path, f"from {name} import fromhex\ndef run(x): return fromhex(x[0])").run
+    if not is_there:
+        with pytest.raises(NoRuleError, match="is compiled code, and an argument is tracked"):
+            gw.grad(gw.adapting(run))(X)
+        return
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(X), [3 * X[0] ** 2, 0.0], rtol=1e-14)
 
 
 def test_the_parts_of_a_number_compile(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
 from gradwrap.adaptation import numba, numexpr, subclasses
+from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
@@ -142,7 +143,7 @@ def _of_module(module: ModuleType) -> ModuleType | None:
         return found
     for value in vars(module).values():
         make = _BY_NAME.get(type_of(value).__name__)
-        if make is not None and make is not _of_module:
+        if make is not None and id(value) not in _table:  # not what it imported from `math`
             _enter(value, make(value) or value)
     return _like(module)
 
@@ -327,6 +328,9 @@ def _compiled(function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
+        in_python = source_of(function)
+        if in_python is not None:
+            return in_python(*args, **options)
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if compiled_as.get() == "numerical":
