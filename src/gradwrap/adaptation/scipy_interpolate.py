@@ -1,4 +1,4 @@
-"""SciPy's own interpolants at tracked points, entered at their import."""
+"""SciPy's own interpolants and splines at tracked points, entered at their import."""
 
 from __future__ import annotations
 
@@ -11,8 +11,20 @@ from gradwrap.adaptation.scipy_fft import is_variable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CLASSES = ("PPoly", "BPoly", "BSpline", "RegularGridInterpolator", "interp1d")
+CLASSES = (
+    *("PPoly", "BPoly", "BSpline", "RegularGridInterpolator", "interp1d", "KroghInterpolator"),
+    *("BarycentricInterpolator", "NearestNDInterpolator", "LinearNDInterpolator"),
+    "RBFInterpolator",
+)
 """Their attributes are the arguments of their constructors; `CubicSpline` and others derive."""
+FITTED = {
+    ("UnivariateSpline", "__call__"): "of_univariate",
+    ("UnivariateSpline", "integral"): "integral_of",
+    ("BivariateSpline", "__call__"): "of_bivariate",
+    ("BSpline", "integrate"): "between",
+    ("PPoly", "integrate"): "between",
+}
+"""The methods of splines that SciPy has fitted, and the functions that compute the same."""
 OURS = "gradwrap.scipy.interpolants"
 
 
@@ -20,17 +32,29 @@ def enter_interpolants(module: Any) -> None:
     """Let objects of these classes be called with tracked points."""
     for name in CLASSES:
         kind = getattr(module, name)
-        kind.__call__ = _calling(kind.__call__)
+        kind.__call__ = answering(kind.__call__, _call_rebuilt)
+    for (name, method), function in FITTED.items():
+        kind = getattr(module, name)
+        setattr(kind, method, answering(getattr(kind, method), _ours(function)))
 
 
-def _calling(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the call of plain interpolants, so that our class answers it at tracked points."""
+def answering(method: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method of plain objects, so that `answer` is called for tracked arguments."""
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not any(map(is_variable, (*args, *kwargs.values()))):
-            return method(self, *args, **kwargs)
-        ours: Any = import_module(OURS)
-        return ours.rebuilt(self)(*args, **kwargs)
+        is_tracked = any(map(is_variable, (*args, *kwargs.values())))
+        return (answer if is_tracked else method)(self, *args, **kwargs)
 
     return call
+
+
+def _call_rebuilt(made: Any, *args: Any, **kwargs: Any) -> Any:
+    return import_module(OURS).rebuilt(made)(*args, **kwargs)
+
+
+def _ours(name: str) -> Callable[..., Any]:
+    def answer(made: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(import_module(OURS), name)(made, *args, **kwargs)
+
+    return answer

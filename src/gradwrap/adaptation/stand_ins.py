@@ -192,6 +192,12 @@ def _of_linalg(function: Any) -> Any:
     return None if dispatcher is None else dispatcher(function)
 
 
+def _of_tree(tree: Any) -> Any:
+    """Return the stand-in of a tree of points, whose class is compiled."""
+    module: Any = importlib.import_module("gradwrap.adaptation.scipy_objects")
+    return _enter(tree, module.tree_of(tree, "cKDTree"))
+
+
 @functools.cache
 def _scipy_dispatcher() -> Callable[[Any], Any] | None:
     try:
@@ -395,6 +401,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "DUFunc": numba.uncompiled_ufunc,
     "fortran": _of_linalg,
     "SuperLU": _of_linalg,
+    "cKDTree": _of_tree,
     "GUFunc": numba.uncompiled_gufunc,
     "JitClassType": numba.uncompiled_class,
     "wrapper_descriptor": _slot,

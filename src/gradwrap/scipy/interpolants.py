@@ -30,6 +30,11 @@ PARTS: dict[str, str] = {
     "BSpline": "t c k extrapolate axis",
     "RegularGridInterpolator": "grid values method bounds_error fill_value",
     "interp1d": "x y _kind axis copy bounds_error fill_value",
+    "KroghInterpolator": "xi yi _y_axis",
+    "BarycentricInterpolator": "xi yi _y_axis",
+    "NearestNDInterpolator": "points values",
+    "LinearNDInterpolator": "points values fill_value",
+    "RBFInterpolator": "y d neighbors smoothing kernel epsilon powers",
 }
 """The classes of which an object's attributes are the arguments of its constructor, with these."""
 AXES_IN_FRONT = {"PPoly": 2, "BPoly": 2, "BSpline": 1}
@@ -42,9 +47,62 @@ def rebuilt(made: Any) -> Any:
     parts = {name: getattr(made, name) for name in PARTS[base].split()}
     if parts.get("_kind") == "spline":  # "zero" to "cubic", or the degree itself
         parts["_kind"] = made._spline.k
+    if "yi" in parts:
+        yi = np.reshape(parts["yi"], (-1, *made._y_extra_shape))
+        parts["yi"] = np.moveaxis(yi, 0, made._y_axis)
+    if "values" in parts and "points" in parts:
+        if made.scale is not None:
+            raise NoRuleError(f"scipy.interpolate.{base} with rescale= has no derivative.")
+        parts["values"] = np.reshape(parts["values"], (-1, *made.values_shape))
+    if "powers" in parts:
+        parts["d"] = np.reshape(parts["d"].view(made.d_dtype), (-1, *made.d_shape))
+        parts["powers"] = int(np.max(np.sum(made.powers, axis=1), initial=-1))  # the degree
     for _ in range(AXES_IN_FRONT.get(base, 0)):
         parts["c"] = np.moveaxis(parts["c"], 0, parts["axis"] + AXES_IN_FRONT[base] - 1)
     return dispatcher(f"interpolate.{base}")(*parts.values())
+
+
+def of_univariate(made: Any, x: Any, nu: int = 0, ext: Any = None) -> Any:
+    """Evaluate a spline that SciPy fitted (`UnivariateSpline`)."""
+    modes = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
+    ext = made.ext if ext is None else ext
+    return dispatcher("interpolate.splev")(x, made._eval_args, nu, modes.get(ext, ext))
+
+
+def integral_of(made: Any, a: Any, b: Any) -> Any:
+    """Integrate such a spline."""
+    return dispatcher("interpolate.splint")(a, b, made._eval_args)
+
+
+def of_bivariate(  # noqa: PLR0913  SciPy's parameters
+    made: Any, x: Any, y: Any, dx: int = 0, dy: int = 0, grid: bool = True
+) -> Any:
+    """Evaluate a spline of two variables that SciPy fitted (`RectBivariateSpline`).
+
+    Outside of its rectangle it has the values at the edge.
+    """
+    value = made(plain(x), plain(y), dx, dy, grid)
+    sides: list[Any] = []
+    for at, t, k, nu in zip((x, y), made.tck[:2], made.degrees, (dx, dy), strict=True):
+        inside = np.clip(as_array(at) * 1.0, t[k], t[-k - 1])
+        basis = dispatcher("interpolate.BSpline")(t, np.eye(len(t) - k - 1), k)
+        sides.append(basis(inside, nu))
+    rows, columns = sides
+    rows = rows @ np.reshape(made.tck[2], (rows.shape[-1], columns.shape[-1]))
+    found = rows @ columns.mT if grid else np.sum(rows * columns, axis=-1)
+    return attached("interpolate.BivariateSpline", value, {(): found})
+
+
+def between(made: Any, a: Any, b: Any, extrapolate: Any = None) -> Any:
+    """Integrate a piecewise polynomial that SciPy made."""
+    if "periodic" in (extrapolate, made.extrapolate):
+        raise NoRuleError(
+            "the integral of a periodic spline has no derivative with respect to its limits. Fix: "
+            "the difference of its .antiderivative() at both."
+        )
+    value = made.integrate(plain(a), plain(b), extrapolate)
+    whole = made.antiderivative()
+    return attached("interpolate.integrate", value, {(): whole(b) - whole(a)})
 
 
 def coordinates(xi: Any) -> Any:

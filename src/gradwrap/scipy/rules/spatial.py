@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -193,8 +194,6 @@ def _tree(native: Any) -> Any:
 
     class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
-            if not holds_variable([data]):
-                return Tree._with(native, data, plain(data), args, kwargs)
             return Tree._with(native, data, plain(data), args, kwargs)
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -219,6 +218,17 @@ def _tree(native: Any) -> Any:
                 "spatial.KDTree.query", (distances, places), {(0,): _minkowski(at, points[near], p)}
             )
 
+    def places(name: str) -> Any:
+        method = getattr(native, name)
+
+        @functools.wraps(method)
+        def search(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return method(self, *plain(args), **plain(kwargs))
+
+        return search
+
+    for name in ("query_ball_point", "count_neighbors"):
+        setattr(Tree, name, places(name))
     Tree.__name__ = native.__name__
     Tree.__qualname__ = native.__qualname__
     Tree.__module__ = native.__module__

@@ -1,0 +1,111 @@
+"""SciPy's own objects of plain data, as packages make them at their import, at tracked points."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import GradwrapError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+interpolate: Any = importlib.import_module("scipy.interpolate")
+spatial: Any = importlib.import_module("scipy.spatial")
+stats: Any = importlib.import_module("scipy.stats")
+rotations: Any = importlib.import_module("scipy.spatial.transform")
+
+rng = np.random.default_rng(5)
+X = np.array([0.9, 1.4])
+POINTS, VALUES, KNOTS = rng.normal(size=(12, 2)), rng.normal(size=12), np.linspace(0.0, 3.0, 12)
+PAIRS = np.stack([VALUES, VALUES**2], axis=-1)
+SPLINE = interpolate.UnivariateSpline(KNOTS, np.sin(KNOTS), s=0)
+CONSTANT = interpolate.InterpolatedUnivariateSpline(KNOTS, np.sin(KNOTS), ext="const")
+SURFACE = interpolate.RectBivariateSpline(np.arange(5.0), np.arange(6.0), rng.normal(size=(5, 6)))
+B_SPLINE = interpolate.make_interp_spline(KNOTS, PAIRS)
+PIECES = interpolate.CubicSpline(KNOTS, VALUES)
+NEAREST = interpolate.NearestNDInterpolator(POINTS, PAIRS)
+LINEAR = interpolate.LinearNDInterpolator(POINTS, PAIRS)
+RESCALED = interpolate.LinearNDInterpolator(POINTS, VALUES, rescale=True)
+RADIAL = interpolate.RBFInterpolator(POINTS, PAIRS, smoothing=0.1, kernel="cubic")
+KROGH = interpolate.KroghInterpolator(KNOTS[:4], PAIRS[:4].T, axis=1)
+BARYCENTRIC = interpolate.BarycentricInterpolator(KNOTS[:5], PAIRS[:5])
+PERIODIC = interpolate.CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0], bc_type="periodic")
+NORMAL, GAMMA = stats.norm(0.3, 1.2), stats.gamma(2.0, scale=1.5)
+PLANE = stats.multivariate_normal([0.1, 0.2], [[1.0, 0.3], [0.3, 2.0]])
+DENSITY = stats.gaussian_kde(VALUES, bw_method=0.4, weights=np.abs(VALUES))
+TREE, C_TREE = spatial.KDTree(POINTS), spatial.cKDTree(POINTS)
+ROTATION = rotations.Rotation.from_euler("xyz", [0.3, 0.1, -0.2])
+TRIANGLES = spatial.Delaunay(POINTS)
+
+
+def of_distributions(x: Any) -> Any:
+    shares = NORMAL.ppf(x / 4) + GAMMA.sf(x) * NORMAL.logcdf(x) + GAMMA.isf(x / 3)
+    return np.sum(NORMAL.pdf(x) * GAMMA.logpdf(x) + NORMAL.cdf(x) + shares) + PLANE.logpdf(x)
+
+
+def of_trees(x: Any) -> Any:
+    near = POINTS[TREE.query_ball_point(x / 3, 1.5)]
+    distances, places = TREE.query(x.reshape(1, 2), k=3)
+    count = TREE.query_ball_point(x / 3, 1.5, return_length=True)
+    return np.sum((near - x) ** 2) * count + np.sum(distances[0] * VALUES[places[0]])
+
+
+def of_compiled_trees(x: Any) -> Any:
+    own = spatial.cKDTree(POINTS * 2.0)
+    near = np.sum(POINTS[C_TREE.query_ball_point(x / 3, 1.5)] * x)
+    return C_TREE.query(x)[0] * near + own.query(x, k=2)[0][1]
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "UnivariateSpline": lambda x: np.sum(SPLINE(x) * SPLINE(x, 1) + SPLINE.derivative()(x)),
+    "integral": lambda x: SPLINE.integral(x[0], x[1]) * x[0],
+    "ext": lambda x: np.sum(CONSTANT(x * 3.0) + SPLINE(x * 3.0, ext=1)),
+    "RectBivariateSpline": lambda x: np.sum(SURFACE(x, x * 1.5) * SURFACE(x, x, dx=1)),
+    "points": lambda x: SURFACE.ev(x[0], x[1]) + SURFACE(x[:1], x[1] * 9.0, dy=1, grid=False)[0],
+    "integrate": lambda x: np.sum(B_SPLINE.integrate(x[0], x[1])) * PIECES.integrate(0.1, x[1]),
+    "NearestND": lambda x: np.sum(NEAREST(x[0], x[1]) * x[0]),
+    "LinearND": lambda x: np.sum(LINEAR(x / 4) ** 2) + LINEAR(x[0] / 5, x[1] / 3)[1],
+    "RBF": lambda x: np.sum(RADIAL(x.reshape(1, 2)) ** 2),
+    "Krogh": lambda x: np.sum(KROGH(x) * x),
+    "Barycentric": lambda x: np.sum(BARYCENTRIC(x) ** 2),
+    "distributions": of_distributions,
+    "gaussian_kde": lambda x: (
+        np.sum(DENSITY(x) * DENSITY.logpdf(x)) + DENSITY.integrate_box_1d(x[0], x[1])
+    ),
+    "KDTree": of_trees,
+    "Rotation": lambda x: np.sum(ROTATION.apply(np.stack([x[0], x[1], x[0] * x[1]])) ** 3),
+    "Delaunay": lambda x: VALUES[TRIANGLES.find_simplex(x / 5)] * x[0],
+}
+
+
+def check(function: Callable[[Any], Any], tried: Callable[[Any], Any]) -> None:
+    steps = 1e-6 * np.eye(2)
+    expected = [(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+    value, found = gw.value_and_grad(tried)(X)
+    assert np.allclose(value, function(X), rtol=1e-14)
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert np.allclose([gw.jvp(tried, (X,), (e,))[1] for e in np.eye(2)], found, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_objects_made_outside_take_tracked_points(name: str) -> None:
+    function = FUNCTIONS[name]
+    check(function, function)
+    check(function, gw.adapting(function))
+
+
+def test_compiled_trees_need_adapting() -> None:
+    check(of_compiled_trees, gw.adapting(of_compiled_trees))
+    assert type(C_TREE).__module__ == "scipy.spatial._ckdtree"
+
+
+def test_what_has_no_derivative_is_refused() -> None:
+    with pytest.raises(GradwrapError, match="LinearNDInterpolator with rescale="):
+        gw.grad(lambda x: RESCALED(x / 4))(X)
+    with pytest.raises(GradwrapError, match=r"periodic spline .* \.antiderivative"):
+        gw.grad(lambda x: PERIODIC.integrate(0.0, x[0]))(X)
