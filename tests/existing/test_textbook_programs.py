@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, TrackedValueError
 from packages import written
 
 if TYPE_CHECKING:
@@ -140,3 +140,20 @@ def test_the_parts_of_a_number_compile(tmp_path: Path) -> None:
     compiled: Any = gw.compile(gw.grad(gw.adapting(run)))
     for x in (X, X + 0.1, X * 4.0):  # the last has another exponent
         np.testing.assert_allclose(compiled(x), gw.grad(gw.adapting(run))(x), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+@pytest.mark.parametrize("text", ['f"{x[0]:.3f} m"', "str(x[0]) + ' m'", '"{:.2e} m".format(x[0])'])
+def test_a_number_that_is_read_back_from_text_is_refused(text: str, tmp_path: Path) -> None:
+    source = f"""
+        def run(x):
+            label = {text}
+            return float(label.split()[0]) * x[1]
+        def named(x):
+            label = {text}
+            return float("2.50") * x[1] + len(label)
+        """
+    package = written(tmp_path, source)
+    with pytest.raises(TrackedValueError, match="reads back text that was made of a tracked value"):
+        gw.grad(gw.adapting(package.run))(X)
+    np.testing.assert_array_equal(gw.grad(gw.adapting(package.named))(X), [0.0, 2.5])
