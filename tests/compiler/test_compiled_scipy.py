@@ -92,9 +92,64 @@ def test_a_saved_program_imports_what_it_calls_of_scipy(tmp_path: pathlib.Path) 
 
 def test_a_function_that_gives_no_arrays_runs_eagerly() -> None:
     def f(a: Any) -> Any:
-        return np.sum(untyped.interpolate.CubicSpline(np.arange(4.0), a[0])(np.array([0.5, 1.5])))
+        spline = untyped.interpolate.CubicSpline(np.arange(4.0), a[0])
+        return spline.integrate(0.5, 1.5) + np.sum(a)
 
     compiled: Any = gw.compile(grad(f))
     with pytest.warns(CompileWarning, match=r"needs a plain array \(line \d+ of f\)\. Fix: call"):
         found = compiled(A)
     np.testing.assert_array_equal(found, grad(f)(A))
+
+
+T = np.arange(4.0)
+AT = np.array([0.5, 1.25, 2.75])
+GRID = np.outer(np.sin(T), T + 1)
+INTERPOLANTS: dict[str, Callable[[Any], Any]] = {
+    "interp1d": lambda a: untyped.interpolate.interp1d(T, a[0])(a[1] * 0.5 + 0.6),
+    "CubicSpline of data": lambda a: untyped.interpolate.CubicSpline(T, a[0])(AT),
+    "CubicSpline at points": lambda a: untyped.interpolate.CubicSpline(T, np.sin(T))(a[1]),
+    "PchipInterpolator": lambda a: untyped.interpolate.PchipInterpolator(T, a[0])(AT),
+    "Akima1DInterpolator": lambda a: untyped.interpolate.Akima1DInterpolator(T, a[0])(AT),
+    "UnivariateSpline": lambda a: untyped.interpolate.UnivariateSpline(T, np.sin(T), s=0)(a[0]),
+    "a grid's points": lambda a: untyped.interpolate.RegularGridInterpolator((T, T), GRID)(
+        np.reshape(a[:2], (4, 2)) * 0.5 + 0.6
+    ),
+    "a grid's values": lambda a: untyped.interpolate.RegularGridInterpolator((T, T), a)(
+        np.array([[0.5, 1.25], [2.75, 2.5]])
+    ),
+    "qr": lambda a: untyped.linalg.qr(a[:, :2])[0],
+}
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+@pytest.mark.parametrize("function", INTERPOLANTS.values(), ids=INTERPOLANTS)
+def test_interpolants_are_built_in_each_call(function: Callable[[Any], Any], engine: str) -> None:
+    slope = grad(lambda a: np.sum(np.sin(function(a))))
+    compiled: Any = gw.compile(slope, engine=engine)
+    compiled(A)
+    assert compiled.programs
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        a = A + 0.3 * rng.uniform(-1, 1, A.shape)
+        np.testing.assert_allclose(compiled(a), slope(a), rtol=1e-9, atol=1e-12)
+
+
+def test_an_interpolant_outside_of_its_range_raises_in_a_program_too() -> None:
+    compiled: Any = gw.compile(grad(lambda a: np.sum(untyped.interpolate.interp1d(T, T)(a[0]))))
+    inside = np.full((4, 4), 1.5)
+    np.testing.assert_allclose(compiled(inside)[0], 1.0)
+    assert compiled.programs
+    with pytest.raises(ValueError, match="interpolation range"):
+        compiled(inside + 5.0)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_results_whose_dtype_depends_on_values(engine: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.abs(np.linalg.eigvals(np.reshape(x, (2, 2)))) ** 2) * x[0]
+
+    compiled: Any = gw.compile(f, engine=engine)
+    for x in ([2.0, 1.0, 1.0, 3.0], [0.5, 1.0, -1.0, 0.1], [1.0, 2.0, 0.5, 3.0]):
+        point = np.array(x)
+        np.testing.assert_allclose(compiled(point), f(point), rtol=1e-12)
+    assert compiled.programs

@@ -14,6 +14,7 @@ import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.engines.c.loops import Grid, grid_of
 from gradwrap.compiler.extrapolating.paths import covered, paths
+from gradwrap.compiler.extrapolating.proof import affordable
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
 from lambdas import fn
@@ -70,6 +71,28 @@ def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.Monke
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
     made = compiled(recurrence, x)
     assert "at full size, with a difference of its values in one direction" in made.explain()
+
+
+@pytest.mark.parametrize(("spent", "allowed"), [(0.0, 0.1), (1.0, 0.5), (100.0, 1.0)])
+def test_a_comparison_may_take_a_part_of_the_first_call(spent: float, allowed: float) -> None:
+    assert affordable(spent) == allowed
+
+
+def step_and_pairs(u: Any) -> Any:
+    s = 0.0
+    for i in range(TURNS // 4):
+        u = u + 0.01 * np.sin(u)
+        for j in range(i):
+            s = s + 0.001 * u[0] * j
+    return s + np.sum(u)
+
+
+def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 2000)
+    eager = gw.compile(gw.grad(step_and_pairs))
+    with pytest.warns(gw.errors.CompileWarning, match=r"more than 2000 op.*a loop in line"):
+        np.testing.assert_array_equal(eager(u), gw.grad(step_and_pairs)(u))
+    assert "Fix: operations on slices" in eager.explain()
 
 
 def backwards(x: Any) -> Any:

@@ -102,3 +102,13 @@ def test_a_write_to_all_elements_costs_nothing() -> None:
 )
 def test_keys_of_all_elements(key: Any, is_all: bool) -> None:
     assert is_whole(key, (4, 6)) == is_all
+
+
+def test_conjugates_and_zeros_that_change_nothing() -> None:
+    def function(x: Any, y: Any) -> Any:
+        z = np.conj(np.conjugate(x + 1j * y)) + 0
+        return np.conjugate(z * (0.0 + x)), np.conj(np.conj(np.conj(z)))
+
+    program = compiled_to(function, X, Y, roll=False)
+    assert names(program).count("conjugate") + names(program).count("conj") == 2
+    assert names(program).count("add") == 1

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import called as foreign
+from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable, wrappers_in
 from gradwrap.scipy.classes import meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.results import is_float
-from gradwrap.scipy.solving import as_array, attached, plain
+from gradwrap.scipy.solving import as_array, attached, is_tracer, plain
 from gradwrap.transforms.forward import jvp
 
 if TYPE_CHECKING:
@@ -114,6 +118,52 @@ def coordinates(xi: Any) -> Any:
     return as_array(xi)
 
 
+def built(native: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Build an object of SciPy's class on plain data; in a trace, only its structure is shown."""
+    leaves, tree = flatten((args, kwargs))
+    data: list[Any] = [plain(leaf) for leaf in leaves]
+    tracers = list(filter(is_tracer, data))
+    concrete = [backend_of(one).concrete(one) if is_tracer(one) else one for one in data]
+    args, kwargs = unflatten(tree, concrete)
+    made = native(*args, **kwargs)
+    return Structure(made, tracers[0]) if tracers else made
+
+
+class Structure:
+    """The attributes of SciPy's object that are the same for all data of the same shapes.
+
+    Numbers that SciPy computes from the data of a trace are no part of a program.
+    """
+
+    def __init__(self, made: Any, tracer: Any) -> None:
+        self._of, self._tracer = made, tracer
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._of, name)
+        return found if _is_structure(found) else np.asarray(self._tracer)  # which is refused
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Refuse: the values are no part of a program."""
+        return np.asarray(self._tracer)
+
+
+def _is_structure(value: Any) -> bool:
+    if isinstance(value, TUPLE):
+        return all(map(_is_structure, value))
+    return value is None or type(value) in (str, bool, int)
+
+
+@functools.lru_cache(maxsize=256)
+def evaluation(native: Any, tree: Any) -> Callable[..., Any]:
+    """Return a function that builds an object of SciPy's class and calls it, of all leaves."""
+
+    def evaluate(*leaves: Any) -> Any:
+        (args, kwargs), (points, options) = unflatten(tree, list(leaves))
+        return native(*args, **kwargs)(*points, **options)
+
+    return evaluate
+
+
 def interpolant_class(  # noqa: C901  the parts of one class
     path: str,
     formula: Callable[..., Any],
@@ -139,9 +189,9 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
                 given = dict(bound.arguments)
-                made = native(*plain(args), **plain(kwargs))
                 own: dict[str, Any] = self.__dict__
-                own["_given"], own["_made"] = given, made
+                own["_given"], own["_made"] = given, built(native, args, kwargs)
+                own["_arguments"] = args, kwargs
                 if not holds_variable(given):
                     native.__init__(self, *args, **kwargs)
 
@@ -166,11 +216,18 @@ def interpolant_class(  # noqa: C901  the parts of one class
                     return made(*args, **kwargs)
                 if not holds_variable([args, kwargs, self._given]):
                     return native.__call__(made, *args, **kwargs)
-                value = made(*plain(args), **plain(kwargs))
+                value = self._value(made, args, kwargs)
                 bound = called.bind(made, *args, **kwargs)
                 bound.apply_defaults()
                 options = dict(list(bound.arguments.items())[1:])
                 return attached(path, value, {(): self._formula_of(**options)})
+
+            def _value(self, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+                """Evaluate SciPy's object; a trace records its construction and its call as one."""
+                if not is_traced():
+                    return made(*plain(args), **plain(kwargs))
+                leaves, tree = flatten((self._arguments, (args, kwargs)))
+                return foreign(evaluation(native, tree), "opaque.interpolant", *map(plain, leaves))
 
             def _prepared(self, given: Any) -> Any:
                 """Return SciPy's object, rebuilt from its data if a method of SciPy made it."""

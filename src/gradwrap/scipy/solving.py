@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
@@ -137,6 +137,18 @@ def _plain_leaf(leaf: Any) -> Any:
         return leaf
     data = native(leaf)
     return data[()] if isinstance(data, np.ndarray) and not data.ndim else data
+
+
+def is_tracer(data: Any) -> bool:
+    """Tell if data are a trace's stand-in for an array."""
+    is_plain = isinstance(data, (np.ndarray, np.generic))
+    return is_traced() and not is_plain and hasattr(data, "__array_namespace__")
+
+
+def data_of(value: Any) -> Any:
+    """Return the data of an array, for choices that depend on them; a trace records the choices."""
+    data = plain(value)
+    return data if is_tracer(data) else np.asarray(data)
 
 
 def quiet(function: Any) -> Any:

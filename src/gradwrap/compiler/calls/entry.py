@@ -429,9 +429,9 @@ class Entry:
                 return
             self._extrapolates = False
             try:
-                one = self._trace(call, None)
-            except TooLong:
-                raise Unhandled(f"{error}, and its loops cannot be extrapolated: {why}") from error
+                one = self._trace(call, None, MOST)
+            except TooLong as whole:
+                raise Unhandled(f"{whole}, and its loops cannot be extrapolated: {why}") from error
         other, differing = self._again(call, one)
         one = one._replace(tape=None)
         if differing:
@@ -497,7 +497,8 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        compared = in_full(found, executable.call, mismatch, affordable(self._began))
+        allowed = affordable(time.perf_counter() - self._began)
+        compared = in_full(found, executable.call, mismatch, allowed)
         if compared:
             return compared
         self._is_large = compared is None

@@ -416,6 +416,8 @@ def _parameters(
             if isinstance(why, TooMany):
                 raise
             reasons.append(str(why))
+        finally:
+            reasons += sizes.varying
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
     both = sizes_of([*sizes.in_ranges, *lengths], limit).actual
     return found if not both or both in found else [*found, both]

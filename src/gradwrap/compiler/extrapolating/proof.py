@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 NUMBER: type[Any] = np.generic
 SECONDS = 1.0
 """The most time that a comparison at full size may take."""
-PART = 0.5
-"""It may take this part of the time of the first call until then."""
+LEAST, PART = 0.1, 0.5
+"""It may take so many seconds, or this part of the time of the first call until then."""
 OTHER_PATHS = "a late turn takes another branch"
 SHARE = 0.1
 """By so much of its size, an argument is changed at most."""
@@ -225,9 +224,9 @@ def _is_special(leaf: Any) -> bool:
     return bool(np.any(array == 0) or np.any(array[1:] == array[:-1]))
 
 
-def affordable(began: float) -> float:
-    """Return how long a comparison at full size may take in a first call that began then."""
-    return min(SECONDS, PART * (time.perf_counter() - began))
+def affordable(spent: float) -> float:
+    """Return the seconds that a comparison at full size may take after those of a first call."""
+    return min(SECONDS, max(LEAST, PART * spent))
 
 
 def in_full(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ class Sizes:
         """Whether a new long length becomes a parameter."""
         self.watch: Callable[[range], Any] | None = None
         """Replaces the numbers of long loops."""
+        self._bounds: dict[int, set[tuple[int, ...]]] = {}
+        """By line of a call of `range`: its bounds."""
 
     def of(self, length: int) -> int:
         """Return the length that replaces a length, or a bound of a range."""
@@ -94,14 +97,26 @@ class Sizes:
             given: list[int] = [operator.index(bound) for bound in bounds]
             found = [one for one in map(self.actual_of, given[:2]) if one]
             self.in_ranges += found
+            line = sys._getframe(1).f_lineno  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+            self._bounds.setdefault(line, set()).add((*given,))
             turns = range(*map(self.of, given[:2]), *given[2:])
             return turns if self.watch is None or not found else self.watch(turns)
 
         return {**vars(builtins), "range": shortened}
 
+    @property
+    def varying(self) -> list[str]:
+        """Return a reason for each line with loops of ever more or fewer turns."""
+        return [
+            f"a loop in line {line} takes another number of turns each time. Fix: operations on "
+            "slices, such as a[i, :i] @ x[:i], in place of such a loop"
+            for line, bounds in self._bounds.items()
+            if len(bounds) > NEAR
+        ]
 
-ENOUGH = 0.05
-"""The part of the time that may be spent before the first turns tell how long a loop takes."""
+
+ENOUGH, SOON = 0.05, 0.02
+"""The part of the time, and the least time, after which the turns so far tell how long all take."""
 
 
 class TooSlow(BaseException):
@@ -132,7 +147,7 @@ def timed(seconds: float) -> dict[str, Any]:
             for number, turn in enumerate(turns):
                 now = time.perf_counter()
                 is_slow = (now - start) * len(turns) > seconds * number
-                if now > end or (is_slow and now - start > ENOUGH * seconds):
+                if now > end or (is_slow and now - start > max(ENOUGH * seconds, SOON)):
                     raise TooSlow
                 yield turn
 

@@ -86,6 +86,8 @@ class Operation:
     """Whether the result equals the first argument if both have the same description."""
     keeps_order: bool = False
     """Whether a view of an array in C's order is in C's order, except for gaps."""
+    undoes: str = ""
+    """The operation that it undoes exactly: two in a row that undo the same one change nothing."""
     is_scaling: bool = False
     """Whether the result equals the array if the second argument is the number 1."""
     keeps_number: bool = False
@@ -124,7 +126,7 @@ class Operation:
     takes_array_second: bool = False
     """Whether the function of that name takes the method's array as its second argument."""
     fails: str = ""
-    """The matrices for which it raises an error, which the function may have caught."""
+    """The arguments for which it raises an error, which the function may have caught."""
 
     has_key: bool = field(init=False, default=False)
     """Whether the second argument is a key of the first."""
@@ -166,9 +168,10 @@ METHOD_KINDS = {"reduce": Kind.REDUCE, "accumulate": Kind.ACCUMULATE}
 FAILURES = {
     **dict.fromkeys(("cholesky", "cho_factor"), "indefinite"),
     **dict.fromkeys(("inv", "solve", "solve_triangular", "tensorinv", "tensorsolve"), "singular"),
+    "interpolant": "any",
     **dict.fromkeys(("eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals"), "infinite"),
 }
-"""By the last part of a function's name: the matrices for which it raises an error."""
+"""By the last part of a function's name: the matrices, or any arguments, that it refuses."""
 OPERATIONS = _Operations()
 _row, _rows = OPERATIONS.row, OPERATIONS.rows
 
@@ -205,7 +208,8 @@ _row("transpose", Kind.TRANSPOSE, takes_tuple=True)
 _rows("swapaxes moveaxis", Kind.MOVE)
 BROADCAST_TO = _row("broadcast_to", Kind.BROADCAST, is_identity=True, keeps_number=True)
 _rows("diagonal linalg.diagonal flip flipud fliplr", Kind.SELECT)
-_rows("real imag conj conjugate", Kind.PART)
+_rows("real imag", Kind.PART)
+_rows("conj conjugate", Kind.PART, undoes="conjugate")
 ARRAY = _row("array", Kind.JOIN)
 STACK = _row("stack", Kind.JOIN)
 CONCATENATE = _row("concatenate", Kind.JOIN, joins_along=True)

@@ -160,6 +160,10 @@ class Folding:
             return self._alike(instr, args[0]) if _is_number(args[1], 1) else None
         if op.is_identity:
             return self._alike(instr, args[0])
+        if op.undoes and not instr.kw and len(args) == 1:
+            before = self.made.get(args[0].index)
+            if before is not None and before.op.undoes == op.undoes and len(before.args) == 1:
+                return self._alike(instr, before.args[0]) if type(before.args[0]) is Ref else None
         if op is COPY:
             source = self.made.get(args[0].index)
             is_view = source is None or source.views or source.op is ITEM

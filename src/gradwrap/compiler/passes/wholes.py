@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.compiler.ir.analysis import enter_roots
 from gradwrap.compiler.ir.operations import ADD, COPY, GETITEM, Kind
 from gradwrap.compiler.ir.program import (
+    NUMBER,
     Instr,
     Loop,
     Ref,
@@ -108,6 +109,12 @@ class _Wholes:
             made.append(step)
         return made
 
+    def is_zero(self, leaf: Any) -> bool:
+        """Tell if a leaf is zero, or an array of zeros."""
+        if type(leaf) is Ref:
+            return leaf.index in self.zeros
+        return isinstance(leaf, (int, float, complex, NUMBER)) and leaf == 0
+
     def shorter(self, step: Instr) -> Instr:
         """Return a step that makes the array that is written as a whole."""
         value = self.values[step.out]
@@ -132,6 +139,11 @@ class _Wholes:
         value = self.values[step.out]
         if not value.shape or not value.is_ndarray or not step.args:
             return None
+        if step.op is ADD and not step.kw:
+            for one, other in (step.args, step.args[::-1]):
+                if type(one) is Ref and self.is_zero(other) and self.values[one.index] == value:
+                    self.program.exact = False
+                    return one
         first = step.args[0]
         if type(first) is not Ref or value.order != "C":
             return None
@@ -141,11 +153,4 @@ class _Wholes:
         if step.op is COPY:
             mine = {step.out} | self.roots[first.index]
             return first if same and self.written.isdisjoint(mine) else None
-        if step.op is not ADD or step.kw:
-            return None
-        for one, other in (step.args, step.args[::-1]):
-            if type(one) is Ref and type(other) is Ref and other.index in self.zeros:
-                if self.values[one.index] == value:
-                    self.program.exact = False
-                    return one
         return None

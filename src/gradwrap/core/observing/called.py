@@ -6,7 +6,8 @@ import ast
 import builtins
 import itertools
 import linecache
-from types import ModuleType
+from contextlib import suppress
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.values.dynamic import attributes_of, type_of
@@ -35,11 +36,7 @@ remedies_of_calls: list[Callable[[Called], str]] = []
 
 def called_at(frame: FrameType, instruction: int) -> Called | None:
     """Return the call that an instruction of a frame makes, or None."""
-    text = _text_at(frame, instruction)
-    try:
-        found: Any = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
+    found = _expression_at(frame, instruction)
     if not isinstance(found, ast.Call):
         return None
     function = _value_of(found.func, frame)
@@ -53,20 +50,13 @@ def called_at(frame: FrameType, instruction: int) -> Called | None:
 
 def subscripted_at(frame: FrameType, instruction: int) -> Any:
     """Return the object that an instruction of a frame subscripts, or None."""
-    try:
-        found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
+    found = _expression_at(frame, instruction)
     return _value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
 
 
 def container_at(frame: FrameType, instruction: int) -> str:
     """Return the text of what an instruction subscripts, searches by `in`, or calls `get` of."""
-    try:
-        found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return ""
-    match found:
+    match _expression_at(frame, instruction):
         case ast.Subscript(value=whole):
             pass
         case ast.Compare(comparators=[*_, whole]):
@@ -83,6 +73,24 @@ def remedy_of_call(called: Called | None) -> str:
     if called is None:
         return ""
     return next((text for give in remedies_of_calls if (text := give(called))), "")
+
+
+_expressions: dict[tuple[CodeType, str, int], ast.expr | None] = {}
+"""The expressions of instructions: code that adapted functions run may ask often."""
+MOST = 4096
+
+
+def _expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
+    """Return the syntax of an instruction's expression, or None if it is not available."""
+    key = frame.f_code, frame.f_code.co_filename, instruction
+    if key not in _expressions:
+        if len(_expressions) >= MOST:
+            _expressions.clear()
+        found: ast.expr | None = None
+        with suppress(SyntaxError, ValueError):
+            found = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+        _expressions[key] = found
+    return _expressions[key]
 
 
 def _text_at(frame: FrameType, instruction: int) -> str:
@@ -119,6 +127,6 @@ def _value_of(expression: Any, frame: FrameType) -> Any:
 
 def arguments_at(frame: FrameType, instruction: int) -> list[Any]:
     """Return the arguments of the call at an instruction: their values, or nodes of the syntax."""
-    found: Any = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+    found: Any = _expression_at(frame, instruction)
     values = [(node, _value_of(node, frame)) for node in found.args]
     return [node if value is None else value for node, value in values]

@@ -11,6 +11,7 @@ from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.spatial import metric_of, root
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
 
 
@@ -35,8 +36,8 @@ def _means(obs: Any, codes: Any, found: Any) -> Any:
 
 
 def _kmeans(obs: Any, out: Any) -> Any:
-    found = np.asarray(native_of(out[0]))
-    codes = scipy.cluster.vq.vq(np.asarray(native_of(obs)), found)[0]
+    found = data_of(out[0])
+    codes = scipy.cluster.vq.vq(data_of(obs), found)[0]
     book = _means(obs, codes, found)
     left = obs - book[codes]
     if left.ndim == 1:
@@ -49,7 +50,7 @@ def _linkage(y: Any, method: Any, metric: Any, out: Any) -> Any:
     if y.ndim == 2:
         rows, columns = np.triu_indices(y.shape[0], 1)
         y = metric_of(metric)(y[rows], y[columns])
-    merges = np.asarray(native_of(out))
+    merges = data_of(out)
     n = len(merges) + 1
     between: dict[tuple[int, int], Any] = {}
     for place, (i, j) in enumerate(zip(*np.triu_indices(n, 1), strict=True)):
@@ -96,7 +97,7 @@ def _by(method: str) -> Any:
 
 def _cophenet(Z: Any, out: Any) -> Any:
     """Return the height at which each pair of points is merged."""
-    merges = np.asarray(native_of(Z))
+    merges = data_of(Z)
     n = len(merges) + 1
     places = np.zeros((n, n), dtype=int)
     members = {i: [i] for i in range(n)}
@@ -122,7 +123,7 @@ ROWS = [
     ),
     formula(
         "cluster.vq.kmeans2",
-        lambda data, out: (_means(data, np.asarray(out[1]), np.asarray(native_of(out[0]))), None),
+        lambda data, out: (_means(data, np.asarray(out[1]), data_of(out[0])), None),
         "data",
         neutral="k iter thresh minit missing rng seed",
         note="with the assignment held fixed",

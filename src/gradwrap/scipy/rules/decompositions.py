@@ -34,6 +34,7 @@ from gradwrap.scipy.rules.matrices import (
     times_adjoint,
     to_bands,
 )
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row
 
 # Eigenvalues --------------------------------------------------------------------------------------
@@ -122,8 +123,8 @@ def _ordered(w: Any, out: Any, by: Any = None) -> Any:
     """Sort an array into SciPy's order of its values, or of the values `by`."""
     left = list(range(len(w)))
     order: list[int] = []
-    data = np.asarray(native_of(w if by is None else by))
-    for value in np.asarray(native_of(out)):
+    data = data_of(w if by is None else by)
+    for value in data_of(out):
         nearest = min(left, key=lambda i: abs(data[i] - value))
         left.remove(nearest)
         order.append(nearest)
@@ -209,7 +210,7 @@ def _lu(t: Any, out: Any, permute_l: Any, p_indices: Any) -> Any:
 
 def _row_order(l: Any) -> Any:
     """Return the order of rows that makes a matrix lower triangular with a unit diagonal."""
-    data = np.asarray(native_of(l))
+    data = data_of(l)
     m, k = data.shape
     order: list[int] = []
     left = list(range(m))
@@ -270,7 +271,7 @@ def _lu_parts(lu_and_piv: Any) -> tuple[Any, Any, Any, Any]:
     """Return L, U, the order of the rows of the matrix, and where elements are L's."""
     lu, pivots = lu_and_piv
     order = list(range(len(pivots)))
-    for i, j in enumerate(np.asarray(native_of(pivots)).tolist()):
+    for i, j in enumerate(data_of(pivots).tolist()):
         order[i], order[j] = order[j], order[i]
     below = np.tri(len(order), k=-1, dtype=np.bool_)
     return np.where(below, lu, np.eye(len(order))), np.where(below, 0.0, lu), order, below
@@ -295,7 +296,7 @@ def _lu_along_lu(t: Any, out: Any, lu_and_piv: Any, trans: Any) -> Any:
 
 def _ldl(t: Any, out: Any, lower: Any) -> Any:
     l, d, order = out
-    if np.any(np.asarray(native_of(d)) != np.diag(np.diagonal(np.asarray(native_of(d))))):
+    if np.any(data_of(d) != np.diag(np.diagonal(data_of(d)))):
         raise NoRuleError(
             "scipy.linalg.ldl with blocks of two rows has no derivative. Fix: use "
             "scipy.linalg.lu, or scipy.linalg.cholesky for a positive definite matrix."
@@ -395,7 +396,7 @@ def _reflected(name: str, a: Any, steps: int, first: int = 0) -> tuple[Any, Any]
     is reflected to a real one. A column of zeros has no direction, and the derivative is NaN.
     """
     m = a.shape[0]
-    data = np.asarray(native_of(a))
+    data = data_of(a)
     zero = np.finfo(data.dtype).eps * m * np.max(np.abs(data), initial=0.0)
     vectors: list[Any] = []
     turned = np.ones(m)
@@ -425,7 +426,7 @@ def _reflected(name: str, a: Any, steps: int, first: int = 0) -> tuple[Any, Any]
 
 def _turn(wanted: Any, r: Any) -> Any:
     """Return the signs that give the diagonal of a triangle the signs of another's diagonal."""
-    one, other = (np.real(np.diagonal(np.asarray(native_of(each)))) for each in (wanted, r))
+    one, other = (np.real(np.diagonal(data_of(each))) for each in (wanted, r))
     return np.where(one * other < 0, -1.0, 1.0)
 
 
@@ -491,7 +492,7 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
         )
     n = s.shape[0]
     lower, columns = np.tril_indices(n, -1)
-    data = np.asarray(native_of(s))
+    data = data_of(s)
     in_block = (lower == columns + 1) & (data[lower, columns] != 0)
     inner = z.T @ t["a"] @ z
     # d(z) = z w with w skew, d(s) = inner + s w - w s
@@ -506,7 +507,7 @@ def _schur(t: Any, out: Any, a: Any) -> Any:
     upper_left, lower_right = columns * n + columns, lower * n + lower
     chosen = in_block[:, None]
     rows = np.where(chosen, system[upper_left] - system[lower_right], system[places])
-    if len(lower) and np.linalg.matrix_rank(np.asarray(native_of(rows))) < len(lower):
+    if len(lower) and np.linalg.matrix_rank(data_of(rows)) < len(lower):
         check_distinct("scipy.linalg.schur", np.linalg.eigvals(data), n)
         rows, inner = np.eye(len(lower)), inner * np.nan
     flat = np.reshape(inner, (-1,))

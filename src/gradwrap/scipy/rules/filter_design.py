@@ -14,7 +14,7 @@ import numpy as np
 
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import as_array, plain
+from gradwrap.scipy.solving import as_array, data_of, plain
 
 if TYPE_CHECKING:
     from gradwrap.scipy.table import Row
@@ -109,10 +109,10 @@ def _resonance(w0: Any, Q: Any, fs: Any, *, is_notch: bool) -> Any:
 def _sawtooth(t: Any, width: Any) -> Any:
     phase = np.mod(t, 2 * np.pi)
     rising = phase < width * 2 * np.pi
-    up = np.where(np.asarray(plain(width)) == 0, 1.0, width)
-    down = np.where(np.asarray(plain(width)) == 1, 1.0, 1.0 - width)
+    up = np.where(data_of(width) == 0, 1.0, width)
+    down = np.where(data_of(width) == 1, 1.0, 1.0 - width)
     return np.where(
-        np.asarray(plain(rising)), phase / (np.pi * up) - 1.0,
+        data_of(rising), phase / (np.pi * up) - 1.0,
         (np.pi * (width + 1.0) - phase) / (np.pi * down),
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.rules.extending import extended
 from gradwrap.scipy.rules.matrices import native_of
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row
 
 signal: Any = import_module("scipy.signal")
@@ -51,7 +52,7 @@ def _normalized(b: Any, a: Any) -> Any:
 
 
 def _without_leading(p: Any, size: float) -> Any:
-    data = np.abs(np.asarray(native_of(p)))
+    data = np.abs(data_of(p))
     start = next((i for i, value in enumerate(data) if value > size), len(data) - 1)
     return p[start:]
 
@@ -213,14 +214,14 @@ def _matched(values: Any, wanted: Any) -> Any:
 
 def _zpk2sos(z: Any, p: Any, k: Any, out: Any) -> Any:
     """Build the sections from the roots, paired as in SciPy's result."""
-    sections = np.asarray(native_of(out))
-    rest_z, rest_p = (np.asarray(native_of(one)) for one in (z, p))
+    sections = data_of(out)
+    rest_z, rest_p = (data_of(one) for one in (z, p))
     places_z, places_p = list(range(len(rest_z))), list(range(len(rest_p)))
     rows: list[Any] = []
     for i, section in enumerate(sections):
         parts: list[Any] = []
         for roots, places, wanted in ((z, places_z, section[:3]), (p, places_p, section[3:])):
-            data = np.asarray(native_of(roots))[places] if places else np.zeros(0)
+            data = data_of(roots)[places] if places else np.zeros(0)
             found = np.roots(wanted)
             at_zero = np.flatnonzero(np.abs(found) <= 1e-14)  # SciPy fills up with zeros
             surplus = max(len(at_zero) - int(np.sum(np.abs(data) <= 1e-14)), 0)

@@ -16,7 +16,7 @@ from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import Solved, as_array, plain, quiet, refuse, solution
+from gradwrap.scipy.solving import Solved, as_array, data_of, plain, quiet, refuse, solution
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.implicit import custom_root
@@ -340,7 +340,7 @@ def _qmc_quad(
 ) -> Any:
     low, high = (np.reshape(as_array(one), (-1,)) for one in (a, b))
     volume = np.prod(high - low)
-    turned = np.asarray(plain(high)) < np.asarray(plain(low))  # SciPy exchanges such limits
+    turned = data_of(high) < data_of(low)  # SciPy exchanges such limits
     total: Any = 0.0
     for one in _spawned(generator, n_estimates):
         sample = one.random(n_points)
@@ -437,13 +437,13 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
 
     def solve(f: Any, z: Any) -> Any:
         def flat(v: Any) -> Any:
-            return np.asarray(plain(f(np.reshape(v, z.shape)))).reshape(-1)
+            return data_of(f(np.reshape(v, z.shape))).reshape(-1)
 
         # with its full output, it does not warn where rounding stops it
         made = scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13, full_output=True)
         return np.reshape(made[0], z.shape)
 
-    guess = np.zeros((3, *y.shape), dtype=np.asarray(plain(y)).dtype)
+    guess = np.zeros((3, *y.shape), dtype=data_of(y).dtype)
     return y + custom_root(residual, guess, solve)[2]
 
 
@@ -499,7 +499,7 @@ def _explicit(
     columns: list[Any] = [] if asked is not None else [y]
     wanted = [] if asked is None else list(range(len(asked)))
     times_asked: Any = asked
-    points: Any = None if asked is None else np.asarray(plain(asked))
+    points: Any = None if asked is None else data_of(asked)
     forward = steps[-1][1] >= steps[0][0]
     for i, (_, high) in enumerate(steps):
         h = times[i + 1] - times[i]
@@ -541,7 +541,7 @@ def _implicit(
 
 
 def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> Any:
-    native, points = quiet(fun), np.asarray(plain(as_array(t)))
+    native, points = quiet(fun), data_of(as_array(t))
 
     def rate(s: Any, y: Any) -> Any:
         return as_array(fun(s, y, *args) if tfirst else fun(y, s, *args))

@@ -19,7 +19,7 @@ from gradwrap.scipy.interpolants import coordinates, differentiated, interpolant
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.rules.splines import at_points
-from gradwrap.scipy.solving import as_array, attached, plain
+from gradwrap.scipy.solving import as_array, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
 
 # Shapes -------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def _placed(value: Any, x: Any, trailing: Any, axis: int) -> Any:
 
 def _interval(x: Any, points: Any) -> Any:
     """Return the interval of each point; the first and the last interval are unbounded."""
-    data, at = np.asarray(plain(x)), np.asarray(plain(points))
+    data, at = data_of(x), data_of(points)
     if data[0] > data[-1]:
         return np.clip(
             len(data) - 1 - np.searchsorted(data[::-1], at, side="left"), 0, len(data) - 2
@@ -56,7 +56,7 @@ def _wrapped_around(x: Any, points: Any, extrapolate: Any) -> Any:
     if extrapolate != "periodic":
         return points
     low, period = x[0], x[-1] - x[0]
-    turns = np.floor((np.asarray(plain(points)) - plain(low)) / plain(period))
+    turns = np.floor((data_of(points) - plain(low)) / plain(period))
     return points - turns * period
 
 
@@ -171,7 +171,7 @@ def _pchip_slopes(given: Any, x: Any, y: Any) -> Any:
     if x.shape[0] == 2:
         return np.concatenate([m, m])
     w1, w2 = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
-    data = np.sign(np.asarray(plain(m)))
+    data = np.sign(data_of(m))
     flat = (data[1:] != data[:-1]) | (data[1:] == 0) | (data[:-1] == 0)
     safe = [np.where(flat, 1.0, one) for one in (m[:-1], m[1:])]
     mean = (w1 / safe[0] + w2 / safe[1]) / (w1 + w2)
@@ -182,7 +182,7 @@ def _pchip_slopes(given: Any, x: Any, y: Any) -> Any:
 
 def _pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
     d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
-    data, first, second = (np.asarray(plain(one)) for one in (d, m0, m1))
+    data, first, second = (data_of(one) for one in (d, m0, m1))
     turned = np.sign(data) != np.sign(first)
     steep = (np.sign(first) != np.sign(second)) & (np.abs(data) > 3 * np.abs(first))
     return np.where(turned, 0.0, np.where(~turned & steep, 3 * m0, d))
@@ -203,7 +203,7 @@ def _akima_slopes(given: Any, x: Any, y: Any) -> Any:
         change = change + np.abs(m[1:] + m[:-1]) / 2
     f1, f2 = change[2:], change[:-2]
     total = f1 + f2
-    data = np.asarray(plain(total))
+    data = data_of(total)
     some = data > 1e-9 * np.max(data, initial=-np.inf)
     weighted = (f1 * m[1:-2] + f2 * m[2:-1]) / np.where(some, total, 1.0)
     return np.where(some, weighted, (m[3:] + m[:-3]) / 2)
@@ -244,8 +244,8 @@ def basis(t: Any, k: int, points: Any, count: int, nu: int = 0) -> tuple[Any, An
 
     With `nu`, the values are those of the derivatives of this order.
     """
-    data = np.asarray(plain(t))
-    at = np.clip(np.searchsorted(data, np.asarray(plain(points)), side="right") - 1, k, count - 1)
+    data = data_of(t)
+    at = np.clip(np.searchsorted(data, data_of(points), side="right") - 1, k, count - 1)
     values: Any = np.ones((1, *points.shape)) * float(nu <= k)
     near, none = t[at + np.arange(1 - k, k + 1)[:, None]], np.zeros((1, *points.shape))
     for d in range(1, k + 1):  # from degree d - 1
@@ -457,7 +457,7 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     (value,) = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, flat, (der,))
     value = value[:, 0]
     if ext == 1:
-        data = np.asarray(plain(flat))
+        data = data_of(flat)
         value = np.where((data < ends[0]) | (data > ends[1]), 0.0, value)
     return np.reshape(value, x.shape)
 
@@ -583,7 +583,7 @@ def _on_grid(points: Any, values: Any, xi: Any, method: str, coefficients: Any =
         elif method == "nearest":
             low = _interval(axis, at)
             share = (at - axis[low]) / (axis[low + 1] - axis[low])
-            near = low + (np.asarray(plain(share)) > 0.5)
+            near = low + (data_of(share) > 0.5)
             weights.append((near, [np.ones(at.shape)]))
         elif method in ("cubic", "quintic"):
             k = 3 if method == "cubic" else 5
@@ -645,7 +645,7 @@ def _interpn(
 
 def _barycentric(points: Any, values: Any, xi: Any) -> Any:
     """Interpolate linearly in each simplex of SciPy's triangulation."""
-    data, at = np.asarray(plain(points)), np.asarray(plain(xi))
+    data, at = data_of(points), data_of(xi)
     tri = Delaunay(data)
     n = data.shape[1]
     flat = np.reshape(xi, (-1, n))
@@ -670,12 +670,12 @@ def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> 
     if xi.ndim == 0 or xi.shape[-1] != points.shape[1]:
         xi = xi[..., None]
     if method == "nearest":
-        _, at = KDTree(np.asarray(plain(points))).query(np.asarray(plain(xi)))
+        _, at = KDTree(data_of(points)).query(data_of(xi))
         return values[at]
     if method == "linear" and points.shape[1] > 1 and not rescale:
         return _barycentric(points, values, xi)
     if method == "linear" and points.shape[1] == 1:
-        order = np.argsort(np.asarray(plain(points))[:, 0])
+        order = np.argsort(data_of(points)[:, 0])
         x, y = points[order, 0], values[order]
         return _on_grid([x], y, xi, "linear")
     raise NoRuleError(
@@ -721,7 +721,7 @@ def _clough_tocher(made: Any, given: Any, points: Any, **options: Any) -> Any:
 
 def _radial(kernel: str, r2: Any) -> Any:
     """Evaluate a kernel at squared distances; its slope at zero is zero."""
-    zero = np.asarray(plain(r2)) == 0
+    zero = data_of(r2) == 0
     safe = np.where(zero, 1.0, r2)
     r = np.sqrt(safe)
     table: dict[str, Any] = {
@@ -751,7 +751,7 @@ def _rbf(made: Any, given: Any, points: Any) -> Any:
         given["kernel"],
     )
     powers = np.asarray(made.powers)
-    low, high = np.min(np.asarray(plain(y)), axis=0), np.max(np.asarray(plain(y)), axis=0)
+    low, high = np.min(data_of(y), axis=0), np.max(data_of(y), axis=0)
     shift, scale = (low + high) / 2, (high - low) / 2
     scale = np.where(scale == 0, 1.0, scale)
 
@@ -794,7 +794,7 @@ def _raised(x: Any, powers: Any) -> Any:
 
 def _through_points(xi: Any, yi: Any, points: Any) -> Any:
     """Evaluate the interpolating polynomial in Newton's form."""
-    data = np.asarray(plain(xi))
+    data = data_of(xi)
     if len(np.unique(data)) < len(data):
         raise NoRuleError(
             "Interpolation by a polynomial has no derivative where points are repeated. "
@@ -854,7 +854,7 @@ def _rational(made: Any, given: Any, points: Any) -> Any:
 def _quotient(points: Any, support: Any, weights: Any, values: Any) -> Any:
     """Evaluate a rational function in barycentric form: its rows of values at the support."""
     distance = points[:, None] - support
-    hit = np.asarray(plain(distance)) == 0
+    hit = data_of(distance) == 0
     shares = weights / np.where(hit, 1.0, distance)
     shares = np.where(np.any(hit, axis=1, keepdims=True), hit.astype(float), shares)
     return (shares @ values) / np.sum(shares, axis=1, keepdims=True)
@@ -881,10 +881,10 @@ def _interp1d(made: Any, given: Any, points: Any) -> Any:
     x, axis = as_array(given["x"]) * 1.0, given["axis"]
     y, trailing = _rows(given["y"], axis)
     if not given["assume_sorted"]:
-        order = np.argsort(np.asarray(plain(x)), kind="mergesort")
+        order = np.argsort(data_of(x), kind="mergesort")
         x, y = x[order], y[order]
     flat = np.reshape(points, (-1,)) * 1.0
-    data, at = np.asarray(plain(x)), np.asarray(plain(flat))
+    data, at = data_of(x), data_of(flat)
     if kind in ("linear", "slinear", 1):
         value = _on_grid([x], y, flat[:, None], "linear")
     elif kind in ("nearest", "nearest-up", "previous", "next", "zero", 0):

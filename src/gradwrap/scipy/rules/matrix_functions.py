@@ -13,6 +13,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, formula
 from gradwrap.scipy.rules.matrices import adjoint, hermitian, joined, native_of, parted, toeplitz
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.implicit import custom_root
 
@@ -35,7 +36,7 @@ def _logm(A: Any) -> Any:
     """Take square roots until the matrix is near the identity, then integrate (Higham, ch. 11)."""
     eye, root = np.eye(A.shape[0]), A
     roots = 0
-    while np.linalg.norm(np.asarray(native_of(root)) - eye) > 0.25 and roots < 60:
+    while np.linalg.norm(data_of(root) - eye) > 0.25 and roots < 60:
         root = dispatcher("linalg.sqrtm")(root)
         roots += 1
     points, weights = np.polynomial.legendre.leggauss(12)
@@ -60,7 +61,7 @@ def _frechet(A: Any, E: Any, compute_expm: Any) -> Any:
 def _funm(A: Any, func: Any, disp: Any) -> Any:
     """Return the function of a matrix with distinct eigenvalues."""
     w, v = np.linalg.eig(A)
-    data = np.asarray(native_of(w))
+    data = data_of(w)
     gaps = np.abs(data[:, None] - data) + np.diag(np.full(len(data), np.inf))
     if gaps.min() < 1e-7 * np.abs(data).max():
         raise NoRuleError(

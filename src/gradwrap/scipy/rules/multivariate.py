@@ -20,7 +20,7 @@ from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.rules.distributions import Distribution
-from gradwrap.scipy.solving import plain
+from gradwrap.scipy.solving import data_of, plain
 from gradwrap.scipy.table import Row, register
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
 def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
     """Return the density in the column space of a matrix of fixed rank."""
     values = np.linalg.eigvalsh(matrix)
-    data = np.asarray(plain(values))
+    data = data_of(values)
     small = 1e6 * np.finfo(data.dtype).eps  # SciPy's bound
     kept = np.abs(data) > small * np.max(np.abs(data))
     log_det = np.sum(np.log(np.where(kept, values, 1.0)))
@@ -123,7 +123,7 @@ def _dirichlet_entropy(alpha: Any) -> Any:
 
 
 def _dirichlet_multinomial(x: Any, alpha: Any, n: Any) -> Any:
-    x = np.asarray(plain(x))
+    x = data_of(x)
     total = np.sum(alpha, axis=-1)
     front = special.gammaln(total) - special.gammaln(np.asarray(n) + total)
     front = front + special.gammaln(np.asarray(n) + 1.0)

@@ -19,6 +19,7 @@ from gradwrap.scipy.rules.convolving import FEW, convolved
 from gradwrap.scipy.rules.extending import extended, neighbours
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.splines import at_points
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
 
 
@@ -532,7 +533,7 @@ def _fourier(name: str, word: str, factor: Any) -> Row:
 
 
 def _sinc(x: Any) -> Any:
-    zero = np.asarray(native_of(x)) == 0
+    zero = data_of(x) == 0
     return np.where(zero, 1.0, np.sin(x) / np.where(zero, 1.0, x))
 
 

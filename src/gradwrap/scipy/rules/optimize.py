@@ -22,6 +22,7 @@ from gradwrap.scipy.solving import (
     as_args,
     as_array,
     as_dense,
+    data_of,
     plain,
     refuse,
     refuse_failure,
@@ -92,7 +93,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     shape = np.shape(x)
     low, high = (np.reshape(one * np.ones(shape or (1,)), shape) for one in (low, high))
     near = 1e-7 * (1 + np.abs(x))
-    is_low, is_high = (np.abs(x - np.asarray(plain(one))) <= near for one in (low, high))
+    is_low, is_high = (np.abs(x - data_of(one)) <= near for one in (low, high))
     return is_low, is_high & ~is_low, (low, high)
 
 
@@ -146,11 +147,11 @@ def _constraints(constraints: Any, x: Any) -> list[Any]:
             low, high = one.lb, one.ub
         else:
             function, args, low, high = one.fun, (), one.lb, one.ub
-        value = np.atleast_1d(np.asarray(plain(as_array(function(x, *args)))))
-        lower, upper = (np.asarray(plain(as_array(end))) for end in (low, high))
+        value = np.atleast_1d(data_of(as_array(function(x, *args))))
+        lower, upper = (data_of(as_array(end)) for end in (low, high))
         for end, counts in ((low, True), (high, lower != upper)):
             limit = as_array(end) * np.ones(value.shape)
-            near = np.abs(value - np.asarray(plain(limit))) <= 1e-6 * (1 + np.abs(value))
+            near = np.abs(value - data_of(limit)) <= 1e-6 * (1 + np.abs(value))
             at = np.flatnonzero(near & counts)
             if len(at):
                 found.append(_distance(function, args, limit, at))
@@ -172,8 +173,8 @@ def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -
         return np.concatenate([one(point) for one in held])
 
     with no_grad():
-        slopes = np.asarray(plain(jacobian(distances)(x)))
-        gradient = np.asarray(plain(as_array(slope(x))))
+        slopes = data_of(jacobian(distances)(x))
+        gradient = data_of(as_array(slope(x)))
     free = ~np.logical_or(*_at_bounds(x, bounds)[:2])
     if np.linalg.matrix_rank(slopes[:, free]) < len(slopes):
         raise NoRuleError(
@@ -408,7 +409,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
         right += [b_eq[i] for i in range(A_eq.shape[0])]
     if A_ub is not None:
         A_ub, b_ub = as_array(A_ub), np.reshape(as_array(b_ub), (-1,))
-        slack = np.asarray(plain(b_ub)) - np.asarray(plain(A_ub)) @ x
+        slack = data_of(b_ub) - data_of(A_ub) @ x
         for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
             rows.append(A_ub[tight])
             right.append(b_ub[tight])
@@ -426,7 +427,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
                 break
     chosen: list[int] = []
     for i, _ in enumerate(rows):  # keep only independent rows
-        trial = np.stack([np.asarray(plain(rows[k])) for k in [*chosen, i]])
+        trial = np.stack([data_of(rows[k]) for k in [*chosen, i]])
         if np.linalg.matrix_rank(trial) == len(chosen) + 1:
             chosen.append(i)
     if len(chosen) != n:

@@ -18,6 +18,7 @@ from gradwrap.scipy.rules import filter_design
 from gradwrap.scipy.rules.convolving import convolved
 from gradwrap.scipy.rules.extending import extended, neighbours, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _filtfilt(b: Any, a: Any, x: Any, axis: Any, padtype: Any, padlen: Any, meth
 
 
 def _sosfiltfilt(sos: Any, x: Any, axis: Any, padtype: Any, padlen: Any) -> Any:
-    data = np.asarray(native_of(sos))
+    data = data_of(sos)
     taps = 2 * len(data) + 1 - min((data[:, 2] == 0).sum(), (data[:, 5] == 0).sum())
     longer, edge = _padded(np.moveaxis(x, axis, -1), padtype, padlen, int(taps))
     zi = _sosfilt_zi(sos)
@@ -377,7 +378,7 @@ def _spline_at(order: int) -> Any:
         for _ in range(1 + int(np.max(np.abs(native_of(x)))) // max(last, 1)):  # mirrored
             x = np.where(native_of(x) < 0, -x, x)
             x = np.where(native_of(x) > last, 2 * last - x, x)
-        low = np.floor(np.asarray(native_of(x)) - (order + 1) / 2).astype(int) + 1
+        low = np.floor(data_of(x) - (order + 1) / 2).astype(int) + 1
         total: Any = 0.0
         for step in range(order + 1):
             at = low + step

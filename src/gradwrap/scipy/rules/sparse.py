@@ -24,7 +24,7 @@ from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
 from gradwrap.scipy.rules.matrices import like_columns
-from gradwrap.scipy.solving import as_array, as_dense, attached, plain
+from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -398,7 +398,7 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
     if isinstance(given, TrackedMatrix):
         return TrackedMatrix(native(given.made), given.data, (given.rows, given.columns))
     if isinstance(given, AnyWrapper):
-        places = np.nonzero(np.asarray(plain(given)))
+        places = np.nonzero(data_of(given))
         made = native(plain(given), *plain(args[1:]), **plain(kwargs))
         return TrackedMatrix(made, given[places], places)
     data, *rest = given
@@ -691,7 +691,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
 
 def _nearest(values: Any, wanted: Any) -> Any:
     """Return the index of the nearest value to each of SciPy's."""
-    return np.argmin(np.abs(np.asarray(plain(values))[:, None] - np.asarray(wanted)), axis=0)
+    return np.argmin(np.abs(data_of(values)[:, None] - np.asarray(wanted)), axis=0)
 
 
 def _eigsh(A: Any, k: Any = 6, M: Any = None, *args: Any, **options: Any) -> Any:
@@ -718,7 +718,7 @@ def _svds(A: Any, *args: Any, **options: Any) -> Any:
             "Fix: return_singular_vectors=True."
         )
     turn = like_columns(np.ones((1, len(at))) * 1.0, np.sum(
-        np.conj(np.asarray(plain(u[:, at]))) * result[0], axis=0, keepdims=True
+        np.conj(data_of(u[:, at])) * result[0], axis=0, keepdims=True
     ))  # fmt: skip
     parts = {(0,): u[:, at] * turn, (1,): s[at], (2,): vh[at] * np.conj(turn.T)}
     return attached(name, result, parts)

@@ -12,7 +12,7 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import attached, plain
+from gradwrap.scipy.solving import attached, data_of, plain
 from gradwrap.scipy.table import Row, register
 
 # Distances, along the last axis -------------------------------------------------------------------
@@ -42,7 +42,7 @@ def _cityblock(u: Any, v: Any, w: Any = None) -> Any:
 
 def _chebyshev(u: Any, v: Any, w: Any = None) -> Any:
     size = np.abs(u - v)
-    return np.max(size if w is None else (np.asarray(plain(w)) > 0) * size, axis=-1)
+    return np.max(size if w is None else (data_of(w) > 0) * size, axis=-1)
 
 
 def _minkowski(u: Any, v: Any, p: Any = 2.0, w: Any = None) -> Any:

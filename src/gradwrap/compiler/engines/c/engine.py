@@ -35,7 +35,7 @@ from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
-from gradwrap.compiler.ir.operations import GETITEM, Kind
+from gradwrap.compiler.ir.operations import GETITEM, NAMES, Kind
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     Block,
@@ -44,6 +44,7 @@ from gradwrap.compiler.ir.program import (
     Program,
     Ref,
     Value,
+    bodies_of,
     given,
     item,
     used,
@@ -82,6 +83,8 @@ class CompiledKernel:
         ]
         self.numbers: list[int] = [i for i, value in enumerate(outputs) if not value.is_ndarray]
         self.is_one: bool = len(outputs) == 1
+        self.checked: list[tuple[int, tuple[int, ...], Any]] = []
+        """The places, shapes and dtypes of inputs whose form may depend on values."""
         self.workspaces: list[tuple[int, Any]] = []
 
     def bind(self, library: ctypes.CDLL, threads: int, split: int) -> None:
@@ -93,6 +96,10 @@ class CompiledKernel:
 
     def __call__(self, *args: Any) -> Any:
         """Call the function; return its output, or a tuple of several."""
+        for place, shape, dtype in self.checked:
+            given = args[place]
+            if given.shape != shape or given.dtype != dtype:
+                raise TypeError(f"an array of {given.dtype}{given.shape}, not {dtype}{shape}")
         outs: list[Any] = [np.empty(shape, dtype) for shape, dtype in self.made]
         try:
             workspace = self.workspaces.pop()
@@ -137,6 +144,15 @@ class _Cut:
         self.shelves: dict[int, Shelved] = {}
         self.tables = _tables(program)
         self.ranges = _ranges(program, self.tables)
+        self._uncertain: set[int] = set()
+        """The values whose shape and dtype may depend on values, as those of `linalg.eigvals`."""
+        for body in (body for block in program.blocks() for body in bodies_of(block.body)):
+            for step in body:
+                is_foreign = isinstance(step, Instr) and step.name not in NAMES
+                if (is_foreign and self._kind(step) == "native") or (
+                    not self._uncertain.isdisjoint(used(step))
+                ):
+                    self._uncertain.update(given(step))
 
     def block(self, block: Block, live: set[int]) -> Block:
         """Return a block with kernels; `live` are the values live after its body."""
@@ -329,6 +345,11 @@ class _Cut:
             raise Unsupported(f"{len(kernel.lines)} lines are too many for a C compiler")
         described = [self.values[index] for index in outputs]
         compiled = CompiledKernel(kernel.name, kernel, described)
+        compiled.checked = [
+            (place, self.values[index].shape, self.values[index].dtype)
+            for place, index in enumerate(kernel.inputs)
+            if index in self._uncertain
+        ]
         self.kernels.append((kernel, compiled))
         args = tuple(Ref(index) for index in kernel.inputs)
         if compiled.is_one:
