@@ -149,11 +149,15 @@ def test_a_number_that_is_read_back_from_text_is_refused(text: str, tmp_path: Pa
         def run(x):
             label = {text}
             return float(label.split()[0]) * x[1]
+        def of_numpy(x):
+            label = {text}
+            return np.float64(label.split()[0]) * x[1]
         def named(x):
             label = {text}
             return float("2.50") * x[1] + len(label)
         """
     package = written(tmp_path, source)
-    with pytest.raises(TrackedValueError, match="reads back text that was made of a tracked value"):
-        gw.grad(gw.adapting(package.run))(X)
+    for run in (package.run, package.of_numpy):
+        with pytest.raises(TrackedValueError, match="reads back text that was made of a tracked"):
+            gw.grad(gw.adapting(run))(X)
     np.testing.assert_array_equal(gw.grad(gw.adapting(package.named))(X), [0.0, 2.5])

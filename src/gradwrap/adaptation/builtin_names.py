@@ -206,6 +206,8 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
     """Make a stand-in for `np.float64` or `np.complex128` that also takes arrays."""
 
     def make(cls: Any, value: Any = 0, /) -> Any:
+        if type_of(value) is str:
+            _refuse_reading_back(value)
         value = unheld(value)
         if not _stays(value):
             return kind(value)

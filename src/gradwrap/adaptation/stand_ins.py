@@ -23,6 +23,7 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 from gradwrap import random
 from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
+from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
@@ -41,6 +42,7 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -329,6 +331,7 @@ def _compiled(function: Any) -> Any:
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
         return _of_scipy(function)
     path = f"{module}.{function.__name__}"
+    in_numpy = FUNCTIONS.get(function.__name__) if _library(module) == "bottleneck" else None
 
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
@@ -339,13 +342,16 @@ def _compiled(function: Any) -> Any:
             return in_python(*args, **options)
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
+            if in_numpy is not None:
+                return in_numpy(*args, **options)
             if compiled_as.get() == "numerical":
                 return _of_numbers(path, numerical(function)(*args, **options))
             raise NoRuleError(
-                f"{path} is compiled code, and an argument is tracked. Fix: make the function that "
-                f"you call one operation with f = gradwrap.primitive(f), and give it its "
-                "derivative with gradwrap.defvjp(f, ...); or take its derivative by differences, "
-                'with gradwrap.adapting(f, compiled="numerical") or gradwrap.numerical.'
+                f"{path} is compiled code, and an argument is tracked {current_caller() or ''}. "
+                "Fix: make the function that you call one operation with "
+                "f = gradwrap.primitive(f), and give it its derivative with "
+                "gradwrap.defvjp(f, ...); or take its derivative by differences, with "
+                'gradwrap.adapting(f, compiled="numerical") or gradwrap.numerical.'
             )
         named = {name: unwrapped_key(value) for name, value in options.items()}
         return function(*map(unwrapped_key, args), **named)

@@ -19,7 +19,7 @@ from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.wrapping import notes_of_failures
 from gradwrap.core.library.backend import namespaces
 from gradwrap.core.library.registration import register_backend
-from gradwrap.core.observing.called import remedies_of_calls
+from gradwrap.core.observing.callers import remedies_of_calls
 
 if TYPE_CHECKING:
     from gradwrap.core.array.protocol import Handlers

@@ -62,7 +62,8 @@ def _has_arithmetic(kind: type[Any]) -> bool:
 
 MASKED = (
     "masked arrays have no derivative: how their masks combine is not recorded. "
-    "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x)."
+    "Fix: keep the mask as an array of bools, and use np.where(mask, fill, x); or "
+    'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences.'
 )
 MATRIX = (
     "np.matrix has no derivative: its products, shapes and reductions are not those of arrays. "

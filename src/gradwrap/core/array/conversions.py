@@ -12,7 +12,6 @@ from gradwrap.core.array.adapted import (
     one_element,
     warn_of_text,
 )
-from gradwrap.core.array.keys import finds_nothing, is_key_of_cache, makes_set
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -160,12 +159,14 @@ class Conversions:
             return object.__hash__(self)
         frame = adapted_caller()
         if frame is not None:
-            if is_key_of_cache(frame):
+            from gradwrap.core.array import keys  # it parses code, and only adapted code needs it
+
+            if keys.is_key_of_cache(frame):
                 return object.__hash__(self)
             data = native(self)
-            if makes_set(frame):
+            if keys.makes_set(frame):
                 return hash(kind(data))
-            if finds_nothing(frame, data):
+            if keys.finds_nothing(frame, data):
                 return object.__hash__(self)
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",

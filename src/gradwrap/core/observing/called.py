@@ -14,7 +14,6 @@ from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
 
 
@@ -28,10 +27,6 @@ class Called(Record):
     """The function, or None where the line does not tell which it is."""
     whole: Any = None
     """The object whose attribute the function is, likewise."""
-
-
-remedies_of_calls: list[Callable[[Called], str]] = []
-"""Functions that return what to write in place of a call, or "" if they do not know it."""
 
 
 def called_at(frame: FrameType, instruction: int) -> Called | None:
@@ -66,13 +61,6 @@ def container_at(frame: FrameType, instruction: int) -> str:
         case _:
             return ""
     return ast.unparse(whole)
-
-
-def remedy_of_call(called: Called | None) -> str:
-    """Return what to write instead of a call, or "" if that is not known."""
-    if called is None:
-        return ""
-    return next((text for give in remedies_of_calls if (text := give(called))), "")
 
 
 _expressions: dict[tuple[CodeType, str, int], ast.expr | None] = {}

@@ -10,7 +10,6 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
-from gradwrap.core.observing.called import called_at, remedy_of_call
 from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
 from gradwrap.core.values.record import Record
 from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
@@ -95,6 +94,8 @@ def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, 
 
 
 def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
+    from gradwrap.core.observing.called import called_at  # it parses code, for messages alone
+
     passed_by = PASSED_BY | registered()
     rest = iter(frames)
     for frame, line, instruction in rest:
@@ -163,6 +164,8 @@ def check_store_of_view() -> None:
 
 advisers: dict[str, Callable[[Caller], str]] = {}
 """The advice about a package for which there are rules, by its name."""
+remedies_of_calls: list[Callable[[Called], str]] = []
+"""Functions that return what to write in place of a call, or "" if they do not know it."""
 
 
 def remedy(caller: Caller | None, fix: str) -> str:
@@ -184,7 +187,9 @@ def remedy(caller: Caller | None, fix: str) -> str:
 
 def _remedy_in(caller: Caller, fix: str) -> str:
     if not caller.package:
-        return remedy_of_call(caller.called) or fix
+        found = caller.called
+        texts = (give(found) for give in remedies_of_calls) if found is not None else ()
+        return next(filter(None, texts), fix)
     if caller.package in advisers:
         return advisers[caller.package](caller)
     adapt = (
