@@ -102,7 +102,7 @@ def prepared(
     program
         The program, changed in place.
     roll
-        Whether to look for loops.
+        Whether to look for loops. Without it, all results stay the same bit for bit.
     sparingly
         Whether loops are left out that hold less than half of the operations.
     arguments
@@ -121,7 +121,7 @@ def prepared(
     looks_for_loops = roll
     for one in PASSES:
         is_search = one.name == FIND_LOOPS
-        if looks_for_loops or not (one.keeps_periods or is_search):
+        if looks_for_loops or (one.keeps_bits and not one.keeps_periods):
             straight = program.copy() if is_search and sparingly else None
             exact = program.exact
             if is_search:
