@@ -32,7 +32,8 @@ MOST_NUMBERS = 6
 
 def others(x: Any) -> Iterator[tuple[str, Any]]:
     """Other arguments of the same function: near, farther away, reversed, longer and shorter."""
-    turns: Any = np.cos(1.7 * np.arange(x.size) + 0.4)
+    count: int = x.size
+    turns: Any = np.cos(1.7 * np.arange(count) + 0.4)
     yield "near", x * (1 + 1e-3 * turns)
     yield "far", x * (1 - 0.1 * turns)
     yield "reversed", x[::-1].copy()

@@ -231,3 +231,39 @@ def test_a_system_is_not_solved_for_its_test_alone() -> None:
     )
     b(X)
     assert b.source.count("linalg.solve") == 1
+
+
+MESSAGES = """
+    def run(x):
+        note = f"starting at {x[0]:.3f} and " + str(x[1]) + repr(np.sum(x)) + "%s" % x[0]
+        assert len(note) > 3, note
+        if x[0] > 1.0:
+            note = "large: " + format(x[0] > 1.0)
+        return np.sum(x**2) * (2.0 if note.startswith("large") else 1.0)
+"""
+READ = """
+    def run(x):
+        return np.sum(x**2) + float(f"{x[0]:.1f}") * x[1]
+"""
+ASKED = """
+    def run(x):
+        return np.sum(x**2) * (3.0 if str(x[0]).startswith("-") else 1.0)
+"""
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+def test_messages_of_packages_are_no_part_of_a_program(tmp_path: Path) -> None:
+    compiled = gw.compile(gw.grad(gw.adapting(calling(installed(tmp_path, MESSAGES)))))
+    for x, factor in (([0.5, 1.5], 2.0), ([0.25, -7.5], 2.0), ([2.5, 0.5], 4.0), ([0.1, 1.0], 2.0)):
+        assert np.allclose(compiled(np.array(x)), factor * np.array(x))
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+@pytest.mark.parametrize("source", [READ, ASKED])
+def test_text_that_a_package_reads_is_not_compiled(tmp_path: Path, source: str) -> None:
+    adapted = gw.grad(gw.adapting(calling(installed(tmp_path, source))))
+    compiled = gw.compile(adapted)
+    with pytest.warns(gw.errors.CompileWarning, match="makes text of a value, and reads the text"):
+        compiled(X)
+    for x in (-X, 3 * X):
+        assert np.allclose(compiled(x), adapted(x))

@@ -434,6 +434,8 @@ class Entry:
                 raise Unhandled(f"{whole}, and its loops cannot be extrapolated: {why}") from error
         other, differing = self._again(call, one)
         one = one._replace(tape=None)
+        if differing and other.tape is not None and other.tape.makes_text:
+            raise Unhandled("it makes text of a value, and reads the text. Fix: pass the value on")
         if differing:
             raise Unhandled(
                 f"two runs on the same arguments differ in {differing}: it depends on random "

@@ -130,6 +130,17 @@ def _of_same_in_each_call(name: str, what: str, fix: str) -> Any:
     return answer
 
 
+def _text(name: str) -> Any:
+    """Make a method that gives text to code of adapted packages: messages; else it refuses."""
+    refuse = refusing("print, repr or str on an array", "print the results of the function")
+
+    def answer(self: Any, *spec: Any) -> Any:
+        shown = self.tape.shown(self.value)
+        return refuse(self) if shown is None else getattr(shown, name)(*spec)
+
+    return answer
+
+
 KEEP = "leave the value in an array; np.where chooses for each element"
 
 
@@ -262,9 +273,9 @@ class Tracer(Recorded):
     __float__: Any = _of_same_in_each_call("__float__", "float(x) on an array", KEEP)
     __complex__: Any = _of_same_in_each_call("__complex__", "complex(x) on an array", KEEP)
     _refuse_array: Any = refusing("a function that needs a plain array", PLAIN)
-    __repr__: Any = refusing("print, repr or str on an array", "print the results of the function")
-    __str__: Any = __repr__
-    __format__: Any = __repr__
+    __repr__: Any = _text("__repr__")
+    __str__: Any = _text("__str__")
+    __format__: Any = _text("__format__")
     __reduce_ex__: Any = refusing("pickle on an array", KEEP)
     item: Any = _of_same_in_each_call("item", "x.item()", KEEP)
     tolist: Any = _of_same_in_each_call("tolist", "x.tolist()", KEEP)
