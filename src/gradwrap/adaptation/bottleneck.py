@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+numpy: Any = np
 MOST = float(np.finfo(np.float64).max)
 
 
@@ -33,9 +34,8 @@ def _push(a: Any, n: Any = None, axis: int = -1) -> Any:
     values = np.asarray(native(lines))
     at: Any = np.broadcast_to(np.arange(values.shape[-1], dtype=np.intp), values.shape)
     last: Any = np.maximum.accumulate(np.where(np.isnan(values), -1, at), axis=-1)
-    is_near: Any = (last >= 0) & (at - last <= (values.shape[-1] if n is None else n))
-    places: Any = np.where(is_near, last, at)
-    filled = np.take_along_axis(lines, places, axis=-1)
+    is_near = (last >= 0) & (at - last <= (values.shape[-1] if n is None else n))
+    filled = numpy.take_along_axis(lines, numpy.where(is_near, last, at), axis=-1)
     return np.moveaxis(filled, -1, axis)
 
 

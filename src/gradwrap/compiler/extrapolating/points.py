@@ -187,6 +187,8 @@ class Family:
         self.actual: tuple[int, ...] = tuple(sizes.actual)
         self.paths: set[Any] = set()
         """The steps that the function took at short lengths."""
+        self.seconds: float = 0.0
+        """The time of a run at full size, by one at short lengths."""
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ SECONDS = 1.0
 """The most time that a comparison at full size may take."""
 LEAST, PART = 0.1, 0.5
 """It may take so many seconds, or this part of the time of the first call until then."""
+FAR = 8.0
+"""A run is left out that must take so many times too long, by a short one with followed steps."""
 OTHER_PATHS = "a late turn takes another branch"
 SHARE = 0.1
 """By so much of its size, an argument is changed at most."""
@@ -60,8 +63,11 @@ def at_point(
     """
     subject, point = family.subject, family.sizes.short
     leaves = changed(family.cut_leaves(), subject.given, seed)
+    began = time.perf_counter()
     with paths(subject.surroundings.is_users) as taken:
         wanted, _ = flatten(_run(subject, leaves, family.around()))
+    longer = max(whole / near for whole, near in zip(family.actual, point, strict=True))
+    family.seconds = (time.perf_counter() - began) * longer
     family.paths |= taken
     given = _inputs(leaves, subject.given)
     try:
@@ -239,6 +245,8 @@ def in_full(
     How they differ, or ""; None if the function takes too long.
     """
     subject = found.family.subject
+    if found.family.seconds > FAR * seconds:
+        return None
     leaves = changed(subject.leaves, subject.given, 2)
     surroundings = subject.surroundings
     function, entered = surroundings.with_arrays(leaves, _itself, timed(seconds))
