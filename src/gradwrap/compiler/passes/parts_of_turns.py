@@ -56,25 +56,38 @@ def stack_parts_of_turns(program: Program) -> None:
     if not any(isinstance(step, Loop) and step.stacks for step in program.root.body):
         return
     first = len(program.values)
+    before = program.copy()
     stack_what_turns_start_from(program)
     remove_dead(program)
+    read: set[int] = set()
+    if not _stack_all_parts(program, read):
+        program.values, program.root = before.values, before.root
+        program.constants = before.constants
+    for step in program.root.body:
+        if isinstance(step, Loop):
+            _copy_parts(program, step)
+    if len(program.values) > first:
+        describe_orders(program, first, read)
+        remove_dead(program)
+
+
+def _stack_all_parts(program: Program, read: set[int]) -> bool:
+    """Stack parts where that is possible; tell if any are. Enter new reads into `read`."""
     body = program.root.body
     kept = {index for block in program.blocks() for index in looked_at(block)}
     others = [block for block in program.blocks() if block is not program.root]
     kept |= {index for block in others for step in block.body for index in used(step)}
     names: dict[int, Ref] = {}
-    read: set[int] = set()
+    found = False
     for loop in [step for step in body if isinstance(step, Loop)]:
         for value, stack in list(loop.stacks.items()):
             readers = [] if stack in kept else _readers(program, loop, value, stack)
             if readers:
+                found = True
                 names |= _stack_parts(program, loop, value, readers, kept, read)
-        _copy_parts(program, loop)
     if names:
         body[:] = [changed(step, lambda leaf: _named(leaf, names)) for step in body]
-    if len(program.values) > first:
-        describe_orders(program, first, read)
-        remove_dead(program)
+    return found
 
 
 def _copy_parts(program: Program, loop: Loop) -> None:
