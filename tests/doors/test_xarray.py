@@ -20,6 +20,7 @@ from gradwrap.errors import (
     TrackedValueError,
 )
 from lambdas import fn, rows
+from packages import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -564,3 +565,18 @@ def test_gradwrap_does_not_import_xarray() -> None:
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"
+
+
+def test_adapted_code_gets_tracked_values_of_an_array(tmp_path: Path) -> None:
+    source = """
+        import xarray as xr
+        def run(x):
+            chances = xr.DataArray(x / np.sum(x), dims="k")
+            return np.sum(np.asarray(chances.values) ** 2)
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.2, 0.5, 0.9])
+    expected = [(run(x + e) - run(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected, rtol=1e-7)
+    with pytest.raises(TrackedValueError):
+        gw.grad(fn(lambda x: xr.DataArray(x, dims="k").values[0]))(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,13 @@ SOURCES = {
         from scipy.special import lambertw
         def run(x):
             return np.real(lambertw(x[0] + 1.0)) * x[1]
+    """,
+    "arrays of objects": """
+        def run(x):
+            pair = np.empty(2, dtype=object)
+            pair[:] = [np.arange(3.0), 2.0]
+            first, second = pair - x
+            return np.sum(first**2) + second**3
     """,
     "questions": """
         import scipy.sparse
@@ -156,6 +164,25 @@ def test_what_an_adapted_package_reads_is_watched(
     assert not np.allclose(differences(package.run, X), before, rtol=1e-3)
     for _ in range(2):
         assert np.allclose(compiled(1.1 * X), wanted, rtol=1e-6)
+    assert len(compiled.programs) == 1
+
+
+def test_a_module_without_code_is_watched_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages" / "a_package_with_constants"
+    folder.mkdir(parents=True)
+    (folder / "const.py").write_text("RATE = 2.0\n", encoding="utf-8")
+    (folder / "model.py").write_text(
+        "from . import const\ndef run(x): return const.RATE * (x**2).sum()\n", encoding="utf-8"
+    )
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(folder.parent)
+    package = importlib.import_module("a_package_with_constants.model")
+    compiled = gw.compile(gw.grad(gw.adapting(calling(package))))
+    assert np.allclose(compiled(X), 4 * X)
+    package.const.RATE = 3.0
+    assert np.allclose(compiled(X), 6 * X)
     assert len(compiled.programs) == 1
 
 

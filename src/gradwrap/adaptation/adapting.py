@@ -26,6 +26,7 @@ from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
+from gradwrap.core.array.display import texts
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -175,6 +176,7 @@ class _Runs:
         unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
         outer = caches.set(filled)
+        outer_texts = texts.set(set())
         objects: list[Any] = []
         outer_objects = kept_objects.set(objects)
         try:
@@ -194,6 +196,7 @@ class _Runs:
             compiled_as.reset(outside)
             rounding_as.reset(unrounded)
             caches.reset(outer)
+            texts.reset(outer_texts)
             kept_objects.reset(outer_objects)
             forget_arguments(objects)
             remove_tracked_keys(filled)

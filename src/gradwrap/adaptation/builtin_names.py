@@ -15,9 +15,12 @@ import numpy as np
 
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
+from gradwrap.core.array.display import texts
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,6 +120,8 @@ def standing_in_class(kind: type[Any], call: Callable[..., Any]) -> Any:
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
     if issubclass(kind, (float, complex)):  # NumPy's scalar types among them
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
+    if issubclass(kind, float):
+        namespace["__match_args__"] = ("real",)  # `case float(x)` binds the number itself
     metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
     copyreg.pickle(metaclass, _pickled)
     PLAIN.add(metaclass)
@@ -157,12 +162,25 @@ def _number_in(value: Any, method: str) -> Any:
 
 
 def _float(_: Any, value: Any = 0.0, /) -> Any:
-    if type_of(value) in PLAIN:
+    kind = type_of(value)
+    if kind in PLAIN:
+        if kind is str:
+            _refuse_reading_back(value)
         return float(value)
     if number_in(value) is not None and has_effect(value):
         return value
     value = _number_in(value, "__float__")
     return _single(value, float).real if _stays(value) else float(value)
+
+
+def _refuse_reading_back(text: str) -> None:
+    """Refuse to make a number of a text that was made of a tracked value during this call."""
+    made = texts.get()
+    if made and text.strip() in made and is_differentiating():
+        raise TrackedValueError(
+            f"float({text!r}) reads back text that was made of a tracked value, and the number "
+            "would have no gradient. Fix: keep the number beside the text."
+        )
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
@@ -188,6 +206,8 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
     """Make a stand-in for `np.float64` or `np.complex128` that also takes arrays."""
 
     def make(cls: Any, value: Any = 0, /) -> Any:
+        if type_of(value) is str:
+            _refuse_reading_back(value)
         value = unheld(value)
         if not _stays(value):
             return kind(value)

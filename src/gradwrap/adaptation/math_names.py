@@ -38,7 +38,7 @@ ELEMENTWISE = {
 """NumPy's name for each function."""
 SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 """SciPy's name."""
-OF_VALUES = ("ceil", "floor", "frexp", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
+OF_VALUES = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
 """Functions without a derivative: they are asked about the number."""
 
 
@@ -49,6 +49,11 @@ def _special(name: str, x: Any) -> Any:
 def _log(x: Any, *base: Any) -> Any:
     found: Any = np.log(x)
     return found / np.log(base[0]) if base else found
+
+
+def _frexp(x: Any) -> Any:
+    mantissa, exponent = np.frexp(x)
+    return mantissa, int(exponent)
 
 
 def _sum_of(values: Any) -> Any:
@@ -96,6 +101,7 @@ def _rect(r: Any, phi: Any) -> Any:
 OWN: dict[str, Callable[..., Any]] = {
     "dist": _dist,
     "fma": _fma,
+    "frexp": _frexp,
     "fsum": _sum_of,
     "hypot": _hypot,
     "log": _log,
@@ -134,7 +140,7 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """Return the function that answers calls with variables."""
     if name in OF_VALUES:
-        of_arrays = {"isclose": _isclose, "frexp": None}.get(name, getattr(np, name, None))
+        of_arrays = _isclose if name == "isclose" else getattr(np, name, None)
         return _of_values(getattr(module, name), of_arrays)
     if name in SPECIAL:
         return functools.partial(_special, SPECIAL[name])

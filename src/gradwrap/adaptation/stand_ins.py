@@ -22,6 +22,7 @@ import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
 from gradwrap.adaptation import numba, numexpr, subclasses
+from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
@@ -144,7 +145,7 @@ def _of_module(module: ModuleType) -> ModuleType | None:
         return found
     for value in vars(module).values():
         make = _BY_NAME.get(type_of(value).__name__)
-        if make is not None and make is not _of_module:
+        if make is not None and id(value) not in _table:  # not what it imported from `math`
             _enter(value, make(value) or value)
     return _like(module)
 
@@ -159,6 +160,12 @@ def _array_namespace(*xs: Any, **options: Any) -> Any:
 
 def _compatible(module: ModuleType) -> ModuleType:
     """Copy a module of the standard's names, whose own functions are those of NumPy in Python."""
+    solve: Any = vars(module).get("solve")
+    if type_of(solve) is FunctionType:  # it converts its arguments itself, for NumPy 1
+        _enter(solve, _np.linalg.solve)
+    for part in list(vars(module).values()):
+        if type_of(part) is ModuleType and part.__name__.startswith("array_api_compat.numpy"):
+            stand_in_of(part)
     for name, value in vars(module).items():
         known: Any = _table.get(id(getattr(_np, name, None)))
         if type_of(value) is FunctionType and _library(value.__module__) != "numpy" and known:
@@ -330,6 +337,9 @@ def _compiled(function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
+        in_python = source_of(function)
+        if in_python is not None:
+            return in_python(*args, **options)
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if in_numpy is not None:

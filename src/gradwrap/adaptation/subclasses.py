@@ -125,6 +125,10 @@ class HeldArray(Held):
         code = code_of(function) if self._has_own_methods else None
         if code is not None:
             return code(*args, **options)
+        return self._of_values(function, types, args, options)
+
+    def _of_values(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """Call a function of NumPy with variables, and make an instance where NumPy would."""
         found = super().__array_function__(function, types, args, options)
         out = options.get("out")
         if out is not None:
@@ -306,11 +310,31 @@ def class_from(kind: type[Any]) -> Any:
     names["_stands_for"] = kind
     if any(name in ARRAY_METHODS for name in vars(kind)):
         names["_has_own_methods"] = True
-    made = type_of(kind)(kind.__name__, tuple(map(class_from, kind.__bases__)), names)
+    if "__array_function__" in names:
+        names["__array_function__"] = _with_their_types(names["__array_function__"])
+    bases = tuple(class_from(base) for base in kind.__bases__ if base is not NDArrayOperatorsMixin)
+    made = type_of(kind)(kind.__name__, bases, names)
     cell.cell_contents = made
     _made[kind] = made
     register_pytree(made, _parts, _whole)
     return made
+
+
+def _with_their_types(function: Any) -> Any:
+    """Give a subclass's `__array_function__` the types that plain arguments would have."""
+
+    @functools.wraps(function)
+    def method(self: Any, called: Any, types: Any, args: Any, options: Any) -> Any:
+        plain = [
+            NDARRAY if issubclass(kind, AnyWrapper) else getattr(kind, "_stands_for", kind)
+            for kind in types
+        ]
+        found = function(self, called, tuple(dict.fromkeys(plain)), args, options)
+        if found is NotImplemented and NDARRAY in plain:  # NumPy asks the plain array next
+            return self._of_values(called, types, args, options)
+        return found
+
+    return method
 
 
 def _parts(instance: Any) -> Any:

@@ -15,16 +15,21 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.adaptation.xarray import enter_containers
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.observing.callers import advisers
+from gradwrap.core.observing.callers import MARK, advisers
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedCodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from gradwrap.core.observing.callers import Caller
 
 np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
+
+
+PASSED = ("gradwrap.", "xarray.")
+"""The packages whose frames are passed by in the search for the calling code."""
 
 
 def mended(module: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -67,6 +72,20 @@ def as_indexable(theirs: Any, array: Any) -> Any:
     if isinstance(array, AnyWrapper):
         return import_module("xarray.core.indexing").NdArrayLikeIndexingAdapter(array)
     return theirs(array)
+
+
+@mended("core.variable", "_as_array_or_item")
+def as_array_or_item(theirs: Any, data: Any) -> Any:
+    """Return what `.values` gives; adapted code gets a tracked array itself."""
+    return data if _is_tracked(data) and _is_asked_by_adapted_code() else theirs(data)
+
+
+def _is_asked_by_adapted_code() -> bool:
+    """Tell if the code that called xarray is adapted."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith(PASSED):
+        frame = frame.f_back
+    return frame is not None and MARK in frame.f_globals
 
 
 @mended("core.indexing", "expanded_indexer")

@@ -213,7 +213,7 @@ def _fromiter(library: ModuleType, asarray: Callable[..., Any]) -> Callable[...,
     def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
         items: list[Any] = list(iter if count < 0 else itertools.islice(iter, count))
         if holds_wrapper(items):
-            return asarray(items, dtype)
+            return asarray(items, np.dtype(dtype).base)  # the elements of a subarray are arrays
         return _wrapped(library, native(items, dtype, count, **options))
 
     return fromiter

@@ -93,7 +93,20 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
     try:
         return import_module(f"gradwrap.scipy.{path}")
     except ModuleNotFoundError:
-        return native
+        return _forwarding(native) if "__getattr__" in vars(native) else native
+
+
+@functools.cache
+def _forwarding(native: ModuleType) -> ModuleType:
+    """Return the module that stands for a deprecated one, which forwards to others."""
+
+    def __getattr__(name: str) -> Any:  # noqa: N807  a module's
+        found = getattr(native, name)
+        return stand_in(found) or found
+
+    made = ModuleType(native.__name__, native.__doc__)
+    made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(native))
+    return made
 
 
 # For packages that are adapted --------------------------------------------------------------------

@@ -37,6 +37,7 @@ from gradwrap.core.observing.code import (
     package_of,
 )
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,6 +223,8 @@ class Tape:
         uses = self._uses.setdefault(id(found), [])
         if uses and uses[-1][2]() is found and same_content(uses[-1][1], found):
             return self.refs[uses[-1][0]]
+        if found.dtype.kind == "O":  # adapted code then goes through the elements
+            raise NonDifferentiableInputError("an array of Python objects meets a traced array")
         if type(found) is not self.library.kind or found.dtype.kind not in NUMERIC:
             raise self.refuse(f"an array of type {type(found).__name__}, {found.dtype} is used")
         kept = self.library.copied(found)

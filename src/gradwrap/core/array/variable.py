@@ -14,7 +14,7 @@ from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
-from gradwrap.core.array.display import Displayed, shown
+from gradwrap.core.array.display import Displayed, shown, texts
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.writing.outdated import take_again
@@ -29,6 +29,7 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
     innermost,
+    is_recorded,
     is_scalar,
     is_whole_number,
     make_wrapper,
@@ -224,8 +225,8 @@ class Variable(
 
     def __repr__(self) -> str:
         text = shown(self)
-        if self._is_text_of_adapted_code(adapted_caller()):
-            return text
+        if (frame := adapted_caller()) is not None:
+            return self._as_text(text, frame)
         if self._node is None:
             return f"Variable({text})"
         if self.is_leaf:
@@ -236,19 +237,22 @@ class Variable(
         return self.round(ndigits)
 
     def __str__(self) -> str:
-        is_text = self._is_text_of_adapted_code(adapted_caller())
-        return str(native(self)) if is_text else self.__repr__()
+        frame = adapted_caller()
+        return self.__repr__() if frame is None else self._as_text(str(native(self)), frame)
 
     def __format__(self, spec: str) -> str:
-        is_text = self._is_text_of_adapted_code(adapted_caller())
+        if (frame := adapted_caller()) is not None:
+            return self._as_text(format(native(self), spec), frame)
         is_number = is_whole_number(self) and not innermost(self).shape  # not of each example
-        return format(native(self), spec) if is_text or spec or is_number else str(self)
+        return format(native(self), spec) if spec or is_number else str(self)
 
-    def _is_text_of_adapted_code(self, frame: FrameType | None) -> bool:
-        """Tell if adapted code converts the array to text, and warn about it."""
-        if frame is not None:
-            warn_of_text(self, frame)
-        return frame is not None
+    def _as_text(self, text: str, frame: FrameType) -> str:
+        """Return the text that adapted code makes of the array, and warn about it."""
+        warn_of_text(self, frame)
+        made = texts.get()
+        if made is not None and is_recorded(self):
+            made.add(text.strip())
+        return text
 
     def __copy__(self) -> Self:
         return self.copy("K")

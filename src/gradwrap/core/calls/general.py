@@ -105,10 +105,15 @@ number_types: list[type[Any]] = [Number]
 """Classes of numbers that are used as floats: fractions, and those that other packages enter."""
 
 
-def converted(value: Any) -> Any:
-    """Return what an object of an adapted package converts itself to, by `__array__`."""
+def converted(value: Any, *, is_operand: bool = True) -> Any:
+    """Return what an object of an adapted package converts itself to, by `__array__`.
+
+    As an operand, an object that answers ufuncs itself is left as it is.
+    """
     kind = type_of(value)
-    if not hasattr(kind, "__array__") or hasattr(kind, "__array_ufunc__"):
+    if not hasattr(kind, "__array__") or (is_operand and hasattr(kind, "__array_ufunc__")):
+        return value
+    if isinstance(value, AnyWrapper):
         return value
     return value.__array__() if is_differentiating() and find_backend(kind) is None else value
 

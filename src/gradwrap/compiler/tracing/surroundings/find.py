@@ -37,7 +37,7 @@ from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.tracing.surroundings import watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
-from gradwrap.core.observing.code import LIBRARIES, is_installed, package_of
+from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, package_of
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ class Surroundings:
         """The code of adapted packages that runs: it is the user's code here."""
         self._places_of_code = {_place(code) for code in self._ran}
         self._adapted = {str(scope.get("__name__")) for scope in self._ran.values()}
+        self._packages = set(map(package_of, self._adapted)) - ARRAYS - {"scipy"}
         self.places: list[Place] = []
         self._of_code: list[Place] = []
         """The places that only code of adapted packages reads."""
@@ -520,7 +521,7 @@ class Surroundings:
         """Tell if a function, class or module belongs to a library, not to the user's code."""
         if isinstance(value, FunctionType):  # a wrapper copies `__module__`
             name = value.__globals__.get("__name__", "")
-            if name in self._adapted:
+            if self._is_adapted(name):
                 return _place(value.__code__) not in self._places_of_code
         elif isinstance(value, type) and value.__flags__ & HEAP_TYPE:
             name = value.__module__ if value.__module__ != "builtins" else ""  # of `exec`
@@ -529,9 +530,13 @@ class Surroundings:
         return not self.is_users(str(name or ""))
 
     def is_users(self, module: str) -> bool:
-        """Tell if a module is the user's own code, not an installed package."""
+        """Tell if a module is the user's own code, or adapted, and not an installed package."""
         package = package_of(module)
-        return package == self._package or module in self._adapted or not is_installed(package)
+        is_own = package == self._package or self._is_adapted(module)
+        return is_own or not is_installed(package)
+
+    def _is_adapted(self, module: str) -> bool:
+        return module in self._adapted or package_of(module) in self._packages
 
     # Arrays ---------------------------------------------------------------------------------------
 

@@ -225,7 +225,8 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
         )
     key = key_with_batches(key)
-    value = type_of(variable)._stacked(value) if isinstance(value, SEQUENCE) else converted(value)
+    is_list = isinstance(value, SEQUENCE)
+    value = type_of(variable)._stacked(value) if is_list else converted(value, is_operand=False)
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
