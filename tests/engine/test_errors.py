@@ -474,9 +474,9 @@ def test_a_ufunc_without_a_rule() -> None:
 
 
 def test_a_function_of_numpy_without_a_rule() -> None:
-    assert message(NoRuleError, inside(lambda x: np.sum(np.roots(x)))) == (
-        "np.roots on numpy arrays has no rule, and an argument is tracked. "
-        "Fix: gradwrap.defvjp(np.roots, lambda xp, g, x: ...) gives it one, "
+    assert message(NoRuleError, inside(lambda x: np.sum(np.setxor1d(x, X)))) == (
+        "np.setxor1d on numpy arrays has no rule, and an argument is tracked. "
+        "Fix: gradwrap.defvjp(np.setxor1d, lambda xp, g, x: ...) gives it one, "
         "or .detach() the argument if its gradient is not wanted."
     )
 
