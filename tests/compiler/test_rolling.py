@@ -125,6 +125,20 @@ def test_an_array_that_is_filled_in_order_is_written_at_once() -> None:
     assert names(compiled_to(gw.grad(f), X)).count("setitem") <= 6
 
 
+@pytest.mark.parametrize("shape", [(1, 3), (2, 1), (1, 1, 3), (3,), (2, 3)])
+def test_rows_that_broadcast_to_where_they_are_written(shape: tuple[int, ...]) -> None:
+    ones = np.ones(shape)
+
+    def f(x: Any) -> Any:
+        table = gnp.zeros((2, 13, 3))
+        for i in range(12):
+            table[:, i] = np.sin(x[i]) * ones
+        return table * x[0]
+
+    program = compiled_to(f, X[:13])
+    assert names(program).count("setitem") <= 2  # of the first turn, and of all others
+
+
 def test_stencils_in_place_are_loops() -> None:
     def f(x: Any) -> Any:
         u = x * 1.0

@@ -486,8 +486,9 @@ class Emission(Stacking):
         if behind >= 0:
             amount = self._amounts(written, region)
             if behind and type(amount) is Ref and self.same_in_all(written) is None:
-                shape = (*region[:behind], self.turns, *region[behind:])
-                moved = self.values[amount.index]._replace(shape=shape, order="?")
+                stack = self.values[amount.index]  # its rows may broadcast to the region
+                _, *row = stack.shape
+                moved = stack._replace(shape=(*row[:behind], self.turns, *row[behind:]), order="?")
                 amount = self.emit(np.moveaxis, (amount, 0, behind), moved, views=True)
             elif behind and type(amount) is Ref and self.values[amount.index].shape:
                 raise Decline("one array is written behind a slice in each turn")

@@ -170,12 +170,13 @@ class Stacking:
         return self.padded(self.stacked(operand), rank)
 
     def padded(self, stack: Ref, rank: int) -> Ref:
-        """Return a stack with its rows padded to `rank` axes."""
+        """Return a stack with its rows padded to `rank` axes, or without extra axes of length 1."""
         value = self.values[stack.index]
-        missing = rank + 1 - len(value.shape)
-        if missing <= 0:
+        turns, *row = value.shape
+        missing = rank - len(row)
+        if missing == 0:
             return stack
-        shape = (value.shape[0], *(1,) * missing, *value.shape[1:])
+        shape = (turns, *(1,) * missing, *row[max(-missing, 0) :])
         made = value._replace(shape=shape)
         return self.emit(np.reshape, (stack, shape), made, views=True)
 
