@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import json
 import math
@@ -227,10 +228,10 @@ def test_the_line_of_a_package_and_what_its_user_can_do(package: Any, name: str,
 
 
 def test_a_note_names_the_line_of_a_package_where_the_message_does_not(package: Any) -> None:
-    error = error_of(lambda x: package.through(fn(lambda v: np.roots(v)), x))
+    error = error_of(lambda x: package.through(fn(lambda v: np.setxor1d(v, X)), x))
     assert isinstance(error, NoRuleError)
     assert not hasattr(error, "__notes__")  # it was raised in this file
-    error = error_of(lambda x: package.through(np.roots, x))
+    error = error_of(lambda x: package.through(functools.partial(np.setxor1d, X), x))
     assert error.__notes__ == ["It was raised in through (someones_package, line 23)."]
     inner = error_of(lambda x: package.through(json.dumps, x))
     assert "raised in through (someones_package, line 23)" in str(inner)

@@ -286,11 +286,13 @@ def test_messages_of_packages_are_no_part_of_a_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
-@pytest.mark.parametrize("source", [READ, ASKED])
-def test_text_that_a_package_reads_is_not_compiled(tmp_path: Path, source: str) -> None:
-    adapted = gw.grad(gw.adapting(calling(installed(tmp_path, source))))
+def test_text_that_a_package_reads_is_not_compiled(tmp_path: Path) -> None:
+    adapted = gw.grad(gw.adapting(calling(installed(tmp_path, ASKED))))
     compiled = gw.compile(adapted)
     with pytest.warns(gw.errors.CompileWarning, match="makes text of a value, and reads the text"):
         compiled(X)
     for x in (-X, 3 * X):
         assert np.allclose(compiled(x), adapted(x))
+    (tmp_path / "read").mkdir()
+    with pytest.raises(gw.errors.TrackedValueError, match="reads back text"):
+        gw.compile(gw.grad(gw.adapting(calling(installed(tmp_path / "read", READ)))))(X)

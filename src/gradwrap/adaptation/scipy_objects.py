@@ -71,7 +71,9 @@ def _dispatcher(path: str) -> Any:
 
 def _of_distribution(name: str) -> Callable[..., Any]:
     def answer(frozen: Any, x: Any) -> Any:
-        ours = _dispatcher(f"stats.{frozen.dist.name}")
+        public = getattr(import_module("scipy.stats"), frozen.dist.name, None)
+        is_scipys = type_of(frozen.dist) is type_of(public)
+        ours = _dispatcher(f"stats.{frozen.dist.name}") if is_scipys else frozen.dist
         return getattr(ours, name)(x, *frozen.args, **frozen.kwds)
 
     return answer

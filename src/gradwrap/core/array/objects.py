@@ -18,13 +18,15 @@ The class is one of NumPy's arrays. Other arguments are returned.
 def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     """Call a ufunc with instances that hold variables, in place of those that were made outside.
 
-    NumPy asks the subclass itself first, which does not know variables. Beside constants, the
-    instances stay as they are.
+    That is done in adapted code alone. NumPy asks the subclass itself first, which does not know
+    variables. Beside constants, the instances stay as they are.
     """
     if not (plain_instances and is_differentiating()):
         return NotImplemented
     given = [plain_instances[0](value) for value in inputs]
     if all(ours is value for ours, value in zip(given, inputs, strict=True)):
+        return NotImplemented
+    if not _is_called_by_adapted_code():
         return NotImplemented
     return ufunc(*(given if is_recorded(inputs) else map(unwrapped_key, inputs)), **options)
 
@@ -35,10 +37,14 @@ def by_elements(function: Any, *inputs: Any, **options: Any) -> Any:
     It does that in adapted code, where an array of Python objects meets a tracked one.
     """
     kinds = [getattr(getattr(value, "dtype", None), "kind", "") for value in inputs]
-    caller = current_caller() if "O" in kinds else None
-    if caller is None or not caller.is_adapted:
+    if "O" not in kinds or not _is_called_by_adapted_code():
         raise  # noqa: PLE0704  the caller handles it
     return function(*map(_boxed, inputs), **options)
+
+
+def _is_called_by_adapted_code() -> bool:
+    caller = current_caller()
+    return caller is not None and caller.is_adapted
 
 
 def _boxed(value: Any) -> Any:

@@ -38,6 +38,7 @@ from gradwrap.core.levels.wrapper import (
     make_wrapper,
     native,
 )
+from gradwrap.core.library.backend import find_backend
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.registry import find_op, op_of_symbol
@@ -225,8 +226,12 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
             "written to, as in NumPy. Fix: x = np.where(condition, value, x) makes a new one."
         )
     key = key_with_batches(key)
-    is_list = isinstance(value, SEQUENCE)
-    value = type_of(variable)._stacked(value) if is_list else converted(value, is_operand=False)
+    if isinstance(value, SEQUENCE):
+        value = type_of(variable)._stacked(value)
+    elif find_backend(type_of(value)) is None:
+        for base in type_of(value).__mro__:
+            variable._backend.check_converting(f"{base.__module__}.{base.__name__}")
+        value = converted(value, is_operand=False)
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
