@@ -270,7 +270,7 @@ MESSAGES = """
 """
 READ = """
     def run(x):
-        return np.sum(x**2) + float(f"{x[0]:.1f}0") * x[1]
+        return np.sum(x**2) + float(f"{x[0]:.1f}") * x[1]
 """
 ASKED = """
     def run(x):
