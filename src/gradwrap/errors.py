@@ -160,7 +160,7 @@ class AdaptationError(GradwrapError, TypeError, ValueError):
 
 
 class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
-    """Adapted code made text of a tracked value."""
+    """Code that is differentiated made text of a tracked value."""
 
 
 class CompileError(GradwrapError, RuntimeError):

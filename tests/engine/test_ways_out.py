@@ -1,4 +1,4 @@
-"""Ways out of the graph: a pickle, a key of a set or a dictionary."""
+"""Ways out of the graph: a pickle, a key of a set or a dictionary, text."""
 
 from __future__ import annotations
 
@@ -134,3 +134,40 @@ def test_leaves_of_the_tape_and_arrays_are_keys_by_themselves() -> None:
     assert len({array, array * 1.0}) == 2
     with pytest.raises(gw.errors.TrackedValueError, match="Use as a key"):
         hash(leaf * 1.0)
+
+
+# Text ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        fn(lambda x: float(f"{x:.3f}")),
+        fn(lambda x: float("{:.3f}".format(x))),  # noqa: UP032  another call of the same method
+        fn(lambda x: float(format(x, ".3f"))),
+    ],
+)
+def test_a_formatted_number_has_no_gradient_and_a_warning(read: Any) -> None:
+    with pytest.warns(gw.errors.TrackedTextWarning, match=r"read back.*Text of x\.item\(\)"):
+        assert gw.grad(fn(lambda x: x * x + read(x)))(1.5) == 3.0
+
+
+def test_formats_that_give_no_warning() -> None:
+    def logged(x: Any) -> Any:
+        lines = [f"{x.item():.2f}", f"{gw.stop_gradient(x):.2f}", f"{x.size:2d}"]
+        assert lines == ["1.50", "1.50", " 1"]
+        return x * x
+
+    assert gw.grad(logged)(1.5) == 3.0
+    leaf = gw.wrap(np.float64(1.5), requires_grad=True)
+    assert f"{leaf * leaf:.2f}" == "2.25"  # where no function is differentiated
+
+
+@pytest.mark.parametrize("number", [float, np.float64])
+def test_the_text_of_a_variable_is_no_number(number: Any) -> None:
+    with pytest.raises(ValueError, match="could not convert") as caught:
+        gw.grad(fn(lambda x: x * number(str(x))))(1.5)
+    assert "made of a tracked value" in caught.value.__notes__[0]
+    with pytest.raises(ValueError, match="could not convert") as caught:
+        gw.grad(fn(lambda x: x * number("one")))(1.5)
+    assert not hasattr(caught.value, "__notes__")

@@ -631,3 +631,53 @@ def test_operators_of_tuples_and_objects_that_convert_themselves(tmp_path: Path)
         """,
     )
     check(package.run)
+
+
+def test_a_hash_that_is_dropped_is_a_check(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Number:
+            def __init__(self, value):
+                try:
+                    hash(value)
+                    hash((value, 1))
+                except TypeError:
+                    raise TypeError("value is unhashable")
+                self.value = value
+
+        def run(x): return Number(x[0] * x[1]).value * x[0]
+        def compared(x): return x[0] * (hash(x[0] * 1) == hash(0.5))
+        def passed(x):
+            abs(hash(x[0] * 1))
+            return x[0]
+        """,
+    )
+    check(package.run)
+    for function in (package.compared, package.passed):
+        with pytest.raises(TrackedValueError, match="Use as a key"):
+            gw.grad(gw.adapting(function))(X)
+
+
+def test_a_report_in_json_is_text(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import json
+        REPORTS = []
+
+        def plain(value):
+            return value.tolist() if value.ndim else value.item()
+
+        def run(x):
+            REPORTS.append(json.dumps({"all": x * 2, "one": [x[0] * x[1]]}, default=plain))
+            return np.sum(x**3)
+
+        def only_read(x): return json.loads(json.dumps(x[1] * 1, default=plain))
+        """,
+    )
+    with pytest.warns(TrackedTextWarning, match="read back"):
+        check(package.run)
+    assert package.REPORTS[0] == '{"all": [1.0, 3.0], "one": [0.75]}'
+    with pytest.raises(AdaptationError, match="Text was made of a tracked value"):
+        gw.grad(gw.adapting(package.only_read))(X)

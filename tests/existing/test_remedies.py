@@ -178,7 +178,7 @@ CONSTANTS: dict[str, Mistake] = {
     "f-string": Mistake(
         lambda x: (f"{x:.2f}", x[0])[1],
         r"np\.array2string\(x\.detach\(\)\.data, precision=2\)",
-        lambda x: (np.array2string(x.detach().data, precision=2), f"{x.sum():.2f}", x[0])[2],
+        lambda x: (np.array2string(x.detach().data, precision=2), f"{x.sum().item():.2f}", x[0])[2],
         lambda x: x[0],
     ),
     "math.isclose": Mistake(

@@ -43,8 +43,8 @@ SUBCLASS = (
 )
 
 FORMAT = (
-    'a format such as .2f is for one number, f"{x.sum():.2f}"; np.array2string(x.detach().data, '
-    "precision=2) makes a text of an array."
+    'a format such as .2f is for one number, f"{x.sum().item():.2f}"; '
+    "np.array2string(x.detach().data, precision=2) makes a text of an array."
 )
 
 TORCH = "make the function of PyTorch's one operation, gradwrap.torch.operation(f)."
@@ -125,6 +125,11 @@ def _note_tracked(error: Exception) -> None:
                 "gradwrap's functions of NumPy do not continue the graph that this value is in. "
                 f"Fix: give the function that needs both to {bridge}(f)."
             )
+    if type(error) is ValueError and any(f"'{name}(" in str(error) for name in WRAPPERS):
+        error.add_note(
+            "This text was made of a tracked value. A number that is read back from text has no "
+            "gradient. Fix: keep the number beside the text."
+        )
     caller = caller_of(error)
     if type(error) is ValueError and caller is not None and caller.package:
         error.add_note(

@@ -71,11 +71,34 @@ def warn_of_text(variable: Any, frame: FrameType) -> None:
     _warned.add(line)
     warnings.warn_explicit(
         "text was made of a tracked value. That is right for a message; a number that is read "
-        "back from the text has no gradient.",
+        "back from the text has no gradient."
+        + ("" if MARK in frame.f_globals else " Text of x.item() gives no warning."),
         TrackedTextWarning,
         *line,
         module=frame.f_globals.get("__name__"),
     )
+
+
+def formatted(variable: Any, text: str) -> str:
+    """Return a text that code makes of a number; warn of it in a function that is differentiated.
+
+    Such code is not adapted, so `float(text)` is Python's own and cannot refuse the text.
+    """
+    if is_differentiating():
+        warn_of_text(variable, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return text
+
+
+def makes_json(variable: Any, frame: FrameType) -> bool:
+    """Tell if code converts an array for `json.dumps(..., default=f)`, and warn of the text.
+
+    `json` calls `f` again for each value that it returns, until it gets a number of Python's.
+    """
+    outer = frame.f_back
+    if outer is None or outer.f_globals.get("__name__") != "json.encoder":
+        return False
+    warn_of_text(variable, frame)
+    return True
 
 
 def rounded(variable: Any, made: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from gradwrap.core.array.adapted import (
     adapted_caller,
     formats_text,
+    makes_json,
     nested,
     one_element,
     warn_of_text,
@@ -37,9 +38,9 @@ class Conversions:
     def item(self, *index: Any) -> Any:
         """Return one element, by default the only one, as a Python number outside the graph.
 
-        In adapted code it stays in the graph.
+        In adapted code it stays in the graph, but not in a JSON text.
         """
-        if adapted_caller() is not None:
+        if (frame := adapted_caller()) is not None and not makes_json(self, frame):
             return one_element(self, index)
         if index:
             array: Any = self
@@ -59,9 +60,9 @@ class Conversions:
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers, outside of the graph.
 
-        In adapted code they stay in it.
+        In adapted code they stay in it, but not in a JSON text.
         """
-        if adapted_caller() is not None:
+        if (frame := adapted_caller()) is not None and not makes_json(self, frame):
             return nested(self)
         return native(self).tolist()
 
@@ -151,7 +152,8 @@ class Conversions:
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
         of that value. In adapted code it may enter a set, which keeps one of equal numbers, look
-        for a key that is not there, and be a key of a cache, where it is found only as itself.
+        for a key that is not there, and be a key of a cache, where it is found only as itself. A
+        hash that the code drops is no key.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
@@ -161,7 +163,7 @@ class Conversions:
         if frame is not None:
             from gradwrap.core.array import keys  # it parses code, and only adapted code needs it
 
-            if keys.is_key_of_cache(frame):
+            if keys.is_key_of_cache(frame) or keys.is_check(frame):
                 return object.__hash__(self)
             data = native(self)
             if keys.makes_set(frame):

@@ -93,6 +93,19 @@ def finds_nothing(frame: FrameType, number: Any) -> bool:
     return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
 
 
+def is_check(frame: FrameType) -> bool:
+    """Tell if a frame calls `hash` and drops the result: it checks that a value can be hashed."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    call = called_at(frame, at)
+    if call is None or call.function is not hash:
+        return False
+    passed = ("CACHE", "CALL") if opname[code[at]] == "PRECALL" else ("CACHE",)  # Python 3.11
+    at += 2
+    while opname[code[at]] in passed:
+        at += 2
+    return opname[code[at]] == "POP_TOP"
+
+
 def makes_set(frame: FrameType) -> bool:
     """Tell if a frame makes a set of values that are at hand, or looks for a value.
 

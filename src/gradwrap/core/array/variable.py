@@ -11,7 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import protocol
-from gradwrap.core.array.adapted import adapted_caller, warn_of_text
+from gradwrap.core.array.adapted import adapted_caller, formatted, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.display import Displayed, shown, texts
@@ -244,7 +244,7 @@ class Variable(
         if (frame := adapted_caller()) is not None:
             return self._as_text(format(native(self), spec), frame)
         is_number = is_whole_number(self) and not innermost(self).shape  # not of each example
-        return format(native(self), spec) if spec or is_number else str(self)
+        return formatted(self, format(native(self), spec)) if spec or is_number else str(self)
 
     def _as_text(self, text: str, frame: FrameType) -> str:
         """Return the text that adapted code makes of the array, and warn about it."""
