@@ -27,6 +27,7 @@ from gradwrap.scipy.rules.matrices import (
     inverse_gaps,
     joined,
     like_columns,
+    lower_triangle,
     native_of,
     shifted,
     solved,
@@ -334,7 +335,7 @@ def _cho_of_c(back: Any, out: Any, c_and_lower: Any) -> Any:
     c, lower = c_and_lower
     w, x = as_columns(back, out)
     both, turned = np.concatenate([w, x], axis=-1), np.concatenate([x, w], axis=-1)
-    used = np.tri(*c.shape, dtype=np.bool_)  # once, for both triangles
+    used = lower_triangle(c.shape[-1])
     if lower:
         c = np.where(used, c, 0.0)
         return -np.where(used, both @ adjoint(adjoint(c) @ turned), 0.0), None

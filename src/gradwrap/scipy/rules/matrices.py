@@ -36,6 +36,22 @@ def as_columns(*xs: Any, like: Any = None) -> list[Any]:
     return [x[..., None] if (x if like is None else like).ndim == 1 else x for x in xs]
 
 
+def lower_triangle(n: int) -> Any:
+    """Return the mask of a lower triangle, which must not be written to."""
+    return _kept_triangle(n) if n <= KEPT else np.tri(n, dtype=np.bool_)
+
+
+KEPT = 32
+"""Masks of matrices of up to so many rows are kept: they take as long to make as a product."""
+
+
+@functools.cache
+def _kept_triangle(n: int) -> Any:
+    mask = np.tri(n, dtype=np.bool_)
+    mask.flags.writeable = False
+    return mask
+
+
 def joined(rows: list[list[Any]]) -> Any:
     """Assemble a matrix from blocks."""
     return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)
