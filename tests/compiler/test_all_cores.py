@@ -150,6 +150,7 @@ def compare_numbers(functions: list[Any], x: Any) -> tuple[Any, Any]:
     return value, gradient
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(("fun", "x"), PROGRAMS)
 def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -> None:
@@ -198,6 +199,7 @@ def test_small_work_stays_on_one_thread() -> None:
     assert "threads: 1\n" in alone.explain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_calls_at_the_same_time(engine: str) -> None:
     function = gw.compile(gw.value_and_grad(_sums), engine=engine, threads=3)

@@ -64,6 +64,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("transform", "function", "given"), CASES)
 def test_loops_over_elements_give_what_the_function_gives(
     transform: Any, function: Callable[..., Any], given: Any
@@ -91,6 +92,7 @@ def test_a_division_by_zero_is_numpys() -> None:
         np.testing.assert_array_equal(made(zeros), backwards(zeros))
 
 
+@pytest.mark.slow
 def test_a_saved_program_has_the_tables_of_places(tmp_path: Any) -> None:
     made = gw.compile(gw.grad(sweeps))
     made(m0)

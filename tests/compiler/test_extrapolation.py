@@ -220,6 +220,7 @@ def sweeps(u: Any) -> Any:
     return np.sum(y * y)
 
 
+@pytest.mark.slow
 def test_loops_of_loops_over_elements_are_extrapolated() -> None:
     made = compiled(sweeps, np.random.default_rng(0).random((16, 16)))
     assert "12 turns of 8 operations" in made.explain()
@@ -245,6 +246,7 @@ def sweeps_of_a_rectangle(u: Any) -> Any:
     return np.sum(y * y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "shape", "turns"),
     [
@@ -259,6 +261,7 @@ def test_sweeps_over_elements_keep_their_reads_and_writes(
     assert turns in made.explain()
 
 
+@pytest.mark.slow
 def test_indices_of_sweeps_need_no_tables_in_c() -> None:
     v = np.random.default_rng(0).random((24, 30))
     gradient = gw.grad(sweeps_of_a_rectangle)

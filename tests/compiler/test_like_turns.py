@@ -73,6 +73,7 @@ def loops_in_a_row(u: Any) -> Any:
     return np.sum(u)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [steps, exchanged, loops_in_a_row])
 def test_turns_that_begin_with_the_same_variables_are_alike(function: Callable[..., Any]) -> None:
     assert ALIKE in explained(function)

@@ -39,6 +39,7 @@ def _writes_its_stack(a: Any, b: Any) -> Any:
     return np.sum(kept * b) + np.sum(state * kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fun", [_columns, _writes_its_stack])
 def test_parts_of_turns(fun: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADWRAP_CHECK", "1")

@@ -204,6 +204,7 @@ def test_least_squares_with_a_singular_jacobian_is_refused_and_its_remedy_works(
     assert abs(gw.grad(lambda p: solved(p, 1e-4))(1.3) + 1 / 1.3**2) < 1e-6
 
 
+@pytest.mark.slow
 def test_series_up_to_infinity_and_its_limits() -> None:
     integrate: Any = import_module("gradwrap.scipy.integrate")
 

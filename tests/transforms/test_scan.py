@@ -133,6 +133,7 @@ def test_steps_run_as_often_as_the_schedule_says(length: int, checkpoints: int) 
     assert runs == fewest(length, checkpoints, {})
 
 
+@pytest.mark.slow
 def test_the_memory_is_that_of_the_checkpoints() -> None:
     u = np.sin(np.linspace(0.0, 7.0, 5000))
 
