@@ -474,6 +474,27 @@ def test_the_second_run_computes_nothing_again(
     assert compiled(2.0 * X) == np.sum(np.sin(2.0 * X) * np.cos(2.0 * X[1:3, None])[::-1])
 
 
+def test_numbers_that_are_read_do_not_keep_the_array_from_being_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def product(a: Any, b: Any) -> Any:
+        b = b * 1.0
+        for i in range(len(b)):
+            for j in range(b.shape[1]):
+                b[i, j] += a[i + 1 :, i] @ b[i + 1 :, j]
+        return np.sum(b * b)
+
+    monkeypatch.setattr(tape, "MOST_KEPT", 1 << 16)
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(12, 12)), rng.normal(size=(12, 13))
+    gradient = gw.grad(product, (0, 1))
+    compiled: Any = gw.compile(gradient, engine="numpy")
+    for x in (a, 2.0 * a):
+        for one, other in zip(compiled(x, b), gradient(x, b), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert "engine: numpy" in compiled.explain()
+
+
 def test_a_second_run_that_looks_into_arrays_that_are_not_kept_computes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

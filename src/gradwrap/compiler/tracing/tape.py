@@ -52,7 +52,10 @@ MOST = 1 << 18
 MOST_KEPT = 1 << 28
 """The most bytes of results that a run keeps for a second one."""
 SMALL = 1 << 10
-"""The most bytes of a result that is kept in any case, since code may branch on it."""
+"""The most bytes of a result that is kept in any case, since code may branch on it.
+
+A view is not, since it would keep a large array from being written in place.
+"""
 
 
 class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
@@ -376,7 +379,7 @@ class Tape:
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
         if self._first is None:
-            if self._bytes < MOST_KEPT or result.nbytes <= SMALL:
+            if self._bytes < MOST_KEPT or (result.nbytes <= SMALL and not views):
                 self._bytes += 0 if views else result.nbytes
                 self._results[made.index] = result
             elif isinstance(result, NDARRAY):
