@@ -8,9 +8,9 @@ when the open group is complete.
 from __future__ import annotations
 
 from collections import Counter
-from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
+from gradwrap.compiler.ir.analysis import in_order
 from gradwrap.compiler.ir.operations import Kind
 from gradwrap.compiler.ir.program import Instr, Ref, given, is_elementwise, refs, used
 
@@ -153,21 +153,8 @@ def _needs_done(
 def _ordered(units: list[Unit], maker: dict[int, int]) -> list[Unit]:
     """Sort units topologically; among ready units the first begun comes first."""
     waits: list[set[int]] = []
-    users: list[list[int]] = [[] for _ in units]
     for number, unit in enumerate(units):
         before = {maker[index] for step in unit.steps for index in used(step) if index in maker}
         before.discard(number)
         waits.append(before)
-        for other in before:
-            users[other].append(number)
-    ready = [number for number, before in enumerate(waits) if not before]
-    heapify(ready)
-    order: list[Unit] = []
-    while ready:
-        number = heappop(ready)
-        order.append(units[number])
-        for other in users[number]:
-            waits[other].discard(number)
-            if not waits[other]:
-                heappush(ready, other)
-    return order
+    return [units[number] for number in in_order(waits)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.operations import GETITEM
@@ -60,6 +61,31 @@ def looked_at(block: Block) -> list[int]:
     """Return the values that the guard or the result of a block reads."""
     guarded = [] if block.guard is None else [block.guard.value.index]
     return guarded if block.result is None else [*guarded, *refs(block.result.leaves)]
+
+
+# Orders -------------------------------------------------------------------------------------------
+
+
+def in_order(waits: Sequence[set[int]]) -> list[int]:
+    """Sort numbers so that each stands behind those in `waits` at its place, the smallest first.
+
+    Numbers that wait for each other are left out.
+    """
+    left = [set(before) for before in waits]
+    readers: list[list[int]] = [[] for _ in waits]
+    for number, before in enumerate(waits):
+        for other in before:
+            readers[other].append(number)
+    ready = [number for number, before in enumerate(left) if not before]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        order.append(heappop(ready))
+        for number in readers[order[-1]]:
+            left[number].discard(order[-1])
+            if not left[number]:
+                heappush(ready, number)
+    return order
 
 
 # Readers ------------------------------------------------------------------------------------------

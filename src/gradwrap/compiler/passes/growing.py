@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.compiler.ir.analysis import uses
+from gradwrap.compiler.ir.analysis import in_order, uses
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import COPY, GETITEM, MATMUL, MULTIPLY, SCATTER_ADD
 from gradwrap.compiler.ir.padded import padded_product
@@ -360,21 +359,6 @@ def _stride(numbers: Sequence[int]) -> slice | None:
 def _in_order(steps: Body) -> Body:
     """Sort steps so that each stands behind those whose results it reads; [] if none can."""
     makers = {index: at for at, step in enumerate(steps) for index in given(step)}
-    waits: list[set[int]] = []
-    readers: list[list[int]] = [[] for _ in steps]
-    for at, step in enumerate(steps):
-        before = {makers[index] for index in used(step) if index in makers}
-        waits.append(before)
-        for one in before:
-            readers[one].append(at)
-    ready = [at for at, before in enumerate(waits) if not before]
-    heapify(ready)
-    order: Body = []
-    while ready:
-        at = heappop(ready)
-        order.append(steps[at])
-        for reader in readers[at]:
-            waits[reader].discard(at)
-            if not waits[reader]:
-                heappush(ready, reader)
-    return order if len(order) == len(steps) else []
+    waits = [{makers[index] for index in used(step) if index in makers} for step in steps]
+    order = in_order(waits)
+    return [steps[at] for at in order] if len(order) == len(steps) else []
