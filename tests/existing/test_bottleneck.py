@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, Function] = {
     "nanmin": lambda a: bn.nanmin(a, 1) * bn.nanmax(a, axis=1),
     "nanmedian": lambda a: bn.nanmedian(a, axis=1),
     "median": lambda a: bn.median(a[0, 3:] ** 2),
+    "nanvar by position": lambda a: bn.nanvar(a, 1, 1) + bn.nanstd(a, axis=1, ddof=1),
     "ss": lambda a: bn.ss(a[:, 1:2]),
     "push": lambda a: bn.push(a, n=1, axis=1)[:, 1:],
     "move_sum": lambda a: bn.move_sum(a, 3, min_count=1, axis=1),
@@ -55,3 +56,13 @@ def test_as_bottleneck(name: str) -> None:
     assert np.allclose(found, expected, rtol=1e-6, atol=1e-8)
     forward = [gw.jvp(gw.adapting(total), (X,), (e,))[1] for e in np.eye(6)]
     assert np.allclose(forward, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("window", "least"), [(4, None), (0, None), (2, 3), (2, 0)])
+def test_windows_that_do_not_fit_are_refused(window: int, least: int | None) -> None:
+    def moved(x: Any) -> Any:
+        return np.nansum(bn.move_sum(x, window, min_count=least))
+
+    for function in (moved, gw.grad(gw.adapting(moved))):
+        with pytest.raises(ValueError, match=r"window|min_count"):
+            function(np.array([1.0, 2.0, 3.0]))

@@ -28,6 +28,15 @@ def _all_nan(a: Any, axis: Any = None) -> Any:
     return np.all(np.isnan(a), axis=axis)
 
 
+def _spread(name: str) -> Callable[..., Any]:
+    """Make a function from one of NumPy, with the third parameter of bottleneck's."""
+
+    def spread(a: Any, axis: Any = None, ddof: int = 0) -> Any:
+        return getattr(np, name)(a, axis=axis, ddof=ddof)
+
+    return spread
+
+
 def _push(a: Any, n: Any = None, axis: int = -1) -> Any:
     """Fill each NaN with the last number before it, at most `n` places away."""
     lines = np.moveaxis(a, axis, -1)
@@ -40,17 +49,26 @@ def _push(a: Any, n: Any = None, axis: int = -1) -> Any:
 
 
 def _moving(reduce: Callable[[Any, Any, int], Any]) -> Callable[..., Any]:
-    """Make a function of moving windows; `reduce` gets the windows, what is no NaN, and `ddof`."""
+    """Make a function of moving windows.
+
+    `reduce` gets the windows with zeros for NaN, the places of the other numbers, and `ddof`.
+    """
 
     def moved(
         a: Any, window: int, min_count: int | None = None, axis: int = -1, ddof: int = 0
     ) -> Any:
         lines = np.moveaxis(a, axis, -1)
+        count = window if min_count is None else min_count
+        if not 1 <= window <= lines.shape[-1] or not 1 <= count <= window:
+            raise ValueError(
+                f"a moving window of {window} with min_count={min_count} does not fit an axis of "
+                f"{lines.shape[-1]} elements"
+            )
         start = np.full((*lines.shape[:-1], window - 1), np.nan)
         both: Any = np.concatenate([start, lines], axis=-1)
         windows: Any = np.lib.stride_tricks.sliding_window_view(both, window, axis=-1)
         good = ~np.isnan(np.asarray(native(windows)))
-        is_enough = good.sum(axis=-1) >= (window if min_count is None else min_count)
+        is_enough = good.sum(axis=-1) >= count
         safe = good | ~is_enough[..., None]
         found = reduce(np.where(good, windows, 0.0), safe, ddof)
         return np.moveaxis(np.where(is_enough, found, np.nan), -1, axis)
@@ -102,6 +120,7 @@ MOVING: dict[str, Callable[[Any, Any, int], Any]] = {
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in vars(np) if name.startswith("nan") and name != "nan"},
+    **{name: _spread(name) for name in ("nanstd", "nanvar")},
     **{name: _moving(reduce) for name, reduce in MOVING.items()},
     "median": np.median,
     "ss": _squares,
