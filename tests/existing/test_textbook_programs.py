@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
@@ -133,6 +134,30 @@ def test_the_source_beside_a_compiled_module(
             gw.grad(gw.adapting(run))(X)
         return
     np.testing.assert_allclose(gw.grad(gw.adapting(run))(X), [3 * X[0] ** 2, 0.0], rtol=1e-14)
+
+
+def test_a_source_that_gives_another_result_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    function = importlib.import_module("_statistics")._normal_dist_inv_cdf
+    monkeypatch.setattr(function, "__module__", "compiled_quantiles")
+    module = compiled_module(monkeypatch, "compiled_quantiles", tmp_path)
+    vars(module)["quantile"] = function
+    text = "def _normal_dist_inv_cdf(p, mean, spread): return mean\n"  # right for p = 0.5
+    (tmp_path / "compiled_quantiles.py").write_text(text, encoding="utf-8")
+    source = """
+        from compiled_quantiles import quantile
+        P = [0.5]
+        def run(x): return quantile(P[0], x[0], x[1]) * x[0]
+        """
+    package = written(tmp_path, source)
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), [2.0 * X[0], 0.0])
+    package.P[0] = 0.9
+    with pytest.raises(NoRuleError, match="its Python source gives another result"):
+        gw.grad(gw.adapting(package.run))(X)
+    z = function(0.9, 0.0, 1.0)
+    found = gw.grad(gw.adapting(package.run, compiled="numerical"))(X)
+    np.testing.assert_allclose(found, [2.0 * X[0] + z * X[1], z * X[0]], rtol=1e-6)
 
 
 def test_the_parts_of_a_number_compile(tmp_path: Path) -> None:

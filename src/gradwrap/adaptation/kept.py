@@ -6,11 +6,10 @@ from dis import opname
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from gradwrap.adaptation.comparing import are_equal, parts_of
 from gradwrap.adaptation.places import ABSENT, Given
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
-from gradwrap.core.values.dynamic import DICT, attributes_of, type_of
+from gradwrap.core.values.dynamic import DICT, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import TrackedValueError
 
@@ -76,7 +75,7 @@ def check_caches(filled: list[Cache]) -> None:
         values: dict[Any, list[tuple[Any, bool]]] = {}
         for key, value in cache.held.items():
             is_tracked = is_recorded(flatten(key)[0])
-            values.setdefault(map_leaves(_number, key), []).append((_parts(value), is_tracked))
+            values.setdefault(map_leaves(_number, key), []).append((parts_of(value), is_tracked))
         for equal in values.values():
             if len(equal) > 1 and not all(_agree(equal[0][0], *one) for one in equal):
                 raise TrackedValueError(
@@ -93,32 +92,9 @@ def _number(leaf: Any) -> Any:
     return native(leaf).item() if isinstance(leaf, AnyWrapper) and leaf.shape == () else leaf
 
 
-def _parts(value: Any) -> list[Any]:
-    """Return the leaves of a value, with the attributes in place of each object."""
-    leaves = flatten(value)[0]
-    return [part for leaf in leaves for part in flatten(_attributes(leaf) or leaf)[0]]
-
-
-def _attributes(leaf: Any) -> dict[str, Any]:
-    return {} if isinstance(leaf, (AnyWrapper, np.ndarray)) else attributes_of(leaf)
-
-
 def _agree(first: list[Any], parts: list[Any], is_tracked: bool) -> bool:
     """Tell if the results of two equal keys are equal; that of a tracked key must be tracked."""
-    if len(first) != len(parts) or (is_tracked and not is_recorded(parts)):
-        return False
-    return all(map(_equal, first, parts))
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Tell if two numbers or arrays are equal but for rounding; other objects are not compared."""
-    values = [native(v) if isinstance(v, AnyWrapper) else v for v in (one, other)]
-    if not all(isinstance(v, (np.ndarray, np.generic, int, float, complex)) for v in values):
-        return True
-    first, second = (np.asarray(v) for v in values)
-    if first.shape != second.shape or not {first.dtype.kind, second.dtype.kind} <= set("biufc"):
-        return bool(first.shape == second.shape)
-    return bool(np.allclose(first, second, rtol=1e-9, atol=0.0, equal_nan=True))
+    return are_equal(first, parts) and (is_recorded(parts) or not is_tracked)
 
 
 def remove_tracked_keys(filled: list[Cache]) -> None:

@@ -7,6 +7,7 @@ the original.
 from __future__ import annotations
 
 import cmath as _cmath
+import copy
 import functools
 import importlib
 import math as _math
@@ -25,6 +26,7 @@ from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
+from gradwrap.adaptation.comparing import are_equal, parts_of
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
@@ -36,6 +38,7 @@ from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
+    holds_batch,
     innermost,
     is_recorded,
     native,
@@ -337,9 +340,9 @@ def _compiled(function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return function(*args, **options)
-        in_python = source_of(function)
-        if in_python is not None:
-            return in_python(*args, **options)
+        found = _by_source(path, function, args, options)
+        if found is not MISSING:
+            return found
         args, options = unheld(args), unheld(options)
         if is_recorded([args, options]):
             if in_numpy is not None:
@@ -357,6 +360,45 @@ def _compiled(function: Any) -> Any:
         return function(*map(unwrapped_key, args), **named)
 
     return stand_in
+
+
+MISSING: Any = object()
+
+
+def _by_source(path: str, function: Any, args: Any, options: Any) -> Any:
+    """Return what the Python source of a compiled function gives, or `MISSING` without one."""
+    in_python = source_of(function)
+    if in_python is None:
+        return MISSING
+    wanted = _parts_of_plain(function, args, options)
+    found = in_python(*args, **options)
+    if wanted is None or are_equal(wanted, parts_of(found)):
+        return found
+    if compiled_as.get() == "numerical":
+        return MISSING
+    raise NoRuleError(
+        f"{path} is compiled code, and its Python source gives another result: a variable of the "
+        "module has changed since its import, or the function draws random numbers. Fix: "
+        'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences.'
+    )
+
+
+def _parts_of_plain(function: Any, args: Any, options: Any) -> list[Any] | None:
+    """Return what compiled code gives for plain values, or None if it cannot be called with them.
+
+    Its source runs as a module of its own, whose variables are as they are after an import.
+    """
+    if is_traced() or holds_batch([args, options]):
+        return None
+    try:
+        with differentiating(False):
+            return parts_of(function(*map_leaves(_copied, args), **map_leaves(_copied, options)))
+    except Exception:  # noqa: BLE001  it does not take such arguments: there is nothing to compare
+        return None
+
+
+def _copied(leaf: Any) -> Any:
+    return copy.copy(native(leaf) if isinstance(leaf, AnyWrapper) else leaf)
 
 
 def _of_numbers(path: str, found: Any) -> Any:
