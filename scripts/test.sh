@@ -4,6 +4,8 @@
 # Without a shell: make an environment, `pip install -e ".[test]"`, `pytest -n auto --sample`.
 set -eu
 cd "$(dirname "$0")/.."
+# Many tests start a Python of their own. Each would compile gradwrap again, if none may keep it.
+export PYTHONDONTWRITEBYTECODE=
 if [ ! -x .venv/bin/pytest ]; then
   echo "installing what the tests need (some 20 s) ..."
   python3 -m venv .venv

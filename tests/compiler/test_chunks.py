@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.compiled import run
 
 import gradwrap as gw
-from gradwrap.compiler.engines.numpy import chunks, writer
+from gradwrap.compiler.engines.numpy import buffers, chunks
 from gradwrap.compiler.ir.runtime import aligned
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
@@ -111,7 +111,7 @@ def test_chunks_share_their_buffers_where_memory_is_short(monkeypatch: pytest.Mo
             total = total + np.sum(y * np.sqrt(y * y + number))
         return total
 
-    monkeypatch.setattr(writer, "WORKSPACE", 1 << 16)
+    monkeypatch.setattr(buffers, "WORKSPACE", 1 << 16)
     gradient = gw.grad(f)
     compiled = gw.compile(gradient)
     x = np.random.default_rng(0).normal(size=60_000)

@@ -16,8 +16,9 @@ import numpy as np
 
 from gradwrap.compiler.engines.cupy import calls as cupy_calls
 from gradwrap.compiler.engines.cupy.groups import Kernels
+from gradwrap.compiler.engines.numpy.buffers import INDENT
 from gradwrap.compiler.engines.numpy.engine import definition, import_lines
-from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
+from gradwrap.compiler.engines.numpy.writer import Writer
 from gradwrap.compiler.engines.register import Executable, Unsupported
 from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.analysis import liveness
@@ -237,22 +238,22 @@ class _Writer(Writer):
         for name, array in self.arrays.items():
             self.scope[name] = self.arrays[name] = cupy.asarray(array)
 
-    def _instr(self, instr: Instr, state: State, depth: int, dying: frozenset[int]) -> None:
+    def instruction(self, instr: Instr, state: State, depth: int, dying: frozenset[int]) -> None:
         count = self._outputs.get(instr.out)
         parts = self._parts.get(instr.args[0].index) if instr.op is ITEM else None
         if count is not None:
-            names = self._parts[instr.out] = [self._name(instr.line) for _ in range(count)]
+            names = self._parts[instr.out] = [self.new_name(instr.line) for _ in range(count)]
             self.line(depth, f"{', '.join(names)} = {self.expression(instr, state)}")
         elif parts is not None:
             state.names[instr.out] = parts[instr.args[1]]
-            self._own(instr, state.names[instr.out], state)
+            self.own_result(instr, state.names[instr.out], state)
         else:
-            super()._instr(instr, state, depth, dying)
+            super().instruction(instr, state, depth, dying)
 
     def takes_out(self, instr: Instr) -> bool:
         return False
 
-    def _new_buffer(self, value: Value, most: float | None = None) -> Buffer | None:
+    def new_buffer(self, value: Value, most: float | None = None) -> Buffer | None:
         return None
 
     def write_text(self, how: Operation, name: str, key: Any, value: Any, state: State) -> str:

@@ -8,7 +8,7 @@ error here, after which the function itself is called.
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from gradwrap.compiler.ir.program import NDARRAY, Instr, Loop, Ref, Value
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
+    from gradwrap.compiler.engines.numpy.buffers import BufferedText
     from gradwrap.compiler.engines.numpy.text import State
-    from gradwrap.compiler.ir.program import Program
 
 FEWEST = 16
 """The fewest turns of such a loop."""
@@ -29,28 +29,10 @@ class Other(Exception):  # noqa: N818  it is caught, and the loop is written oth
     """A loop does more than arithmetic of single elements."""
 
 
-class Around(Protocol):
-    """The writer of the program around a loop."""
-
-    program: Program
-    values: Any
-    module: str
-    arrays: dict[str, Any]
-    scope: dict[str, Any]
-
-    def text(self, leaf: Any, state: State) -> str:
-        """Return the text of a value."""
-        ...
-
-    def stack(self, out: int, state: State) -> tuple[str, str]:
-        """Return the name of a row's stack, and the line that allocates it, or ""."""
-        ...
-
-
 class ElementLoop:
     """The lines of a loop whose operations take and give single floats."""
 
-    def __init__(self, writer: Around, loop: Loop, state: State, prefix: str) -> None:
+    def __init__(self, writer: BufferedText, loop: Loop, state: State, prefix: str) -> None:
         self._writer = writer
         self._loop = loop
         self._state = state

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
+from gradwrap.compiler.engines.numpy.buffers import INDENT
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
-from gradwrap.compiler.engines.numpy.writer import INDENT, Writer
+from gradwrap.compiler.engines.numpy.writer import Writer
 from gradwrap.compiler.engines.register import Executable
 from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.program import NDARRAY, Instr, Program, Value

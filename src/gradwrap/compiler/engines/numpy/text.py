@@ -167,14 +167,14 @@ class SourceText:
         dtype = self.values[instr.out].dtype
         converts = op.converts and dtype.kind in "fc"
         parts = [
-            self._constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
+            self.constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
             for arg in instr.args
         ]
         if op.names_out:  # NumPy takes `out` by name only
             out = f"out={out}"
-        return f"{self._imported(op.name, instr)}({', '.join([*parts, out])})"
+        return f"{self.imported(op.name, instr)}({', '.join([*parts, out])})"
 
-    def _constant(self, number: Any, dtype: Any) -> str:
+    def constant(self, number: Any, dtype: Any) -> str:
         """Return the name of a number as a 0-d array, which NumPy need not convert."""
         key = (dtype, dtype.type(number).tobytes())
         known = self._literals.get(key)
@@ -196,9 +196,9 @@ class SourceText:
             return name
         first, _, rest = name.partition(".")
         if isinstance(instr.fn, UFUNC) and not rest:
-            return self._imported(name, instr)
+            return self.imported(name, instr)
         if rest in ("reduce", "accumulate", "outer", "reduceat"):
-            return f"{self._imported(first, instr)}.{rest}"
+            return f"{self.imported(first, instr)}.{rest}"
         if instr.is_opaque:
             known = self.opaque.setdefault(id(instr.fn), f"{rest}_{len(self.opaque)}")
             self.scope[known] = instr.fn
@@ -214,7 +214,7 @@ class SourceText:
             return name
         return f"np.{name}"
 
-    def _imported(self, name: str, instr: Instr) -> str:
+    def imported(self, name: str, instr: Instr) -> str:
         if name in SHARED:
             self.scope[name] = instr.fn
             return name
