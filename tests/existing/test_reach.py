@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import sys
 from typing import TYPE_CHECKING, Any
@@ -681,3 +682,38 @@ def test_a_report_in_json_is_text(tmp_path: Path) -> None:
     assert package.REPORTS[0] == '{"all": [1.0, 3.0], "one": [0.75]}'
     with pytest.raises(AdaptationError, match="Text was made of a tracked value"):
         gw.grad(gw.adapting(package.only_read))(X)
+
+
+IMPORTED_LATER = """
+import importlib
+import numpy as np
+from {tables} import sines
+TABLE = np.array(sines(2))
+assert importlib.import_module("{tables}").sines(1) == [0.0]
+
+def weighted(x):
+    out = np.zeros(2)
+    out[:] = TABLE * x
+    return out
+"""
+
+
+@pytest.mark.parametrize("imported", [__import__, importlib.import_module])
+def test_what_runs_while_a_module_is_imported_is_not_adapted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imported: Callable[[str], Any]
+) -> None:
+    tables = written(tmp_path, "def sines(n):\n    return [math.sin(k) for k in range(n)]")
+    name = f"later_than_{tables.__name__}"
+    (tmp_path / f"{name}.py").write_text(IMPORTED_LATER.format(tables=tables.__name__))
+    monkeypatch.syspath_prepend(tmp_path)
+    seen: list[list[str]] = []
+
+    def function(x: Any) -> Any:
+        out = np.sum(imported(name).weighted(x) ** 2)
+        seen.append(gw.adapted_modules())
+        return out
+
+    gradient = gw.grad(gw.adapting(function))(X)
+    assert np.allclose(gradient, [0.0, 2 * np.sin(1.0) ** 2 * 1.5], rtol=1e-14)
+    assert name in seen[-1]
+    assert tables.__name__ not in seen[-1]

@@ -10,6 +10,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from gradwrap.adaptation import importing
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
@@ -17,6 +18,7 @@ from gradwrap.adaptation.modules import (
     can_adapt,
     grouped,
     hold,
+    is_being_made,
     module_of,
     release,
     with_package,
@@ -262,14 +264,21 @@ class _Runs:
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and adapt each module before its code first runs.
 
-        A trace is told what code runs.
+        Functions that a module calls while it is imported get no tracked values, and stay as they
+        are. A trace is told what code runs.
         """
         seen: set[int] = set()
+        being_made = 0
         ran = code_that_runs.get()
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
+            nonlocal being_made
             namespace = frame.f_globals
-            if event != "call" or frame.f_code.co_name == "<module>":
+            if frame.f_code.co_name == "<module>":
+                if is_being_made(namespace):
+                    being_made += (event == "call") - (event == "return")
+                return
+            if event != "call" or being_made:
                 return
             if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
@@ -282,6 +291,7 @@ class _Runs:
             if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
                 raise CompileError("a profiler is at work. Fix: compile before it is started")
             return self.call(*args, **kwargs)
+        setattr(enter, importing.PAUSES, True)
         sys.setprofile(enter)
         try:
             return self.call(*args, **kwargs)

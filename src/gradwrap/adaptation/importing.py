@@ -7,18 +7,21 @@ code it is unchanged.
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.core.array.adapted import current_code
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import attributes_of
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 receivers: dict[int, Any] = {}
 """The namespaces that import names from adapted modules, by identity."""
+PAUSES = "__gradwrap_pauses__"
+"""The attribute of a profile function that is not called while a module is imported."""
 _original: Any = builtins.__import__
 
 
@@ -29,7 +32,15 @@ def _import(
     fromlist: Any = (),
     level: int = 0,
 ) -> Any:
-    found = _original(name, globals, locals, fromlist, level)
+    watcher = sys.getprofile()
+    pauses = attribute_or_none(watcher, PAUSES)
+    if pauses:
+        sys.setprofile(None)
+    try:
+        found = _original(name, globals, locals, fromlist, level)
+    finally:
+        if pauses:
+            sys.setprofile(watcher)
     if globals is None:
         return found
     if fromlist and MARK in attributes_of(found):  # a stand-in may be among what it gets

@@ -413,12 +413,13 @@ def loaded(package: str) -> Iterator[Namespace]:
     """Yield the namespaces of a package and of its loaded modules."""
     for name, module in list(sys.modules.items()):
         is_part = name == package or name.startswith(f"{package}.")
-        if is_part and type_of(module) is ModuleType and not _is_being_made(module):
+        if is_part and type_of(module) is ModuleType and not is_being_made(vars(module)):
             yield vars(module)
 
 
-def _is_being_made(module: ModuleType) -> bool:
-    return bool(attribute_or_none(attribute_or_none(module, "__spec__"), "_initializing"))
+def is_being_made(namespace: Namespace) -> bool:
+    """Tell if a namespace is that of a module that is being imported."""
+    return bool(attribute_or_none(namespace.get("__spec__"), "_initializing"))
 
 
 def namespaces_of(packages: Iterable[Any]) -> list[Namespace]:

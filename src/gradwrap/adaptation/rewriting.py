@@ -14,7 +14,7 @@ import itertools
 import linecache
 import operator
 import warnings
-from opcode import opname
+from opcode import opmap
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 ours: Any = drop_in
 METHODS = frozenset({"__array__", "__new__", "astype", "copy", "dot", "ndarray"})
@@ -103,8 +103,10 @@ NAMES: dict[str, Any] = {
 class _Calls(ast.NodeTransformer):
     """A rewriter of calls."""
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], keeping: set[int]) -> None:
         self._namespace = namespace
+        self._keeping = keeping
+        """The first lines of the functions that may keep their last arguments."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -122,7 +124,8 @@ class _Calls(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        last_calls.rewrite(node)
+        if _first_line(node) in self._keeping:
+            last_calls.rewrite(node)
         return self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -151,7 +154,11 @@ class _Calls(ast.NodeTransformer):
 
 FUNCTIONS = STORING | NAMES | last_calls.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
-BUILDING = frozenset({"BUILD_LIST"})
+BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
+"""Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
+STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap)
+LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
+"""The statements that are left out if no function to rewrite begins in them."""
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
 
 
@@ -179,15 +186,18 @@ def rewritten(
     """
     needing: dict[str, list[CodeType]] = {}
     for code in codes:
-        if stores or _needs(code):
+        if any(_stores(one) if stores else _needs(one, namespace) for one in _all_codes(code)):
             needing.setdefault(code.co_filename, []).append(code)
     found: dict[CodeType, CodeType] = {}
     for file, olds in needing.items():
         source = "".join(linecache.getlines(file, namespace))
         with contextlib.suppress(SyntaxError, ValueError):  # it is not the source
             tree = _parsed(source, file)
+            tree.body = _parts_with(tree.body, {code.co_firstlineno for code in olds})
             before = _by_place(_compiled(tree, file))
-            changed = _Calls(namespace).visit(tree)
+            every = (one for old in olds for one in _all_codes(old))
+            keeping = {one.co_firstlineno for one in every if last_calls.may_keep(one)}
+            changed = _Calls(namespace, keeping).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(_with_functions(_compiled(changed, file)))
             found |= {
@@ -198,6 +208,27 @@ def rewritten(
                 and before[_place(old)] != after[_place(old)]
             }
     return found
+
+
+def _parts_with(statements: list[ast.stmt], lines: set[int]) -> list[ast.stmt]:
+    """Leave out functions that begin at none of the given lines.
+
+    Imports are kept: how Python compiles a call depends on what is imported.
+    """
+    found: list[ast.stmt] = []
+    for one in statements:
+        last = one.end_lineno or one.lineno
+        if not isinstance(one, LEFT_OUT) or any(_first_line(one) <= n <= last for n in lines):
+            found.append(one)
+        if isinstance(one, ast.ClassDef):
+            one.body = _parts_with(one.body, lines) or [ast.copy_location(ast.Pass(), one)]
+    return found
+
+
+def _first_line(node: Any) -> int:
+    """Return the line at which a statement, or the code of a function, begins."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return decorators[0].lineno if decorators else node.lineno
 
 
 def _parsed(source: str, file: str) -> ast.Module:
@@ -224,17 +255,46 @@ def _with_functions(code: CodeType) -> CodeType:
     return code.replace(co_consts=tuple(constants))
 
 
-def _needs(code: CodeType) -> bool:
-    """Tell if a function, or a function defined in it, may have a call to rewrite."""
+def _all_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a function, and of the functions that are defined in it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _all_codes(inner)
+
+
+def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
+    """Tell if a function may have a call to rewrite."""
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
         or ("super" in names and _names_class(code))
-        or any(opname[op] in BUILDING for op in code.co_code[::2])
-        or not UFUNCS.isdisjoint(names)
+        or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
+        or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
         or last_calls.may_keep(code)
-        or any(_needs(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     )
+
+
+def _stores(code: CodeType) -> bool:
+    """Tell if a function may store to an array."""
+    return any(
+        step in STORES or (step == BINARY_OP and argument >= INPLACE)
+        for step, argument in zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    )
+
+
+def _names_ufunc(names: Iterable[str], namespace: dict[str, Any]) -> bool:
+    """Tell if one of the names is that of a ufunc, in a namespace or in a module named there."""
+    waiting, seen = [namespace], {id(namespace)}
+    while waiting:
+        known = waiting.pop()
+        for value in (known.get(name) for name in names):
+            if isinstance(value, np.ufunc):
+                return True
+            if type_of(value) is ModuleType and id(vars(value)) not in seen:
+                seen.add(id(vars(value)))
+                waiting.append(vars(value))
+    return False
 
 
 def _names_class(code: CodeType) -> bool:
