@@ -7,6 +7,7 @@ dies there, or one of the call's workspace.
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
@@ -15,7 +16,7 @@ from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
 from gradwrap.compiler.ir.program import Instr, Program, Ref, Value, is_elementwise, refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from gradwrap.compiler.ir.analysis import Roots
 
@@ -51,6 +52,14 @@ class BufferedText(SourceText):
         self.targets: dict[int, str] = {}
         """By value of a loop: the buffer that receives it."""
         self._count = 0
+
+    @contextmanager
+    def inside(self, loop: int) -> Iterator[None]:
+        """Write lines inside this loop: a buffer that they allocate is allocated in each turn."""
+        outer = self.loops
+        self.loops = (*outer, loop)
+        yield
+        self.loops = outer
 
     def line(self, depth: int, text: str) -> None:
         """Append a line."""

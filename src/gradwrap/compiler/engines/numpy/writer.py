@@ -164,20 +164,19 @@ class Writer(BufferedText):
         self._loops += 1
         where = f"line {loop.line}" if loop.line else "a backward pass"
         self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
-        self.loops = (*self.loops, self._loops)
         prefix = f"r{self._loops}_"
-        lines = ElementLoop(self, loop, state, prefix).lines()
-        if lines is None:
-            LoopText(self, loop, state, prefix).write(depth, self.steps)
-        else:
-            before, body, after = lines
-            for text in before:
-                self.line(depth, text)
-            for text in body:
-                self.line(depth + 1, text)
-            for text in after:
-                self.line(depth, text)
-        self.loops = self.loops[:-1]
+        with self.inside(self._loops):
+            lines = ElementLoop(self, loop, state, prefix).lines()
+            if lines is None:
+                LoopText(self, loop, state, prefix).write(depth, self.steps)
+            else:
+                before, body, after = lines
+                for text in before:
+                    self.line(depth, text)
+                for text in body:
+                    self.line(depth + 1, text)
+                for text in after:
+                    self.line(depth, text)
         for out in loop.outs:
             if out in self.stores:
                 self.line(depth, f"{self.stores[out]}{state.names[out]}")
