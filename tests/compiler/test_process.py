@@ -136,6 +136,7 @@ def test_the_collector_stays_on_while_a_function_is_traced() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where it was imported
 def test_a_child_forked_while_a_thread_compiles_compiles_too() -> None:
     is_traced, may_end = threading.Event(), threading.Event()
     parent = os.getpid()
