@@ -2,9 +2,11 @@
 
 import gc
 import os
+from collections.abc import Generator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.sampling import sampled
@@ -25,7 +27,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
 # Most programs of JAX are compiled for a single small run.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
-collect_ignore = [
+NOT_COLLECTED = [
     # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py
     "tests/tools/typing",
     "tests/tools/downstream",
@@ -73,6 +75,26 @@ if find_spec("cupy") is not None:  # before anything imports it
     import_module("hosted_cupy")
 
 
+_LEFT_OUT = frozenset(str(ROOT / path) for path in NOT_COLLECTED)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what is listed: pytest would compare each path with each path of `collect_ignore`."""
+    return True if str(collection_path) in _LEFT_OUT else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
+    """Look for examples in the docstrings of a file of tests only if it has any.
+
+    It is imported for its tests. Of other modules the import is tested, too.
+    """
+    found = yield
+    if file_path.match("test_*.py") and ">>>" not in file_path.read_text():
+        found = [one for one in found if type(one) is pytest.Module]
+    return found
+
+
 def pytest_configure() -> None:
     """Collect tests without Python's collector, which would walk through all of them again."""
     gc.disable()
@@ -80,7 +102,6 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Let the collector leave the tests alone from here on."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
@@ -93,6 +114,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--slow", action="store_true", help="have slow tests in the sample, too")
 
 
+@pytest.hookimpl(tryfirst=True)  # the others, which order the tests, see what is left of them
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the part that was asked for."""
     if not (config.getoption("--sample") or config.getoption("--rest")):
