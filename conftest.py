@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,15 +114,61 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--slow", action="store_true", help="have slow tests in the sample, too")
 
 
+CHOSEN: set[str] = set()
+"""The functions whose cases were chosen before tests were made of them."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Any]:
+    """Choose of the cases of a function before tests are made of them, which takes longer.
+
+    If pytest has them elsewhere some day, the tests are chosen below.
+    """
+    result = yield
+    cases = getattr(metafunc, "_calls", None)
+    if not cases or not _is_part(metafunc.config):
+        return result
+    function = metafunc.definition.nodeid
+    slow = _leaves_out_slow(metafunc.config)
+    all_slow = slow and metafunc.definition.get_closest_marker("slow") is not None
+    names = {f"{function}[{case.id}]": case for case in cases}
+    chosen = _chosen(
+        metafunc.config,
+        names,
+        {
+            name
+            for name, case in names.items()
+            if all_slow or (slow and any(mark.name == "slow" for mark in case.marks))
+        },
+    )
+    if chosen:  # pytest takes a function without cases for a test of its own
+        CHOSEN.add(function)
+        cases[:] = [case for name, case in names.items() if name in chosen]
+    return result
+
+
 @pytest.hookimpl(tryfirst=True)  # the others, which order the tests, see what is left of them
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the part that was asked for."""
-    if not (config.getoption("--sample") or config.getoption("--rest")):
+    if not _is_part(config):
         return
-    has_slow = bool(config.getoption("--slow"))
-    slow = {one.nodeid for one in items if one.get_closest_marker("slow") and not has_slow}
-    chosen = sampled([item.nodeid for item in items if item.nodeid not in slow])
-    wanted = bool(config.getoption("--sample"))
-    left_out = [item for item in items if (item.nodeid in chosen) is not wanted]
-    items[:] = [item for item in items if (item.nodeid in chosen) is wanted]
+    names = {one.nodeid: one for one in items if one.nodeid.partition("[")[0] not in CHOSEN}
+    slow = {name for name, one in names.items() if one.get_closest_marker("slow")}
+    chosen = _chosen(config, names, slow if _leaves_out_slow(config) else set())
+    left_out = [one for name, one in names.items() if name not in chosen]
+    items[:] = [one for one in items if one.nodeid in chosen or one.nodeid not in names]
     config.hook.pytest_deselected(items=left_out)
+
+
+def _chosen(config: pytest.Config, names: Iterable[str], slow: set[str]) -> set[str]:
+    """Return those of the tests that are in the part that was asked for."""
+    sample = sampled(name for name in names if name not in slow)
+    return sample if config.getoption("--sample") else set(names) - sample
+
+
+def _is_part(config: pytest.Config) -> bool:
+    return bool(config.getoption("--sample") or config.getoption("--rest"))
+
+
+def _leaves_out_slow(config: pytest.Config) -> bool:
+    return not config.getoption("--slow")
