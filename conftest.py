@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from tests.support.sampling import sampled
 
-# not of the package `tests`, which `gw.adapting` would adapt with a function that calls it
-from rules_restored import rules_restored  # noqa: F401  a fixture of all tests
+# A fixture of all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a
+# function that calls it.
+pytest_plugins = ["rules_restored"]
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
@@ -23,7 +24,7 @@ OPTIONAL = ("cupy", "dask", "jax", "pandas", "torch", "xarray")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+        os.environ.setdefault(name, "1")  # before anything imports NumPy, which reads it once
 # Most programs of JAX are compiled for a single small run.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
