@@ -80,7 +80,7 @@ _LEFT_OUT = frozenset(str(ROOT / path) for path in NOT_COLLECTED)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what is listed: pytest would compare each path with each path of `collect_ignore`."""
+    """Leave out what is listed: by `collect_ignore`, pytest compares each path with all of them."""
     return True if str(collection_path) in _LEFT_OUT else None
 
 
