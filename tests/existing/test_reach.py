@@ -440,8 +440,46 @@ def test_arrays_may_be_made_read_only(tmp_path: Path) -> None:
         """,
     )
     check(package.run)
+    check(lambda x: package.run(x, write=True))
     with pytest.raises(InPlaceError, match="setflags"):
-        gw.grad(gw.adapting(package.run))(X, write=True)
+        gw.grad(gw.adapting(package.run))(X, align=True)
+
+
+def test_views_that_are_read_only_stay_so_when_code_allows_writes(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x, store):
+            out = np.broadcast_to(x, (3, 2))
+            out.setflags(write=True)
+            if store:
+                out[0] = 2.0
+            return np.sum(out ** 2)
+        """,
+    )
+    check(lambda x: package.run(x, store=False))
+    with pytest.raises(InPlaceError, match="broadcast_to"):
+        gw.grad(gw.adapting(package.run))(X, store=True)
+
+
+def test_generators_of_numpy_are_instances_of_its_classes_in_adapted_code(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def known(seed):
+            if isinstance(seed, np.random.RandomState):
+                return seed
+            raise ValueError(seed)
+
+        def run(x, rng):
+            assert known(np.random.mtrand._rand) is np.random.mtrand._rand
+            assert isinstance(rng, np.random.Generator)
+            assert not isinstance(rng, np.random.RandomState)
+            drawn = known(np.random.RandomState(3)).normal(x[0], x[1])
+            return np.sum(np.array([x[0], x[1]]) ** 2) + drawn
+        """,
+    )
+    check(lambda x: package.run(x, np.random.default_rng(2)))
 
 
 def test_modules_of_masked_arrays_that_name_each_other(tmp_path: Path) -> None:
