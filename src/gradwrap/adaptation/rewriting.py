@@ -1,4 +1,4 @@
-"""Rewritten calls where no stand-in works: methods of plain arrays, lists for ufuncs.
+"""Rewritten calls where no stand-in works: methods of plain arrays, lists for ufuncs, classes.
 
 `plain.dot(x)` asks the plain array alone, and `plain.copy()` makes an array that cannot hold
 tracked values. A module that calls such methods is compiled again from its source, with
@@ -22,6 +22,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls
+from gradwrap.adaptation.builtin_names import standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
@@ -74,6 +75,11 @@ def made_in(make: Any, kind: Any, *args: Any, **options: Any) -> Any:
     return new_instance(make, kind, *args, **options)
 
 
+def class_of(value: Any) -> Any:
+    """Return `value.__class__`; that of a variable is the class of its array, as `type` says."""
+    return standing_kind(value) if isinstance(value, AnyWrapper) else value.__class__
+
+
 def join(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged."""
     return ours.array(values) if holds_wrapper(values) else values
@@ -93,6 +99,7 @@ ARRAYS = (np.ndarray, np.generic, AnyWrapper)
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
+    "__gradwrap_class__": class_of,
     "__gradwrap_new__": new_array,
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
@@ -123,6 +130,13 @@ class _Calls(ast.NodeTransformer):
             node.args = [_joined(arg, is_key=is_at) for arg in node.args]
         return node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_own = isinstance(node.value, ast.Name) and node.value.id == SELF
+        if node.attr != "__class__" or not isinstance(node.ctx, ast.Load) or is_own:
+            return node
+        return _call("__gradwrap_class__", [node.value], [], node)
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
             last_calls.rewrite(node)
@@ -152,6 +166,8 @@ class _Calls(ast.NodeTransformer):
         return None
 
 
+SELF = "self"
+"""What methods call their object, whose class is its own."""
 FUNCTIONS = STORING | NAMES | last_calls.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
@@ -268,6 +284,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or ("__class__" in names and code.co_varnames[:1] != (SELF,))
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
