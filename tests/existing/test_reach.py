@@ -755,3 +755,38 @@ def test_what_runs_while_a_module_is_imported_is_not_adapted(
     assert np.allclose(gradient, [0.0, 2 * np.sin(1.0) ** 2 * 1.5], rtol=1e-14)
     assert name in seen[-1]
     assert tables.__name__ not in seen[-1]
+
+
+def test_the_class_attribute_names_the_class_of_the_array(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            library = {"numpy": np}[x.__class__.__module__]
+            is_number = x[1].__class__ is np.float64 and x.__class__ is not np.float64
+            return library.sum(x.__class__ is np.ndarray and is_number and x ** 2)
+        """,
+    )
+    check(package.run)
+
+
+def test_modules_that_are_imported_when_they_are_first_used(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import sys
+        import types
+
+        class Lazy(types.ModuleType):
+            def __getattribute__(self, name):
+                path = object.__getattribute__(self, "__name__")
+                __import__(path)
+                return getattr(sys.modules[path], name)
+
+        fftpack, numpy, nothing = Lazy("scipy.fftpack"), Lazy("numpy"), Lazy("no.such.module")
+
+        def run(x):
+            return np.sum(fftpack.fft(x, 4).real[:2]) * numpy.array([x[0], 1.0])[0]
+        """,
+    )
+    check(package.run)

@@ -141,7 +141,7 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
 
 
 def standing_kind(value: Any) -> Any:
-    """Return the class of a value, or of the array that a variable holds, as adapted code has it."""
+    """Return the class of a value, or of the array that a variable holds, for adapted code."""
     kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
     return _STANDING.get(id(kind), kind)
 
