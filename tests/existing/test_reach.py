@@ -790,3 +790,18 @@ def test_modules_that_are_imported_when_they_are_first_used(tmp_path: Path) -> N
         """,
     )
     check(package.run)
+
+
+def test_methods_of_the_class_of_arrays_take_tracked_ones(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from numpy import ndarray
+
+        def run(x):
+            flat = np.ndarray.flatten(np.stack([x, x ** 2]))
+            assert np.ndarray.flatten(np.zeros((2, 2))).shape == (4,)
+            return ndarray.sum(flat * ndarray.dot(x, [1.0, 2.0]), axis=0)
+        """,
+    )
+    check(package.run)

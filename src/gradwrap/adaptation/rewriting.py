@@ -59,6 +59,13 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     return getattr(owner, name)(*args, **options)
 
 
+def call_unbound(kind: Any, name: str, /, *args: Any, **options: Any) -> Any:
+    """Call `kind.name(*args)`; a method of arrays takes a variable, too."""
+    if kind is np.ndarray and args and isinstance(args[0], AnyWrapper):
+        return getattr(args[0], name)(*args[1:], **options)
+    return call_method(kind, name, *args, **options)
+
+
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:
     """Call `np.ndarray(shape, dtype)`, with a result that can hold tracked values."""
     if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
@@ -101,6 +108,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_call__": call_method,
     "__gradwrap_class__": class_of,
     "__gradwrap_new__": new_array,
+    "__gradwrap_unbound__": call_unbound,
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
 }
@@ -118,6 +126,9 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
+        if isinstance(function, ast.Attribute) and _names_ndarray(function.value):
+            leading = [function.value, ast.Constant(function.attr)]
+            return _call("__gradwrap_unbound__", [*leading, *node.args], node.keywords, node)
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
@@ -176,6 +187,12 @@ STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if na
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
 """The statements that are left out if no function to rewrite begins in them."""
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
+
+
+def _names_ndarray(expression: ast.expr) -> bool:
+    """Tell if an expression is `ndarray`, or an attribute of that name."""
+    name = getattr(expression, "attr", None) or getattr(expression, "id", None)
+    return name == "ndarray"
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
