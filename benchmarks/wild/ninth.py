@@ -15,7 +15,7 @@ from .functions import Sample, module, spread
 from .later import WAVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .functions import Case
 
@@ -184,7 +184,7 @@ def extensisq() -> Iterator[Case]:
     def pendulum(_: float, y: Any) -> Any:
         return np.array([y[1], -np.sin(y[0])])
 
-    def end(method: str) -> Any:
+    def end(method: str) -> Callable[[Any], Any]:
         solver = getattr(m, method)
         return lambda x: integrate.solve_ivp(
             pendulum, (0.0, 1.0), x, method=solver, rtol=1e-8, atol=1e-10, first_step=0.05
@@ -513,7 +513,7 @@ def colorspace() -> Iterator[Case]:
     m = module("colorspace.colorlib")
     library = m.colorlib()
 
-    def each(name: str) -> Any:
+    def each(name: str) -> Callable[[Any], Any]:
         return lambda x: getattr(library, name)(x[:1], x[1:2], x[2:])
 
     yield "XYZ_to_LAB", each("XYZ_to_LAB"), [40.0, 45.0, 38.0]
@@ -621,7 +621,7 @@ def naima() -> Iterator[Case]:
     m, r = module("naima.models"), module("naima.radiative")
     places = np.array([0.5, 2.0, 8.0])
 
-    def eval_of(name: str) -> Any:
+    def eval_of(name: str) -> Callable[[Any], Any]:
         return lambda x: getattr(m, name).eval(places, *x)
 
     yield "ExponentialCutoffPowerLaw.eval", eval_of("ExponentialCutoffPowerLaw"), [
