@@ -106,9 +106,15 @@ def parts_of(program: Program) -> list[object]:
     found += map(_Same, program.values)
     for index, constant in program.constants.items():
         found += (index, _Same(constant.array))
-    for block in program.blocks():
+    waiting, seen = [program.root], set[int]()
+    while waiting:
+        block = waiting.pop()
+        if id(block) in seen:  # which a faulty program may have within itself
+            continue
+        seen.add(id(block))
         found += (_Same(block.guard), _Same(block.result), *block.branches, len(block.body))
         _add_parts(block.body, found)
+        waiting += block.branches.values()
     return found
 
 
