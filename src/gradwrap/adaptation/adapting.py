@@ -10,7 +10,6 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
-from gradwrap.adaptation import importing
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
@@ -24,6 +23,7 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
+from gradwrap.adaptation.noting import other_profiler, profiled
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text, rounded_at
@@ -54,7 +54,6 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
-    CompileError,
     GradwrapError,
     NoRuleError,
     TrackedValueError,
@@ -286,18 +285,10 @@ class _Runs:
             if ran is not None and MARK in namespace:
                 ran[frame.f_code] = namespace
 
-        before = sys.getprofile()
-        if before is not None:  # a profiler is at work; the traceback is what is left
-            if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
-                raise CompileError("a profiler is at work. Fix: compile before it is started")
+        if other_profiler(is_traced=ran is not None) is not None:  # the traceback is what is left
             return self.call(*args, **kwargs)
-        setattr(enter, importing.PAUSES, True)
-        sys.setprofile(enter)
-        try:
+        with profiled(enter):
             return self.call(*args, **kwargs)
-        finally:
-            if sys.getprofile() is enter:  # and not a profiler that the function has started
-                sys.setprofile(None)
 
     def _adapt(self, held: list[Namespace], namespaces: list[Namespace]) -> None:
         for namespace in namespaces:
