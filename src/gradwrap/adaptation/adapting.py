@@ -25,8 +25,10 @@ from gradwrap.adaptation.modules import (
 )
 from gradwrap.adaptation.noting import other_profiler, profiled
 from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.rounded_keys import Looked, restore
+from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text, rounded_at
+from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.display import texts
 from gradwrap.core.array.keys import Cache, caches
@@ -178,6 +180,8 @@ class _Runs:
         filled: list[Cache] = []
         outer = caches.set(filled)
         outer_texts = texts.set(set())
+        looked: dict[int, Looked] = {}
+        outer_looked, outer_made = looked_in.set(looked), plain_made.set([])
         objects: list[Any] = []
         outer_objects = kept_objects.set(objects)
         try:
@@ -198,9 +202,12 @@ class _Runs:
             rounding_as.reset(unrounded)
             caches.reset(outer)
             texts.reset(outer_texts)
+            looked_in.reset(outer_looked)
+            plain_made.reset(outer_made)
             kept_objects.reset(outer_objects)
             forget_arguments(objects)
             remove_tracked_keys(filled)
+            restore(looked)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
@@ -238,6 +245,7 @@ class _Runs:
                 if first is None or (type(first), type(error)) == (TrackedValueError, NoRuleError):
                     first, refusal = error, latest_refusal(error)  # the latter names the function
                 noted.set(None)
+                restore(looked_in.get() or {})
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))

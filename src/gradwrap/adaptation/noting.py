@@ -63,4 +63,3 @@ def noting(ran: dict[CodeType, dict[str, Any]]) -> Generator[None]:
     setattr(enter, OURS, True)
     with profiled(enter):
         yield
-

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation import last_calls
+from gradwrap.adaptation import last_calls, rounded_keys
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
@@ -103,10 +103,12 @@ NAMES: dict[str, Any] = {
 class _Calls(ast.NodeTransformer):
     """A rewriter of calls."""
 
-    def __init__(self, namespace: dict[str, Any], keeping: set[int]) -> None:
+    def __init__(self, namespace: dict[str, Any], codes: list[CodeType]) -> None:
         self._namespace = namespace
-        self._keeping = keeping
+        self._keeping = {one.co_firstlineno for one in codes if last_calls.may_keep(one)}
         """The first lines of the functions that may keep their last arguments."""
+        self._caching = {one.co_firstlineno for one in codes if rounded_keys.may_cache(one)}
+        """The first lines of the functions that may have a cache."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -126,6 +128,8 @@ class _Calls(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
             last_calls.rewrite(node)
+        if _first_line(node) in self._caching:
+            rounded_keys.rewrite(node)
         return self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -152,7 +156,7 @@ class _Calls(ast.NodeTransformer):
         return None
 
 
-FUNCTIONS = STORING | NAMES | last_calls.NAMES
+FUNCTIONS = STORING | NAMES | last_calls.NAMES | rounded_keys.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
@@ -195,9 +199,8 @@ def rewritten(
             tree = _parsed(source, file)
             tree.body = _parts_with(tree.body, {code.co_firstlineno for code in olds})
             before = _by_place(_compiled(tree, file))
-            every = (one for old in olds for one in _all_codes(old))
-            keeping = {one.co_firstlineno for one in every if last_calls.may_keep(one)}
-            changed = _Calls(namespace, keeping).visit(tree)
+            every = [one for old in olds for one in _all_codes(old)]
+            changed = _Calls(namespace, every).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(_with_functions(_compiled(changed, file)))
             found |= {
@@ -272,6 +275,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
         or last_calls.may_keep(code)
+        or rounded_keys.may_cache(code)
     )
 
 

@@ -29,7 +29,16 @@ rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
+plain_made: ContextVar[list[bool] | None] = ContextVar("gradwrap_plain_made", default=None)
+"""Not empty where the adapted call that runs has made plain numbers or text of values."""
 _warned: set[tuple[str, int]] = set()
+
+
+def note_plain() -> None:
+    """Note that a plain number or text is made of a value, which a cache may have as a key."""
+    made = plain_made.get()
+    if made is not None and not made:
+        made.append(True)
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
@@ -62,6 +71,7 @@ def nested(variable: Any) -> Any:
 
 def warn_of_text(variable: Any, frame: FrameType) -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
+    note_plain()
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return

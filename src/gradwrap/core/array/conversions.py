@@ -10,6 +10,7 @@ from gradwrap.core.array.adapted import (
     formats_text,
     makes_json,
     nested,
+    note_plain,
     one_element,
     warn_of_text,
 )
@@ -67,6 +68,7 @@ class Conversions:
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
+        note_plain()
         placed = [layer for layer in layers(self) if layer._node is not None]
         if any(not layer._is_batched for layer in placed):
             raise leaving(what, fix, into=into)
@@ -123,6 +125,7 @@ class Conversions:
 
     def __int__(self) -> int:
         if adapted_caller() is not None:  # no gradient passes through a whole number
+            note_plain()
             return int(native(self))
         return int(
             self._untracked_data(
