@@ -30,7 +30,7 @@ from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
-from gradwrap.core.array.display import texts
+from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -179,7 +179,7 @@ class _Runs:
         unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
         outer = caches.set(filled)
-        outer_texts = texts.set(set())
+        outer_texts = texts.set(Texts())
         looked: dict[int, Looked] = {}
         outer_looked, outer_made = looked_in.set(looked), plain_made.set([])
         objects: list[Any] = []

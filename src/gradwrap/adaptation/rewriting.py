@@ -28,6 +28,7 @@ from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
@@ -44,6 +45,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
+        if name == "astype" and owner.dtype.kind in "US":
+            refuse_reading(owner)
         is_of_objects = name == "astype" and of_objects(owner)
         if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
             owner = ours.array(owner.tolist() if is_of_objects else owner)

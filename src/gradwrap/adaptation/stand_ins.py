@@ -31,6 +31,7 @@ from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
+from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
@@ -427,6 +428,7 @@ def _generator(rng: Any) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
+    **dict.fromkeys(READERS, readers_of),
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "statistics": statistics_functions,
@@ -462,6 +464,7 @@ for _pair in (
     (array_api_compat.array_namespace, _array_namespace),
     *((_original, BUILTINS[_original.__name__]) for _original in (isinstance, hasattr)),
     *numpy_functions(),
+    *readers_of_numpy(),
     *math_functions(_math),
     *math_functions(_cmath),
 ):

@@ -13,12 +13,14 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.callers import MARK, current_caller
+from gradwrap.core.array.texts import texts_of_call
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import CodeType, FrameType
 
 made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
@@ -69,12 +71,13 @@ def nested(variable: Any) -> Any:
     return [nested(part) for part in variable] if variable.ndim else variable[()]
 
 
-def warn_of_text(variable: Any, frame: FrameType) -> None:
+def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
     note_plain()
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return
+    texts_of_call().add(variable, text)
     made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
     if line in _warned:
         return
@@ -97,6 +100,16 @@ def formatted(variable: Any, text: str) -> str:
     if is_differentiating():
         warn_of_text(variable, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return text
+
+
+def note_text(values: Iterable[Any]) -> None:
+    """Warn where a function of arrays, such as `np.array2string`, makes text of tracked values."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None and is_passed_by(frame):
+        frame = frame.f_back
+    for value in values if frame is not None and is_differentiating() else ():
+        if isinstance(value, AnyWrapper):
+            warn_of_text(value, frame)
 
 
 def makes_json(variable: Any, frame: FrameType) -> bool:

@@ -117,6 +117,11 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
             )
 
 
+def is_passed_by(frame: FrameType) -> bool:
+    """Tell if a frame runs code of gradwrap, of a library of arrays or of the standard library."""
+    return package_of(str(frame.f_globals.get("__name__", ""))) in PASSED_BY | registered()
+
+
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
     """Return a frame's module, and the names of its function and of those in its closure."""
     held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
