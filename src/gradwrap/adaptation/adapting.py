@@ -47,10 +47,10 @@ from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
     MARK,
-    check_caught,
     latest_refusal,
     noted,
 )
+from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
@@ -214,7 +214,7 @@ class _Runs:
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         if is_derived(flatten([args, kwargs])[0]):
-            check_caught(before, flatten(out)[0])
+            check_caught(before, flatten(out)[0], self.fun, args, kwargs)
         self._check(out, args, kwargs)
         return out
 

@@ -26,7 +26,7 @@ from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.adaptation.comparing import are_equal, parts_of
+from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule

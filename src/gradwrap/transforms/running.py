@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.memory import note_memory
 from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
 from gradwrap.core.observing.arithmetic import PLACE
-from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
+from gradwrap.core.observing.callers import caller_of, latest_refusal, noted, remedy
+from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
 from gradwrap.transforms.argnums import name_of
@@ -74,9 +75,10 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     """Call a function under a transform, and explain errors that Python or NumPy raise."""
     listening = PLACE.listening
     begun = listening.begin()
+    before = noted.get()
     token = begin_differentiating(True)
     try:
-        return fun(*args, **kwargs)
+        out = fun(*args, **kwargs)
     except MemoryError as error:
         note_memory(error, f"while {name_of(fun)} ran")
         shorten(error)
@@ -97,6 +99,9 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     finally:
         end_differentiating(token)
         listening.end(begun)
+    if noted.get() is not before:
+        check_caught(before, out, fun, args, kwargs)
+    return out
 
 
 def _note_package(error: GradwrapError) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.levels import is_differentiating, newest_level
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import is_batch, layers, native
 from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
@@ -36,7 +37,12 @@ class Texts:
         return self._level not in (None, newest_level())
 
     def add(self, variable: Any, text: str = "") -> None:
-        """Add a tracked value of which text is made, and the text if it is known."""
+        """Add a tracked value of which text is made, and the text if it is known.
+
+        A trace has its own way to find text that is read.
+        """
+        if is_traced():
+            return
         if not any(map(is_batch, layers(variable))):
             self._numbers.append(np.ravel(np.asarray(native(variable))))
         if text:

@@ -255,21 +255,6 @@ def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     return error
 
 
-def check_caught(since: Refusal | None, out: object) -> None:
-    """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
-
-    `since` is what was noted before the code ran.
-    """
-    latest = noted.get()
-    if latest is None or latest is since or is_recorded(out):
-        return
-    noted.set(None)
-    raise latest.error(
-        f"{latest.message} The code has caught this error, and its result depends on nothing "
-        "tracked: a gradient would be zero."
-    )
-
-
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
     """Return the error for a value that operation `what` would take out of the graph.
 
