@@ -248,10 +248,16 @@ noted: ContextVar[Refusal | None] = ContextVar("gradwrap_refusal", default=None)
 """The last refusal of a conversion. C code that asked for it may put its own error in the place."""
 
 
+noted_elsewhere: list[Refusal | None] = [None]
+"""The last refusal in a thread that a function has started: Python prints such an error."""
+
+
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
         noted.set(Refusal(type(error), str(error), caller.code, caller.line))
+        if not is_differentiating():  # a thread begins without the context of its starter
+            noted_elsewhere[0] = noted.get()
     return error
 
 
