@@ -682,7 +682,7 @@ def test_a_report_in_json_is_text(tmp_path: Path) -> None:
     with pytest.warns(TrackedTextWarning, match="read back"):
         check(package.run)
     assert package.REPORTS[0] == '{"all": [1.0, 3.0], "one": [0.75]}'
-    with pytest.raises(TrackedValueError, match="'1.5' reads back text"):
+    with pytest.raises(TrackedValueError, match=r"'1\.5' reads back text"):
         gw.grad(gw.adapting(package.only_read))(X)
 
 

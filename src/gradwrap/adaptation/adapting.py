@@ -30,8 +30,9 @@ from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
-from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.keys import Cache, caches
+from gradwrap.core.array.steered import check_steered, found_at
+from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
@@ -187,7 +188,7 @@ class _Runs:
         try:
             for namespace in self.storing:
                 write_stores(namespace)
-            before = noted.get()
+            before, steered = noted.get(), found_at.get()
             made_text.set(None)
             rounded_at.set("")
             with differentiating():
@@ -215,6 +216,8 @@ class _Runs:
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         if is_derived(flatten([args, kwargs])[0]):
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            if found_at.get() is not steered:
+                check_steered(flatten(out)[0])
         self._check(out, args, kwargs)
         return out
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.adaptation.plain_values import standing_in
+from gradwrap.core.array.adapted import current_frame
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.values.dynamic import type_of
 
@@ -50,6 +50,6 @@ def evaluated(source: Any, scope: Any = None, names: Any = None, /) -> Any:
     if type_of(source) is str:
         refuse_reading(source)
     if scope is None:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame = current_frame(1)
         scope, names = frame.f_globals, frame.f_locals if names is None else names
     return eval(source, scope, names)  # noqa: S307  the code of a package, which calls it

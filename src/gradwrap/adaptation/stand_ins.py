@@ -26,7 +26,6 @@ from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
@@ -48,6 +47,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.code import STANDARD
+from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import NoRuleError

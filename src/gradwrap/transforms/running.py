@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.steered import check_steered, found_at
 from gradwrap.core.graph.memory import note_memory
 from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
 from gradwrap.core.observing.arithmetic import PLACE
-from gradwrap.core.observing.callers import caller_of, latest_refusal, noted, noted_elsewhere, remedy
+from gradwrap.core.observing.callers import (
+    caller_of,
+    latest_refusal,
+    noted,
+    noted_elsewhere,
+    remedy,
+)
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
@@ -75,7 +82,7 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     """Call a function under a transform, and explain errors that Python or NumPy raise."""
     listening = PLACE.listening
     begun = listening.begin()
-    before, elsewhere = noted.get(), noted_elsewhere[0]
+    before, elsewhere, steered = noted.get(), noted_elsewhere[0], found_at.get()
     token = begin_differentiating(True)
     try:
         out = fun(*args, **kwargs)
@@ -103,6 +110,8 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
         noted.set(noted_elsewhere[0])
     if noted.get() is not before:
         check_caught(before, out, fun, args, kwargs)
+    if found_at.get() is not steered:
+        check_steered(out)
     return out
 
 

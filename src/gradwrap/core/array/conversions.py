@@ -14,6 +14,7 @@ from gradwrap.core.array.adapted import (
     one_element,
     warn_of_text,
 )
+from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -148,7 +149,7 @@ class Conversions:
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        return branch_of(self._value)
 
     def __hash__(self) -> int:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.

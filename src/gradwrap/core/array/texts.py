@@ -90,9 +90,9 @@ def refuse_reading(*given: Any) -> None:
             place = f", {caller}" if (caller := current_caller()) is not None else ""
             raise TrackedValueError(
                 f"{found!r} reads back text that was made of a tracked value{place}: the number "
-                "would have no gradient. Fix: keep the number beside the text; or make the function "
-                "that does both one operation with f = gradwrap.primitive(f), and give it its "
-                "derivative with gradwrap.defvjp(f, ...), or take it by differences with "
+                "would have no gradient. Fix: keep the number beside the text; or make the "
+                "function that does both one operation with f = gradwrap.primitive(f), and give it "
+                "its derivative with gradwrap.defvjp(f, ...), or take it by differences with "
                 "gradwrap.numerical(f)."
             )
 

@@ -29,7 +29,6 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
     innermost,
-    is_recorded,
     is_scalar,
     is_whole_number,
     make_wrapper,

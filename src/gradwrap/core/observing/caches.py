@@ -25,21 +25,28 @@ BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDe
 NOTHING: frozenset[Any] = frozenset()
 
 
-def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
-    """Return the texts by which a function names its caches, such as "self.known".
-
-    Without the source of the function, none is known.
-    """
+def syntax_of(
+    code: CodeType, namespace: dict[str, Any]
+) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the syntax of a function, whose first line is 1, or None without its source."""
     from inspect import getblock
 
     lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 :]
     try:
         tree = ast.parse(textwrap.dedent("".join(getblock(lines))))
     except (SyntaxError, ValueError, IndexError):
-        return NOTHING
+        return None
     function: Any = tree.body[0] if tree.body else None
-    is_function = isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return caches_in(function) if is_function else NOTHING
+    return function if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """Return the texts by which a function names its caches, such as "self.known".
+
+    Without the source of the function, none is known.
+    """
+    function = syntax_of(code, namespace)
+    return NOTHING if function is None else caches_in(function)
 
 
 def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
