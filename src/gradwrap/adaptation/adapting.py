@@ -27,11 +27,12 @@ from gradwrap.adaptation.noting import other_profiler, profiled
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
+from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
 from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
-from gradwrap.core.array.steered import check_steered, found_at
+from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
 from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -66,6 +67,7 @@ from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextvars import ContextVar
     from types import FrameType
 
     from gradwrap.adaptation.places import Namespace
@@ -167,6 +169,8 @@ class _Runs:
         self.storing: list[Namespace] = []
         self.watch = True
         self.by_differences = False
+        self.corrected: set[str] = set()
+        """The places of searches whose results have whole derivatives."""
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
@@ -176,15 +180,16 @@ class _Runs:
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
-        outside = compiled_as.set(self.compiled)
-        unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
-        outer = caches.set(filled)
-        outer_texts = texts.set(Texts())
         looked: dict[int, Looked] = {}
-        outer_looked, outer_made = looked_in.set(looked), plain_made.set([])
         objects: list[Any] = []
-        outer_objects = kept_objects.set(objects)
+        is_inside = is_checked.get()
+        settings: list[tuple[ContextVar[Any], Any]] = [
+            *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
+            *((caches, filled), (looked_in, looked), (kept_objects, objects)),
+            *((texts, Texts()), (plain_made, [])),
+        ]
+        outside = [(variable, variable.set(value)) for variable, value in settings]
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -199,13 +204,8 @@ class _Runs:
             self.watch, self.storing = state  # a call that fails does not slow down the next
             raise
         finally:
-            compiled_as.reset(outside)
-            rounding_as.reset(unrounded)
-            caches.reset(outer)
-            texts.reset(outer_texts)
-            looked_in.reset(outer_looked)
-            plain_made.reset(outer_made)
-            kept_objects.reset(outer_objects)
+            for variable, token in outside:
+                variable.reset(token)
             forget_arguments(objects)
             remove_tracked_keys(filled)
             restore(looked)
@@ -216,10 +216,32 @@ class _Runs:
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         if is_derived(flatten([args, kwargs])[0]):
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
-            if found_at.get() is not steered:
-                check_steered(flatten(out)[0])
+            found = found_at.get()
+            if found is not None and found is not steered and not is_inside:
+                return self._searched(found, out, args, kwargs)
         self._check(out, args, kwargs)
         return out
+
+    def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
+        """Return the output of a run that has found a number by comparisons, or refuse it."""
+        if str(found) in self.corrected or (is_recorded(out) and is_traced()):
+            return out  # an untraced run is checked, too
+        checking = is_checked.set(True)
+        try:
+            lacks = lacks_a_part(lambda *a, **k: self(a, k), self.fun, args, kwargs)
+        finally:
+            is_checked.reset(checking)
+        if is_recorded(out) and not lacks:
+            if lacks is None:
+                found.warn()
+            else:
+                self.corrected.add(str(found))
+            return out
+        if self.compiled == "numerical" and not is_traced():
+            self.by_differences = True
+            return numerical(self.fun)(*args, **kwargs)
+        check_steered(flatten(out)[0])
+        raise without_derivative(self.name)
 
     def _find_untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Run the function outside of a trace: its failed runs are no part of the program."""

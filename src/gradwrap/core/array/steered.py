@@ -18,6 +18,7 @@ import numpy as np
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten
 from gradwrap.errors import SteeredNumberWarning, TrackedValueError
 
@@ -72,8 +73,37 @@ DEPTH = 4
 """So deep are the objects searched for tracked values that a test names."""
 _branches: dict[tuple[CodeType, int], Branch] = {}
 warned_lines: set[tuple[CodeType, int]] = set()
-found_at: ContextVar[str] = ContextVar("gradwrap_steered", default="")
-"""The line that last steered a plain number to a limit."""
+is_checked: ContextVar[bool] = ContextVar("gradwrap_steered_checked", default=False)
+"""Whether the running call compares its derivative with differences if a number is found so."""
+
+
+class Found(Record):
+    """A line that has steered a plain number to a limit."""
+
+    code: CodeType
+    line: int
+    module: str
+
+    def __str__(self) -> str:
+        return f"in {self.code.co_name} ({self.module}, line {self.line})"
+
+    def warn(self) -> None:
+        """Warn, once for each line."""
+        if (self.code, self.line) in warned_lines:
+            return
+        warned_lines.add((self.code, self.line))
+        warnings.warn_explicit(
+            f"a number was found {self} by comparisons of tracked values alone, as in a "
+            f"bisection. It has no derivative. Fix: {REMEDY}",
+            SteeredNumberWarning,
+            self.code.co_filename,
+            self.line,
+            module=self.module,
+        )
+
+
+found_at: ContextVar[Found | None] = ContextVar("gradwrap_steered", default=None)
+"""The line that did so last."""
 
 
 def note_branch(frame: FrameType, way: bool) -> None:
@@ -88,19 +118,10 @@ def note_branch(frame: FrameType, way: bool) -> None:
         return
     if not any(_is_tracked(value, DEPTH) for value in _named_at(frame)):
         return
-    module = str(frame.f_globals.get("__name__", "generated code"))
-    place = f"in {frame.f_code.co_name} ({module}, line {frame.f_lineno})"
-    found_at.set(place)
-    if key not in warned_lines:
-        warned_lines.add(key)
-        warnings.warn_explicit(
-            f"a number was found {place} by comparisons of tracked values alone, as in a "
-            f"bisection. It has no derivative. Fix: {REMEDY}",
-            SteeredNumberWarning,
-            frame.f_code.co_filename,
-            frame.f_lineno,
-            module=module,
-        )
+    found = Found(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
+    found_at.set(found)
+    if not is_checked.get():
+        found.warn()
 
 
 def check_steered(out: object) -> None:
