@@ -38,7 +38,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
-from gradwrap.core.levels.modes import code_that_runs
+from gradwrap.core.levels.modes import noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
@@ -320,11 +320,8 @@ class Entry:
         if not found:
             return False, None
         found.program.threads = self.target.threads
-        outside = code_that_runs.set(self._ran)
-        try:
+        with noting_code(self._ran):
             wanted = call.run(self.target.function)
-        finally:
-            code_that_runs.reset(outside)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
@@ -391,10 +388,9 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
-        outside = code_that_runs.set(self._ran)
         try:
             self.target.current.is_traced = True
-            with call.library.current():
+            with call.library.current(), noting_code(self._ran):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -409,7 +405,6 @@ class Entry:
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
-            code_that_runs.reset(outside)
             restore()
 
     def _extend(self, call: Call) -> None:

@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
@@ -115,6 +114,11 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
                 called_at(frame, instruction),
                 tuple(own[::-1]),
             )
+
+
+def is_passed_by(frame: FrameType) -> bool:
+    """Tell if a frame runs code of gradwrap, of a library of arrays or of the standard library."""
+    return package_of(str(frame.f_globals.get("__name__", ""))) in PASSED_BY | registered()
 
 
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
@@ -243,26 +247,17 @@ noted: ContextVar[Refusal | None] = ContextVar("gradwrap_refusal", default=None)
 """The last refusal of a conversion. C code that asked for it may put its own error in the place."""
 
 
+noted_elsewhere: list[Refusal | None] = [None]
+"""The last refusal in a thread that a function has started: Python prints such an error."""
+
+
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
         noted.set(Refusal(type(error), str(error), caller.code, caller.line))
+        if not is_differentiating():  # a thread begins without the context of its starter
+            noted_elsewhere[0] = noted.get()
     return error
-
-
-def check_caught(since: Refusal | None, out: object) -> None:
-    """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
-
-    `since` is what was noted before the code ran.
-    """
-    latest = noted.get()
-    if latest is None or latest is since or is_recorded(out):
-        return
-    noted.set(None)
-    raise latest.error(
-        f"{latest.message} The code has caught this error, and its result depends on nothing "
-        "tracked: a gradient would be zero."
-    )
 
 
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:
