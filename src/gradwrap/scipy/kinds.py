@@ -297,8 +297,16 @@ class ArrayApi(Formula):
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
-        with array_api_paths():
-            return call.original(leaves, _wrapped_arrays)
+        try:
+            with array_api_paths():
+                return call.original(leaves, _wrapped_arrays)
+        except NotImplementedError as error:
+            if isinstance(error, GradwrapError):
+                raise
+            raise NoRuleError(
+                f"{call.name} has no derivative with these options: its array-API path says "
+                f'"{error}" Fix: leave them out, or .detach() what is tracked.'
+            ) from error
 
 
 def _wrapped_arrays(value: Any) -> Any:
@@ -675,17 +683,21 @@ def _compared(call: SciPyCall, made: Any, out: Any) -> Any:
         return made  # a trace's
     if np.shape(one) != np.shape(other):
         return made  # only one of them has examples
-    gap, size = np.abs(one - other), np.abs(other)
     tolerance = np.finfo(np.result_type(other)).eps ** 0.25
-    if np.any(gap > tolerance * size) or np.isnan(np.sum(gap)):
+    with np.errstate(all="ignore"):  # infinities are equal
+        gap, size = np.abs(one - other), np.abs(other)
+        if np.max(gap, initial=0.0) <= tolerance * np.max(size, initial=0.0) < np.inf:
+            return made
         finite = np.isfinite(other)
-        if not np.all((gap <= tolerance * np.max(size, where=finite, initial=0.0)) | ~finite):
-            raise NoRuleError(
-                f"the formula for the derivative of {call.name} gives another result than SciPy "
-                f"for these arguments, off by {np.max(gap, where=finite, initial=0.0):.2g}, so it "
-                "would be the derivative of another function. Fix: .detach() the result if no "
-                "gradient is wanted, or give the function a rule of your own with gradwrap.defvjp."
-            )
+        scale = np.max(size, where=finite, initial=0.0)
+        off = np.max(gap, where=finite, initial=0.0)
+    if not off <= tolerance * scale:
+        raise NoRuleError(
+            f"the formula for the derivative of {call.name} gives another result than SciPy for "
+            f"these arguments, off by {off:.2g}, so it would be the derivative of another "
+            "function. Fix: .detach() the result if no gradient is wanted, or give the function a "
+            "rule of your own with gradwrap.defvjp."
+        )
     return made
 
 

@@ -159,10 +159,9 @@ def _given(lmbda: Any, name: str) -> Any:
 
 def _likelihood(lmb: Any, moved: Any, logs: Any, axis: Any, keepdims: Any) -> Any:
     """Return the log-likelihood of a power and the mean logarithm of its transform's slope."""
-    count = moved.size if axis is None else np.shape(moved)[axis]
-    mean, spread = (
-        one(x, axis=axis, keepdims=keepdims) for one, x in ((np.mean, logs), (np.var, moved))
-    )
+    mean = np.mean(logs, axis=axis, keepdims=keepdims)
+    spread = np.var(moved, axis=axis, keepdims=keepdims)
+    count = np.size(moved) // np.size(mean)
     return count * ((lmb - 1.0) * mean - 0.5 * np.log(spread))
 
 
