@@ -247,6 +247,7 @@ class Family:
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
         self.base: _Sample = samples[0]
+        self.traces: list[Traced] = [one.traced for one in samples]
 
     def _sample(self, point: tuple[int, ...]) -> _Sample:
         subject = self.subject

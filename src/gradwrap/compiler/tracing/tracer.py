@@ -25,6 +25,7 @@ from gradwrap.compiler.ir.program import (
     setitem,
 )
 from gradwrap.compiler.tracing.tape import Recorded, Unhandled, Weak
+from gradwrap.compiler.tracing.twofold import Twofold
 from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE
@@ -77,7 +78,7 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
     fn, name = (operator.pow, POW.name) if is_power else (ufunc, ufunc.__name__)
 
     def operate(self: Any, other: Any) -> Any:
-        if isinstance(other, (AnyWrapper, Weak)):
+        if isinstance(other, (AnyWrapper, Weak, Twofold)):
             return NotImplemented
         tape = self.tape
         if tape.refused:
@@ -188,7 +189,7 @@ class Tracer(Recorded):
         return self.tape.library.namespace
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, (AnyWrapper, Weak)) for x in inputs):
+        if any(isinstance(x, (AnyWrapper, Weak, Twofold)) for x in inputs):
             return NotImplemented
         tape = self.tape
         out = kwargs.pop("out", None)
@@ -230,6 +231,9 @@ class Tracer(Recorded):
         return tape.record(function, path, args, kw)
 
     def __getitem__(self, key: Any) -> Any:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            key = watch.settled(key, self.value.shape)
         key = unwrapped_key(key)
         made = self.tape.record(getitem, "getitem", (self, key))
         if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
@@ -324,6 +328,9 @@ class ArrayTracer(Tracer):
     __slots__ = ()
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            key = watch.settled(key, self.value.shape)
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
         if self.shares and package_of(module_of(frame_of(1))) not in {*ARRAYS, "scipy"}:
