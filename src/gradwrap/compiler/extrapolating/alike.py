@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.extrapolating.points import Budget, Found, Subject
     from gradwrap.compiler.ir.program import Program
+    from gradwrap.compiler.tracing.run import Traced
 
 HELD: Any = (FunctionType, CellType, ModuleType, NDARRAY, TUPLE, partial, *PLAIN)
 """What simple code may reach by names."""
@@ -102,6 +103,7 @@ def of_all_turns(
             raise
         sizes = sizes_of(family.actual, family.lengths.limit)
         family = Family(subject, sizes, family.lengths, budget, cuts=False)
+        _watched(family, budget, family.points[0], is_counted=False)
         family.fit()
         compared(family)
         _check(family, budget)
@@ -136,26 +138,39 @@ def _check(family: Family, budget: Budget) -> None:
         At full size it may do something else.
     """
     watches: list[Watch] = []
-    alike: list[Any] = []
+    steps: list[Any] = []
     for point, plain in zip(family.points, family.traces, strict=True):
-        family.sizes.short = [*point]
-        is_users = family.subject.surroundings.is_users
-        family.sizes.watch = watch = Watch(family.sizes, is_users, cuts=family.cuts)
-        try:
-            is_counted = point in (family.points[0], family.points[-1])
-            with paths(is_users, count=watch.step) if is_counted else nullcontext():
-                traced = budget.traced(family.subject, family.cut_leaves(), family.around())
-            steps = watch.check()
-            alike += [steps] * is_counted
-        except Unlike as why:
-            raise Declined(str(why)) from why
-        finally:
-            family.sizes.watch = None
-        problem = difference(plain, traced)
-        if problem or alike[0] != alike[-1]:
-            raise Declined(f"runs whose numbers know those at full size differ: {problem}")
+        is_counted = point in (family.points[0], family.points[-1])
+        traced, watch, counted = _watched(family, budget, point, is_counted=is_counted)
         watches.append(watch)
+        steps += [counted] * is_counted
+        problem = difference(plain, traced)
+        if problem or steps[0] != steps[-1]:
+            raise Declined(f"runs whose numbers know those at full size differ: {problem}")
     _check_numbers(family, watches)
+
+
+def _watched(
+    family: Family, budget: Budget, point: Sequence[int], *, is_counted: bool
+) -> tuple[Traced, Watch, Any]:
+    """Run the function at some lengths; return the numbers of its steps too, if they are counted.
+
+    Raises
+    ------
+    Declined
+        At full size it may do something else.
+    """
+    sizes, is_users = family.sizes, family.subject.surroundings.is_users
+    sizes.short = [*point]
+    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts)
+    try:
+        with paths(is_users, count=watch.step) if is_counted else nullcontext():
+            traced = budget.traced(family.subject, family.cut_leaves(), family.around())
+        return traced, watch, watch.check()
+    except Unlike as why:
+        raise Declined(str(why)) from why
+    finally:
+        sizes.watch = None
 
 
 def _check_numbers(family: Family, watches: Sequence[Watch]) -> None:

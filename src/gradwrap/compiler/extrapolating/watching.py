@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.extrapolating.sizes import NEAR
+from gradwrap.compiler.extrapolating.sizes import LIMIT, NEAR
 from gradwrap.compiler.ir.program import NDARRAY, NUMBER
 from gradwrap.compiler.tracing.tape import Recorded
 from gradwrap.compiler.tracing.tracer import SHAPES
@@ -73,7 +73,13 @@ class Watch:
     @property
     def builtins(self) -> dict[str, Any]:
         """Return what replaces Python's builtins."""
-        return {"range": self._range, "len": self._len, "reversed": self._reversed}
+        return {
+            "range": self._range,
+            "len": self._len,
+            "reversed": self._reversed,
+            "zip": self._zip,
+            "enumerate": self._enumerate,
+        }
 
     # Numbers --------------------------------------------------------------------------------------
 
@@ -97,16 +103,31 @@ class Watch:
         """Return a key of an array of a shape with the plain numbers of this run."""
         return settled(key, shape, self.uses)
 
-    def iterated(self, length: int) -> None:
-        """Take note that code goes through an array of this length.
+    def iterated(self, array: Any, frame: FrameType) -> Iterator[Any]:
+        """Return the elements of an array that code goes through."""
+        whole = self._elements([array], lambda _, parts: parts[0])
+        if whole is None:
+            return builtins.iter([array[i] for i in builtins.range(builtins.len(array))])
+        return whole.begun(frame)
+
+    def _elements(
+        self, arrays: Sequence[Any], give: Callable[[Any, Any], Any]
+    ) -> Elements | None:
+        """Return what `give` makes of the elements of arrays turn by turn, if they are long.
 
         Raises
         ------
         Unlike
-            It may be longer at full size.
+            They have several lengths.
         """
-        if type_of(self.length(length)) is Twofold:
-            raise self.uses.refuse("code goes through an array")
+        lengths = [builtins.len(one) for one in arrays]
+        both = [self.length(one) for one in lengths]
+        if not any(type_of(one) is Twofold or one > LIMIT for one in both):
+            return None
+        if len({*lengths}) > 1 or type_of(both[0]) is not Twofold:
+            raise self.uses.refuse("code goes through arrays of several lengths")
+        self.uses.add("length", lengths[0], both[0].full)
+        return Elements(self, range(lengths[0]), range(both[0].full), arrays, give)
 
     def described(self, number: Twofold) -> Any:
         """Return what a number is relative to the present turns of loops, to compare it."""
@@ -148,8 +169,22 @@ class Watch:
             frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
             return Turns(self, whole.whole[::-1], whole.full[::-1], frame)
         if isinstance(whole, (AnyWrapper, Recorded)):
-            self.iterated(builtins.len(whole))  # type: ignore[arg-type]  # an array
+            raise self.uses.refuse("code goes through an array backwards")
         return builtins.reversed(whole)
+
+    def _zip(self, *parts: Any, strict: bool = False) -> Any:
+        if all(isinstance(one, (AnyWrapper, Recorded)) for one in parts):
+            found = self._elements(parts, lambda _, parts: tuple(parts))
+            if found is not None:
+                return found
+        return builtins.zip(*parts, strict=strict)
+
+    def _enumerate(self, whole: Any, start: int = 0) -> Any:
+        if isinstance(whole, (AnyWrapper, Recorded)):
+            found = self._elements([whole], lambda at, parts: (at + start, parts[0]))
+            if found is not None:
+                return found
+        return builtins.enumerate(whole, start)
 
     def _len(self, whole: Any) -> Any:
         if isinstance(whole, (AnyWrapper, Recorded)):
@@ -203,12 +238,12 @@ class Watch:
 class Turns:
     """The numbers of a long loop, which looks at the local variables before each turn."""
 
-    def __init__(self, watch: Watch, short: range, full: range, frame: FrameType) -> None:
+    def __init__(self, watch: Watch, short: range, full: range, frame: FrameType | None) -> None:
         self._watch = watch
         self.whole, self.full = short, full
-        self._code = frame.f_code
-        self._called = _instruction(frame)[1]
-        self.site: int = watch.site(frame)
+        self._code: CodeType | None = None
+        if frame is not None:
+            self.begun(frame)
         self.serial: int = len(watch.loops)
         self.turn: int = -1
         self._index = ""
@@ -221,9 +256,19 @@ class Turns:
         """The steps of each turn, outside of inner loops."""
         self._has_ended = False
 
+    def begun(self, frame: FrameType) -> Turns:
+        """Take note of the place where the loop begins."""
+        self._code = frame.f_code
+        self._called = _instruction(frame)[1]
+        self.site: int = self._watch.site(frame)
+        return self
+
     def __iter__(self) -> Iterator[Any]:
         self._watch.loops.append(self)
         return self
+
+    def _index_in(self, code: CodeType, at: int) -> str:
+        return _index(code, self._called, at)
 
     @property
     def short(self) -> int:
@@ -237,8 +282,10 @@ class Turns:
         return self.turn if self.turn < HEAD else -left if left <= TAIL else "inner"
 
     def __next__(self) -> Any:
+        return self._next(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+    def _next(self, frame: FrameType) -> Any:
         watch, uses = self._watch, self._watch.uses
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
         if frame.f_code is not self._code:
             raise uses.refuse("other code reads the numbers of a loop")
         watch.counted()
@@ -246,12 +293,12 @@ class Turns:
             if len(self.whole) < FEWEST or len(self.full) < len(self.whole):
                 raise uses.refuse("a loop has few turns")
             try:
-                self._index = _index(self._code, self._called, _instruction(frame)[1])
+                self._index = self._index_in(frame.f_code, _instruction(frame)[1])
             except Unlike as why:
                 raise uses.refuse(str(why)) from why
             if any(loop.site == self.site for loop in watch.active):
                 raise uses.refuse("a loop runs in itself")
-            self._collecting = frozenset(_lists_of(self._code, frame))
+            self._collecting = frozenset(_lists_of(frame.f_code, frame))
             watch.active.append(self)
         elif watch.active[-1] is not self:
             raise uses.refuse("a loop ends early")
@@ -314,6 +361,42 @@ class Turns:
         if any(one != alike[0] for one in alike) or len({*inner}) > 1:
             raise Unlike("the turns of a loop differ")
         return (*self.steps[: HEAD + 1], *self.steps[-TAIL:])
+
+
+class Elements(Turns):
+    """The elements of arrays in a long loop over them."""
+
+    def __init__(
+        self,
+        watch: Watch,
+        short: range,
+        full: range,
+        arrays: Sequence[Any],
+        give: Callable[[Any, Any], Any],
+    ) -> None:
+        super().__init__(watch, short, full, None)
+        self._arrays, self._give = arrays, give
+
+    def __iter__(self) -> Iterator[Any]:
+        super().__iter__()
+        return self if self._code else self.begun(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+    def begun(self, frame: FrameType) -> Turns:
+        """Take note of the place where the loop begins."""
+        if self not in self._watch.loops:
+            self._watch.loops.append(self)
+        return super().begun(frame)
+
+    def _index_in(self, code: CodeType, at: int) -> str:
+        names = [one.opname for one in _instructions(code)[self._called : at + 1]]
+        if code.co_flags & GENERATOR or names != ["GET_ITER", "FOR_ITER"]:
+            raise Unlike("an array is used otherwise than by a loop")
+        return ""
+
+    def __next__(self) -> Any:
+        at = self._next(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        place = self.whole[self.turn]
+        return self._give(at, [one[place] for one in self._arrays])
 
 
 def _index(code: CodeType, called: int, at: int) -> str:
@@ -392,7 +475,7 @@ def _is_plain_use(steps: Sequence[dis.Instruction], n: int, frame: FrameType) ->
         return names[1] == "BINARY_SUBSCR" or after[1].argrepr == "[]"
     if names[0] in ("PRECALL", "CALL") and after[0].arg == 1:
         function = _loaded(steps[:n], steps, frame)
-        return function is builtins.sum or _is_of_arrays(function)
+        return function in (builtins.sum, builtins.len) or _is_of_arrays(function)
     return False
 
 

@@ -195,7 +195,7 @@ def _shown_size(wrapper: Any) -> Any:
 def _iterated(wrapper: Any) -> Any:
     watch = _watched()
     if watch is not None and wrapper.ndim:
-        watch.iterated(len(wrapper))
+        return watch.iterated(wrapper, frame_of(1))
     return type_of(wrapper)._kind.__iter__(wrapper)
 
 

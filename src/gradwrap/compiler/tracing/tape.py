@@ -40,7 +40,7 @@ from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
 NUMBER: type[Any] = np.generic
@@ -166,8 +166,8 @@ class Watch(Protocol):
         """Return a key of an array of a shape with plain numbers."""
         ...
 
-    def iterated(self, length: int) -> None:
-        """Take note that code goes through an array of this length."""
+    def iterated(self, array: Any, frame: FrameType) -> Iterator[Any]:
+        """Return the elements of an array that code goes through."""
         ...
 
     def is_users(self, module: str) -> bool:

@@ -74,6 +74,8 @@ class Uses:
 
 MOST = 8
 """The most different numbers at one place of the code."""
+LIBRARIES = frozenset({*ARRAYS, "optree"})
+"""The packages that look at a value's attributes to tell what it is."""
 NUMBERS: tuple[type[Any], ...] = (int, float, bool)
 SIMPLE: tuple[type[Any], ...] = (int, SLICE, type(Ellipsis))
 """The kinds of the parts of keys that select by place, beside `Twofold`."""
@@ -300,7 +302,10 @@ class Twofold:
         return ufunc(*[one.used() if type_of(one) is Twofold else one for one in inputs])
 
     def __getattr__(self, name: str) -> Any:
-        raise self.uses.refuse(f"the attribute {name} of a length or an index is read")
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        if hasattr(type(self.short), name) and package_of(module_of(frame)) not in LIBRARIES:
+            raise self.uses.refuse(f"the attribute {name} of a length or an index is read")
+        raise AttributeError(name)
 
 
 def _shown(number: Twofold) -> type[Any]:
