@@ -1,4 +1,4 @@
-"""Numbers of short runs that know what they are at full size: which loops need no run there."""
+"""Numbers of short runs that know what they are at full size: loops that need no run there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def explained(function: Callable[..., Any], *given: Any) -> str:
     return str(made.explain())
 
 
-# Loops that need no run at full size ---------------------------------------------------------------
+# Loops that need no run at full size --------------------------------------------------------------
 
 
 def by_index(x: Any) -> Any:
@@ -156,14 +156,14 @@ def a_late_place(x: Any) -> Any:
 def end_of_a_list(x: Any) -> Any:
     found = []
     for i in range(len(x)):
-        found.append(np.sin(x[i]))
+        found.append(np.sin(x[i]))  # noqa: PERF401  a loop is tried
     return np.sum(np.stack(found[-LATE:]))
 
 
 def other_name_of_a_list(x: Any) -> Any:
     found = []
     for i in range(len(x)):
-        found.append(np.sin(x[i]))
+        found.append(np.sin(x[i]))  # noqa: PERF401  a loop is tried
     same = found
     return np.sum(np.stack(same[:LATE]))
 
@@ -171,7 +171,7 @@ def other_name_of_a_list(x: Any) -> Any:
 def end_of_a_stack(x: Any) -> Any:
     found = []
     for i in range(len(x)):
-        found.append(np.sin(x[i]))
+        found.append(np.sin(x[i]))  # noqa: PERF401  a loop is tried
     return np.sum(np.stack(found)[-LATE:])
 
 
@@ -217,7 +217,7 @@ def length_of_a_list_later(x: Any) -> Any:
 def loop_over_a_list(x: Any) -> Any:
     found, k = [], 0
     for i in range(len(x)):
-        found.append(x[i] ** 2)
+        found.append(x[i] ** 2)  # noqa: PERF401  a loop is tried
     for one in found:
         del one
         k += 1
@@ -318,6 +318,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.unverified  # some programs raise an error at full size, and are given up
 @pytest.mark.parametrize(
     "function",
     [*OTHERS[:2], *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS[2:])],
@@ -329,13 +330,13 @@ def test_what_late_turns_may_do_otherwise_is_run(function: Callable[..., Any]) -
 # The numbers --------------------------------------------------------------------------------------
 
 
-def uses() -> Uses:
+def uses() -> Any:
     found = Uses(lambda: "here", lambda length: length)
     found.length = lambda length: Twofold(found, length, length + 80)
     return found
 
 
-def index(known: Uses) -> Twofold:
+def index(known: Uses) -> Any:
     """Return the index 5 of a loop whose inner turns are those from 2 to 97."""
     return Twofold(known, 5, 0, {Symbol(0, 0, 5, 5, 2, 97, 1): 1})
 
@@ -365,7 +366,7 @@ def test_comparisons_hold_for_all_turns(compare: Any, limit: int, outcome: bool 
 
 def test_arithmetic_is_done_with_both_numbers() -> None:
     known = uses()
-    n = Twofold(known, 20, 100)
+    n: Any = Twofold(known, 20, 100)
     assert ((2 * n - 1) // 3).full == 66
     assert (1.0 / (n - 1)).full == 1.0 / 99
     assert (n - 1 - index(known)).ends == (2, 97)

@@ -58,8 +58,8 @@ def paths(
 ) -> Generator[set[Step]]:
     """Collect the steps of all code in the user's modules that runs in this thread.
 
-    The steps of `known` code are left out, and `count` is called at each of the others. From Python 3.12 on, the steps are those at branches,
-    the starts of functions and the handlers of exceptions.
+    The steps of `known` code are left out, and `count` is called at each of the others. From Python
+    3.12 on, the steps are those at branches, starts of functions and handlers of exceptions.
     """
     found: set[Step] = set()
     modules: dict[str, bool] = {}
@@ -83,7 +83,6 @@ def _tracing(
     found: set[Step], follows: Callable[[FrameType], bool], count: Callable[[], None] | None
 ) -> Generator[None]:
     """Collect steps by a trace function, which is called for each instruction."""
-
     others: dict[int, CodeType] = {}  # by identity: the hash of code itself takes long
 
     def enter(frame: FrameType, _event: str, _: Any) -> Callable[..., Any] | None:

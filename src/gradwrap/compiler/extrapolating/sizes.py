@@ -6,16 +6,16 @@ import builtins
 import operator
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.compiler.tracing.tape import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gradwrap.compiler.extrapolating.watching import Watch
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 LIMIT = 40
@@ -30,6 +30,19 @@ class Declined(Exception):  # noqa: N818  it is caught, and the function is trac
     """The program of long loops cannot be extrapolated."""
 
 
+class Numbers(Watch, Protocol):
+    """Gives user code numbers that know what they are at full size: see `watching.py`."""
+
+    @property
+    def builtins(self) -> dict[str, Any]:
+        """Return what replaces Python's builtins."""
+        ...
+
+    def number(self, number: int) -> Any:
+        """Return an integer of the surroundings."""
+        ...
+
+
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
@@ -42,7 +55,7 @@ class Sizes:
         """The long lengths that bounds of ranges stand for, in the order in which they appear."""
         self.is_open: bool = True
         """Whether a new long length becomes a parameter."""
-        self.watch: Watch | None = None
+        self.watch: Numbers | None = None
         """Watches a run, whose numbers know what they are at full size."""
         self._bounds: dict[int, set[tuple[int, ...]]] = {}
         """By line of a call of `range`: its bounds."""
@@ -180,7 +193,7 @@ class Shortened:
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
-        self.watch: Watch | None = sizes.watch
+        self.watch: Numbers | None = sizes.watch
 
     def cut(self, array: Any) -> Any:
         """Return the part of an array that replaces it."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import dis
-import sys
 from bisect import bisect_right
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -22,7 +21,7 @@ from gradwrap.compiler.tracing.tape import Recorded
 from gradwrap.compiler.tracing.tracer import SHAPES
 from gradwrap.compiler.tracing.twofold import Symbol, Twofold, Unlike, Uses, settled
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.code import is_of_arrays, module_of
+from gradwrap.core.observing.code import frame_of, is_of_arrays, module_of
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -110,9 +109,7 @@ class Watch:
             return builtins.iter([array[i] for i in builtins.range(builtins.len(array))])
         return whole.begun(frame)
 
-    def _elements(
-        self, arrays: Sequence[Any], give: Callable[[Any, Any], Any]
-    ) -> Elements | None:
+    def _elements(self, arrays: Sequence[Any], give: Callable[[Any, Any], Any]) -> Elements | None:
         """Return what `give` makes of the elements of arrays turn by turn, if they are long.
 
         Raises
@@ -144,7 +141,7 @@ class Watch:
 
     def _place(self) -> Any:
         """Return the place in the user's code, and the kinds of the present turns of loops."""
-        frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame: FrameType | None = frame_of(1)
         while frame is not None and not self.is_users(module_of(frame)):
             frame = frame.f_back
         turns = tuple([(loop.site, loop.kind) for loop in self.active])
@@ -161,12 +158,12 @@ class Watch:
         full = range(*[one.full if type_of(one) is Twofold else one for one in first], *step)
         if short == full:
             return short
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame = frame_of(1)
         return Turns(self, short, full, frame)
 
     def _reversed(self, whole: Any) -> Any:
         if isinstance(whole, Turns):
-            frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+            frame = frame_of(1)
             return Turns(self, whole.whole[::-1], whole.full[::-1], frame)
         if isinstance(whole, (AnyWrapper, Recorded)):
             raise self.uses.refuse("code goes through an array backwards")
@@ -282,7 +279,7 @@ class Turns:
         return self.turn if self.turn < HEAD else -left if left <= TAIL else "inner"
 
     def __next__(self) -> Any:
-        return self._next(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        return self._next(frame_of(1))
 
     def _next(self, frame: FrameType) -> Any:
         watch, uses = self._watch, self._watch.uses
@@ -313,22 +310,18 @@ class Turns:
             at = self.turn if self.turn < HEAD else self.turn - len(self.whole)
             return Twofold(uses, plain, self.full[at])
         first, last = sorted((self.full[HEAD], self.full[-1 - TAIL]))
-        symbol = Symbol(
-            self.site, self.serial, self.turn, plain, first, last, step=self.whole.step
-        )
+        symbol = Symbol(self.site, self.serial, self.turn, plain, first, last, step=self.whole.step)
         return Twofold(uses, plain, 0, {symbol: 1})
 
     def _state(self, frame: FrameType) -> Any:
         """Return what code can see of the local variables."""
-        seen: dict[str, Any] = {}
-        for name, value in frame.f_locals.items():
-            if name == self._index:
-                continue
-            if isinstance(value, LIST) and name in self._collecting:
-                self._lists.setdefault(name, []).append(len(value))
-                self._held[name] = value
-                value = (name, *value[-2:])
-            seen[name] = value
+        seen = {name: one for name, one in frame.f_locals.items() if name != self._index}
+        for name in self._collecting & seen.keys():
+            whole: Any = seen[name]
+            if isinstance(whole, LIST):
+                self._lists.setdefault(name, []).append(len(whole))
+                self._held[name] = whole
+                seen[name] = (name, *whole[-2:])
         try:
             return Seen(self._watch.is_users, self._watch.described).of(seen)
         except Unlike as why:
@@ -342,7 +335,9 @@ class Turns:
             if lengths[-1] == lengths[0]:
                 continue
             if len(steps) > 1 or len(lengths) <= len(self.whole):
-                raise self._watch.uses.refuse("a list grows otherwise than by the same in each turn")
+                raise self._watch.uses.refuse(
+                    "a list grows otherwise than by the same in each turn"
+                )
             if not all(map(_is_tracked, self._held[name][lengths[0] :])):
                 raise self._watch.uses.refuse("a list grows by something else than arrays")
             more = steps.pop() * (len(self.full) - len(self.whole))
@@ -379,7 +374,7 @@ class Elements(Turns):
 
     def __iter__(self) -> Iterator[Any]:
         super().__iter__()
-        return self if self._code else self.begun(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        return self if self._code else self.begun(frame_of(1))
 
     def begun(self, frame: FrameType) -> Turns:
         """Take note of the place where the loop begins."""
@@ -394,7 +389,7 @@ class Elements(Turns):
         return ""
 
     def __next__(self) -> Any:
-        at = self._next(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        at = self._next(frame_of(1))
         place = self.whole[self.turn]
         return self._give(at, [one[place] for one in self._arrays])
 
@@ -495,7 +490,9 @@ def _loaded(
         if one.opname in ("LOAD_METHOD", "LOAD_ATTR"):
             path.append(name)
             continue
-        stored = any(step.opname.startswith("STORE_FAST") for step in steps if name in _parts(step.argval))
+        stored = any(
+            step.opname.startswith("STORE_FAST") for step in steps if name in _parts(step.argval)
+        )
         if one.opname == "LOAD_GLOBAL":
             scope = frame.f_globals
             found = scope[name] if name in scope else vars(builtins).get(name)
@@ -522,7 +519,9 @@ class Seen:
     `described` says it of a number that also knows what it is at full size.
     """
 
-    def __init__(self, is_users: Callable[[str], bool], described: Callable[[Twofold], Any]) -> None:
+    def __init__(
+        self, is_users: Callable[[str], bool], described: Callable[[Twofold], Any]
+    ) -> None:
         self._is_users = is_users
         self._described = described
         self._numbers: dict[int, int] = {}
@@ -582,9 +581,3 @@ class Seen:
         """Return a number of an object: variables may be the same object, or share memory."""
         self._kept.append(value)
         return self._numbers.setdefault(id(value), len(self._numbers))
-
-
-FEW = 6
-"""The most levels of a nested variable."""
-
-

@@ -201,8 +201,8 @@ def _iterated(wrapper: Any) -> Any:
 
 def _operator(cls: Any, op: Any, method: str, *, swapped: bool = False) -> Any:
     """Bind an operation to the class. Keys are those of this run."""
-    bound: Any = Operators._operator
-    function = bound.__func__(cls, op, method, swapped=swapped)
+    of_operators: Any = Operators
+    function = of_operators._operator.__func__(cls, op, method, swapped=swapped)
     if method == "__getitem__":
         plain = function
 
@@ -223,8 +223,8 @@ def _plain_key(key: Any, wrapper: Any) -> Any:
 
 
 def _write_call(cls: Any) -> Any:
-    bound: Any = Operators._write_call
-    plain = bound.__func__(cls)
+    of_operators: Any = Operators
+    plain = of_operators._write_call.__func__(cls)
 
     def write(wrapper: Any, key: Any, value: Any) -> None:
         plain(wrapper, _plain_key(key, wrapper), value)

@@ -170,7 +170,7 @@ class Watch(Protocol):
         """Return the elements of an array that code goes through."""
         ...
 
-    def is_users(self, module: str) -> bool:
+    def is_users(self, module: str, /) -> bool:
         """Tell if a module is the user's."""
         ...
 

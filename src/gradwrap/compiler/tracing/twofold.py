@@ -11,12 +11,11 @@ size. What cannot be told raises `Unlike`.
 from __future__ import annotations
 
 import operator
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradwrap.core.observing.code import ARRAYS, module_of, package_of
+from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -91,6 +90,7 @@ def settled(key: Any, shape: Sequence[int], uses: Uses) -> Any:
     """
     parts: list[Any] = [*key] if type_of(key) is TUPLE else [key]
     places = [n for n, part in enumerate(parts) if part is not None]
+    axes: list[int | None]
     if any(parts[n] is Ellipsis for n in places):
         at = next(n for n in places if parts[n] is Ellipsis)
         axes = [*range(places.index(at)), None]
@@ -100,14 +100,15 @@ def settled(key: Any, shape: Sequence[int], uses: Uses) -> Any:
     is_simple = all(type_of(parts[n]) in (*SIMPLE, Twofold) for n in places)
     for n, axis in zip(places, axes, strict=True):
         part = parts[n]
+        length = None if axis is None else shape[axis]
         if type_of(part) is SLICE:
-            parts[n] = _settled_slice(part, shape[axis] if is_simple else None, uses)
+            parts[n] = _settled_slice(part, length if is_simple else None, uses)
         elif type_of(part) is Twofold:
-            if not is_simple or axis is None:
+            if not is_simple or length is None:
                 raise uses.refuse("an index of a loop is beside arrays in a key")
-            parts[n] = part.as_key(shape[axis])
-        elif type_of(part) is int and is_simple and axis is not None:
-            Twofold(uses, part, part).as_key(shape[axis])
+            parts[n] = part.as_key(length)
+        elif type_of(part) is int and is_simple and length is not None:
+            Twofold(uses, part, part).as_key(length)
         elif type_of(part) is LIST and Twofold in map(type_of, part):
             raise uses.refuse("an index of a loop is in a list")
     return tuple(parts) if type_of(key) is TUPLE else parts[0]
@@ -125,6 +126,7 @@ def _settled_slice(part: slice, length: int | None, uses: Uses) -> slice:
         raise uses.refuse("a slice has unusual bounds")
     whole = uses.length(length)
     uses.add("length", length, _at_full(whole))
+    ends: tuple[Any, ...] = bounds[0], bounds[1]
     plain = slice(*[one.short if type_of(one) is Twofold else one for one in bounds])
     for one in bounds[:2]:
         if type_of(one) is Twofold:
@@ -137,8 +139,8 @@ def _settled_slice(part: slice, length: int | None, uses: Uses) -> slice:
         count = len(range(*plain.indices(length)))
         uses.add("slice", count, len(range(*full.indices(_at_full(whole)))))
         return plain
-    start, stop = 0 if bounds[0] is None else bounds[0], whole if bounds[1] is None else bounds[1]
-    if bounds[2] not in (None, 1) or not (0 <= start and start <= stop and stop <= whole):  # noqa: SIM300
+    start, stop = 0 if ends[0] is None else ends[0], whole if ends[1] is None else ends[1]
+    if bounds[2] not in (None, 1) or not 0 <= start <= stop <= whole:
         raise uses.refuse("a slice may be cut short at full size")
     for one in turning:
         one.recorded()
@@ -159,7 +161,7 @@ class Twofold:
     """
 
     __slots__ = ("factors", "full", "short", "uses")
-    __class__: Any = property(lambda self: _shown(self))  # pyright: ignore[reportIncompatibleVariableOverride]  # as the number's
+    __class__: Any = property(lambda self: _shown(self))  # noqa: PLW0108  # pyright: ignore[reportIncompatibleVariableOverride]  # `_shown` counts frames
 
     def __init__(
         self, uses: Uses, short: Any, full: Any, factors: Mapping[Symbol, int] | None = None
@@ -197,10 +199,11 @@ class Twofold:
         """
         if type(self.short) is float:
             raise self.uses.refuse("a float is used as an index")
-        whole = self.uses.length(length)
+        whole: Any = self.uses.length(length)
+        number: Any = self
         self.uses.add("length", length, _at_full(whole))
         self.check_axis(whole)
-        if not (self < whole if self >= 0 else -whole <= self):
+        if not -whole <= number < whole or (number >= 0) is not (self.short >= 0):
             raise self.uses.refuse("an index lies outside")
         return self.recorded()
 
@@ -260,7 +263,8 @@ class Twofold:
             return perform(self.used(), other)
         outcome = bool(perform(self.short, both.short))
         if self.factors or both.factors:
-            least, greatest = (self - both).ends
+            difference: Any = self._combined(both, operator.sub, swapped=False)
+            least, greatest = difference.ends
             possible = {bool(perform(least, 0)), bool(perform(greatest, 0))}
             if perform in (operator.eq, operator.ne) and least < 0 < greatest:
                 possible = {True, False}
@@ -271,20 +275,20 @@ class Twofold:
         return outcome
 
     def __bool__(self) -> bool:
-        return bool(self != 0)
+        return bool(self._compared(0, operator.ne))
 
     def __neg__(self) -> Any:
-        return 0 - self
+        return self._combined(0, operator.sub, swapped=True)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return self if self >= 0 else -self
+        return self if self._compared(0, operator.ge) else -self
 
     def __index__(self) -> int:
         """Return the number of this run to gradwrap's functions, and as an index of a list."""
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+        frame = frame_of(1)
         if package_of(module_of(frame)) == "gradwrap":
             return int(self.used())
         raise self.uses.refuse("C code reads a length or an index of a loop")
@@ -302,18 +306,19 @@ class Twofold:
         return ufunc(*[one.used() if type_of(one) is Twofold else one for one in inputs])
 
     def __getattr__(self, name: str) -> Any:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-        if hasattr(type(self.short), name) and package_of(module_of(frame)) not in LIBRARIES:
+        frame = frame_of(1)
+        if hasattr(type_of(self.short), name) and package_of(module_of(frame)) not in LIBRARIES:
             raise self.uses.refuse(f"the attribute {name} of a length or an index is read")
         raise AttributeError(name)
 
 
-def _shown(number: Twofold) -> type[Any]:
+def _shown(number: Any) -> Any:
     """Return the class that `isinstance` sees: for user code, that of the number."""
-    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    frame: FrameType | None = frame_of(2)
     while frame is not None and module_of(frame) == "abc":
         frame = frame.f_back
-    return Twofold if frame is None or package_of(module_of(frame)) in ARRAYS else type(number.short)
+    is_own = frame is None or package_of(module_of(frame)) in ARRAYS
+    return Twofold if is_own else type_of(number.short)
 
 
 SEQUENCES = (LIST, TUPLE)
