@@ -6,6 +6,8 @@ import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gradwrap.compiler.extrapolating.fitting import Fit
 from gradwrap.compiler.extrapolating.paths import can_follow
 from gradwrap.compiler.extrapolating.sizes import BETWEEN, LIMIT, Declined, Shortened, Sizes
@@ -22,6 +24,7 @@ from gradwrap.compiler.passes.from_traces import precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -318,6 +321,22 @@ class Family:
                 raise Declined("an argument would have another shape")
 
 
+def run(subject: Subject, leaves: Sequence[Any], around: Shortened) -> Any:
+    """Run the function on plain arrays at short lengths."""
+    function, entered = around.with_arrays(leaves, itself)
+    args, kwargs = unflatten(subject.treedef, entered)
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+    except Exception as error:
+        raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+
+
+def itself(array: Any) -> Any:
+    """Return an array."""
+    return array
+
+
 def _noted(notes: Sequence[list[str]], fit: Fit) -> list[tuple[str, Callable[[Any], list[int]]]]:
     """Return the notes that all programs have, with the functions of their numbers."""
     found: list[tuple[str, Callable[[Any], list[int]]]] = []
@@ -413,7 +432,10 @@ def _parameters(
         sizes.in_ranges.clear()
         try:
             leaves = [sizes.cut(leaf) for leaf in subject.leaves] if cuts else subject.leaves
-            budget.traced(subject, leaves, around)
+            if cuts:
+                run(subject, leaves, around)
+            else:
+                budget.traced(subject, leaves, around)
             break
         except Declined as why:
             if isinstance(why, TooMany):
