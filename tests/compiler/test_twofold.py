@@ -21,6 +21,7 @@ ALIKE = "All turns of its loops do the same"
 rng = np.random.default_rng(3)
 X = rng.uniform(0.3, 1.0, TURNS)
 M = rng.uniform(0.3, 1.0, (TURNS, 3))
+DATA = rng.uniform(0.3, 1.0, (TURNS, 2))
 
 
 @pytest.fixture(autouse=True)
@@ -104,10 +105,18 @@ def over_elements(x: Any) -> Any:
     return total
 
 
+def with_a_table(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(DATA)):
+        total = total + x[i] * DATA[i, 0] * DATA[i, 1]
+    return total / DATA.shape[0]
+
+
 @pytest.mark.parametrize(
     ("function", "given"),
     [
         (by_index, (X,)),
+        pytest.param(with_a_table, (X,), marks=pytest.mark.slow),
         pytest.param(over_elements, (X,), marks=pytest.mark.slow),
         pytest.param(backwards, (X,), marks=pytest.mark.slow),
         (list_of_states, (M,)),
@@ -309,12 +318,44 @@ def text_of_an_index(x: Any) -> Any:
     return total
 
 
+def shape_of_a_table(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2 * DATA[i, 0]
+    return total * (1.0 + DATA.shape[0] // LATE) * (1.0 + DATA.size // (2 * LATE))
+
+
+def shape_by_another_name(x: Any) -> Any:
+    told, total = np.shape, 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    return total * (1.0 + told(x)[0] // LATE)
+
+
+def shape_by_a_function(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    return total * (1.0 + np.shape(x)[0] // LATE)
+
+
+def loop_over_a_table(x: Any) -> Any:
+    total, k = 0.0, 0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    for row in DATA:
+        del row
+        k += 1
+    return total * (1.0 + k // LATE)
+
+
 OTHERS = [
     *(a_late_branch, a_late_factor, a_factor_of_all, a_late_place, end_of_a_list),
     *(other_name_of_a_list, end_of_a_stack, slice_of_an_argument, list_of_numbers),
     *(list_of_indices, length_of_a_list, length_of_a_list_later, loop_over_a_list),
     *(loop_over_elements, loop_over_parts, caught, caught_comparison, element_of_another_length),
     *(a_float_of_the_index, power_of_a_length, while_loop, kept_by_name, text_of_an_index),
+    *(shape_of_a_table, shape_by_a_function, loop_over_a_table, shape_by_another_name),
 ]
 
 

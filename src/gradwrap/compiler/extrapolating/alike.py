@@ -52,6 +52,8 @@ SEEING = frozenset(
     | {"_getframe", "currentframe", "time", "perf_counter", "monotonic", "random", "id"}
 )
 """The names of functions that see, or keep, more."""
+LENGTHS = frozenset({"shape", "size", "nbytes", "strides", "__len__"})
+"""The names of what tells lengths; the attributes `shape` and `size` tell those at full size."""
 FARTHER = 30
 """The steps between the shortest loops and those of the last comparison."""
 APART = 64
@@ -63,12 +65,22 @@ def _is_simple(code: CodeType) -> bool:
     if not SEEING.isdisjoint(code.co_names):
         return False
     outer = ("STORE_DEREF", "DELETE_DEREF")
+    steps = [*dis.get_instructions(code)]
     return not any(
         one.opname in STORING
+        or (isinstance(one.argval, str) and one.argval in LENGTHS and not _is_read(steps, n))
         or (one.opname in APPENDING and one.arg != 1)
         or (one.opname in outer and one.argval in code.co_freevars)
-        for one in dis.get_instructions(code)
+        for n, one in enumerate(steps)
     )
+
+
+def _is_read(steps: Sequence[dis.Instruction], n: int) -> bool:
+    """Tell if an instruction reads the attribute `shape` or `size`, and calls no such function."""
+    one, around = steps[n], (*steps[max(n - 2, 0) : n], *steps[n + 1 : n + 2])
+    is_read = one.opname == "LOAD_ATTR" and "NULL|self" not in one.argrepr
+    is_called = any(step.opname == "PUSH_NULL" for step in around)
+    return is_read and one.argval in ("shape", "size") and not is_called
 
 
 def _check_code(subject: Subject, codes: Collection[CodeType]) -> None:

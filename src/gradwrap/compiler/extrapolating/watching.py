@@ -89,10 +89,12 @@ class Watch:
 
     def length(self, length: int) -> Any:
         """Return the length of an array."""
-        for actual, short in zip(self._sizes.actual, self._sizes.short, strict=True):
-            if self._cuts and abs(length - short) <= NEAR:
-                return Twofold(self.uses, length, actual + length - short)
-        return length
+        if not self._cuts:
+            return length
+        pairs = zip(self._sizes.short, self._sizes.actual, strict=True)
+        short, actual = min(pairs, key=lambda one: abs(length - one[0]))
+        is_near = abs(length - short) <= NEAR
+        return Twofold(self.uses, length, actual + length - short) if is_near else length
 
     def shape(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the lengths of the axes of an array."""
@@ -101,6 +103,10 @@ class Watch:
     def settled(self, key: Any, shape: Sequence[int]) -> Any:
         """Return a key of an array of a shape with the plain numbers of this run."""
         return settled(key, shape, self.uses)
+
+    def told(self, name: str) -> Exception:
+        """Return the error of a function that tells lengths as plain numbers."""
+        return self.uses.refuse(f"{name} tells the lengths of an array")
 
     def iterated(self, array: Any, frame: FrameType) -> Iterator[Any]:
         """Return the elements of an array that code goes through."""

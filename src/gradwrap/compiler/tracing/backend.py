@@ -34,7 +34,7 @@ from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.setters import set_shape
 from gradwrap.core.library.registration import serve
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +60,7 @@ class TraceBackend(NumPyBackend):
             "shape": property(_shown_shape, set_shape),
             "size": property(_shown_size),
             "__iter__": _iterated,
+            "__array_function__": _answered,
             "_operator": classmethod(_operator),
             "_write_call": classmethod(_write_call),
         }
@@ -197,6 +198,16 @@ def _iterated(wrapper: Any) -> Any:
     if watch is not None and wrapper.ndim:
         return watch.iterated(wrapper, frame_of(1))
     return type_of(wrapper)._kind.__iter__(wrapper)
+
+
+def _answered(wrapper: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function of NumPy; what tells lengths as plain numbers is refused if they are two."""
+    found = type_of(wrapper)._kind.__array_function__(wrapper, function, types, args, kwargs)
+    tape = current.get()
+    numbers = found if type_of(found) is TUPLE else (found,)
+    if tape is not None and tape.watch is not None and int in map(type_of, numbers):
+        raise tape.watch.told(function.__name__)
+    return found
 
 
 def _operator(cls: Any, op: Any, method: str, *, swapped: bool = False) -> Any:

@@ -166,6 +166,10 @@ class Watch(Protocol):
         """Return a key of an array of a shape with plain numbers."""
         ...
 
+    def told(self, name: str) -> Exception:
+        """Return the error of a function that tells lengths as plain numbers."""
+        ...
+
     def iterated(self, array: Any, frame: FrameType) -> Iterator[Any]:
         """Return the elements of an array that code goes through."""
         ...

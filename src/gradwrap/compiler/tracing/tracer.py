@@ -7,6 +7,7 @@ operation on it is recorded on its `Tape`. Taking the value out of the program i
 
 from __future__ import annotations
 
+import math
 import operator as operators
 import sys
 from functools import partial
@@ -161,15 +162,21 @@ class Tracer(Recorded):
 
     base: None = None
 
-    shape: Any = property(lambda self: self.value.shape)
+    shape: Any = property(lambda self: self._shape())
     dtype: Any = property(lambda self: self.value.dtype)
     ndim: Any = property(lambda self: self.value.ndim)
-    size: Any = property(lambda self: self.value.size)
+    size: Any = property(lambda self: math.prod(self._shape()))
     itemsize: Any = property(lambda self: self.value.itemsize)
     nbytes: Any = property(lambda self: self.value.nbytes)
     strides: Any = property(lambda self: self.value.strides)
     flags: Any = property(lambda self: self.value.flags)
     device: Any = property(lambda self: self.tape.library.device(self.value))
+
+    def _shape(self) -> Any:
+        """Return the lengths of the axes, for user code those that it is to see."""
+        watch = self.tape.watch
+        is_seen = watch is not None and watch.is_users(module_of(frame_of(2)))
+        return watch.shape(self.value.shape) if watch and is_seen else self.value.shape
 
     def _attribute(self, name: str) -> Any:
         return self.tape.record(Attribute(name), name, (self,))
@@ -183,6 +190,9 @@ class Tracer(Recorded):
         return len(self.value)
 
     def __iter__(self) -> Any:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            return watch.iterated(self, frame_of(1))
         return iter([self[i] for i in range(len(self.value))])
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
