@@ -36,6 +36,23 @@ SOURCES = {
                 found = math.cos(math.radians(x[0]))
             return found * x[1]
     """,
+    "updates of new arrays that are in use": """
+        def spread(s, p):
+            return np.sum(p * (s - np.sum(p * s)) ** 2)
+        def run(x):
+            s, t = np.linspace(-1, 1, 2), np.zeros_like(np.array([1.0, 2.0]))
+            before = spread(s, x), t @ x
+            s *= x[0] / np.sqrt(before[0])
+            t[1:] = before[1] + x[1]
+            return np.sum(np.exp(s) * x + t)
+    """,
+    "sets of numbers": """
+        def run(x):
+            p = float(x[0])
+            if p in {0.0, 1.0} or 2 not in {1, 2}:
+                return 0.0
+            return float(-p * np.log2(p) + x[1] ** 2)
+    """,
     "checks": """
         def run(x):
             y = 2 * x

@@ -40,6 +40,11 @@ ours: Any = drop_in
 RECORDED: type[Any] = Variable
 DISPATCHED: type[Any] = type_of(np.sum)
 POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+NEW = (
+    *("linspace", "logspace", "geomspace"),
+    *("empty_like", "full_like", "ones_like", "zeros_like"),
+)
+"""Functions with a protocol whose arrays are new, so that they can hold tracked values."""
 CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 
 
@@ -67,7 +72,7 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
 
 def _fast(original: Any, tracked: Any, path: str) -> Any:
     """Return the stand-in for a NumPy object that `gradwrap.numpy` replaces."""
-    if isinstance(original, DISPATCHED):
+    if isinstance(original, DISPATCHED) and original.__name__ not in NEW:
         if original not in IMPLEMENTATIONS or original in HIDING:
             return tracked
         return _unless_refused(original, tracked, path)

@@ -16,7 +16,7 @@ import operator
 import warnings
 from opcode import opmap
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -160,6 +160,17 @@ class _Calls(ast.NodeTransformer):
             rounded_keys.rewrite(node)
         return self.generic_visit(node)
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`."""
+        self.generic_visit(node)
+        node.comparators = [
+            ast.copy_location(ast.Tuple(other.elts, ast.Load()), other)
+            if isinstance(symbol, (ast.In, ast.NotIn)) and _is_set_of_numbers(other)
+            else other
+            for symbol, other in zip(node.ops, node.comparators, strict=True)
+        ]
+        return node
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         symbol = SYMBOLS.get(type(node.op))
@@ -200,6 +211,13 @@ def _names_ndarray(expression: ast.expr) -> bool:
     """Tell if an expression is `ndarray`, or an attribute of that name."""
     name = getattr(expression, "attr", None) or getattr(expression, "id", None)
     return name == "ndarray"
+
+
+def _is_set_of_numbers(expression: ast.expr) -> TypeGuard[ast.Set]:
+    return isinstance(expression, ast.Set) and all(
+        isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+        for one in expression.elts
+    )
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
@@ -311,6 +329,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
+        or any(isinstance(value, frozenset) for value in code.co_consts)
         or last_calls.may_keep(code)
         or rounded_keys.may_cache(code)
     )

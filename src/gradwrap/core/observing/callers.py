@@ -181,12 +181,22 @@ def remedy(caller: Caller | None, fix: str) -> str:
     if caller is None:
         return fix
     text = _remedy_in(caller, fix)
-    if caller.is_adapted and caller.package not in advisers:
+    if caller.is_adapted or (caller.package in advisers and _is_called_by_adapted_code()):
         text = (
             f'{text.rstrip(".")}; or gradwrap.adapting(f, compiled="numerical") takes the '
             "derivative by differences."
         )
     return text
+
+
+def _is_called_by_adapted_code() -> bool:
+    """Tell if a function of an adapted module is being run."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None:
+        if MARK in frame.f_globals:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _remedy_in(caller: Caller, fix: str) -> str:
