@@ -174,14 +174,19 @@ class Instr:
                 _collect(self.kw, found)
         return found
 
-    def on(self, args: tuple[Any, ...]) -> Instr:
-        """Return the same operation on other arguments."""
+    def on(
+        self,
+        args: tuple[Any, ...],
+        out: int | None = None,
+        kw: tuple[tuple[str, Any], ...] | None = None,
+    ) -> Instr:
+        """Return the same operation on other arguments, if need be with another result."""
         return Instr(
             self.fn,
             self.name,
             args,
-            self.kw,
-            self.out,
+            self.kw if kw is None else kw,
+            self.out if out is None else out,
             self.views,
             self.line,
             self.copied,
@@ -577,8 +582,7 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
             stacks=dict(step.stacks),
             finals=dict(step.finals),
         )
-    made = step.on(mapped(step.args, change))
-    return replace(made, kw=mapped(step.kw, change)) if step.kw else made
+    return step.on(mapped(step.args, change), kw=mapped(step.kw, change) if step.kw else ())
 
 
 def token(nest: Any) -> Any:
