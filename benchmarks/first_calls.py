@@ -8,11 +8,13 @@ shown by itself.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any, TypeAlias
@@ -84,10 +86,13 @@ def measured(name: str, engine: str, calls: int) -> tuple[float, float]:
     return times[0], min(times[1:])
 
 
-def in_a_process(checkout: Path, name: str, engine: str, calls: int) -> tuple[float, float]:
-    """Measure in a fresh process that imports gradwrap from a checkout."""
+def in_a_process(
+    checkout: Path, name: str, engine: str, calls: int, bytecode: str
+) -> tuple[float, float]:
+    """Measure in a fresh process that imports gradwrap from a checkout, with its bytecode."""
     with tempfile.TemporaryDirectory() as cache:
         own = {"PYTHONPATH": f"{checkout / 'src'}:{HERE}", "GRADWRAP_CACHE_DIR": cache}
+        own |= {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
         command = [sys.executable, "-m", "benchmarks.first_calls", "--only", name]
         command += ["--one", engine, "--calls", str(calls), str(checkout)]
         environment = os.environ | own
@@ -110,12 +115,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(measured(options.only[0], options.one, options.calls)))
         return 0
     rows: list[list[str]] = []
-    for name in options.only:
-        for engine in ENGINES:
-            least = [(float("inf"), float("inf"))] * 2
+    with tempfile.TemporaryDirectory() as bytecode:
+        for name, engine in product(options.only, ENGINES):
+            least = [(math.inf, math.inf)] * 2
             for _ in range(options.rounds):
                 for place, tree in enumerate((options.checkout, HERE)):
-                    found = in_a_process(tree, name, engine, options.calls)
+                    found = in_a_process(tree, name, engine, options.calls, bytecode)
                     least[place] = (min(least[place][0], found[0]), min(least[place][1], found[1]))
             (old_first, old), (first, new) = least
             ratios = [number(new / old), milliseconds(first), number(first / old_first)]

@@ -372,14 +372,24 @@ def _copied(root: Block) -> Block:
     waiting = [found]
     while waiting:
         block = waiting.pop()
-        block.body = [changed(step, _same) for step in block.body]
+        block.body = [*map(_with_own_body, block.body)]
         block.branches = {key: replace(branch) for key, branch in block.branches.items()}
         waiting.extend(block.branches.values())
     return found
 
 
-def _same(leaf: Any) -> Any:
-    return leaf
+def _with_own_body(step: Instr | Loop) -> Instr | Loop:
+    """Return a loop with tables and a body of its own; an instruction never changes."""
+    if isinstance(step, Instr):
+        return step
+    return replace(
+        step,
+        body=[*map(_with_own_body, step.body)],
+        carries=[*step.carries],
+        reads=dict(step.reads),
+        stacks=dict(step.stacks),
+        finals=dict(step.finals),
+    )
 
 
 # Operations ---------------------------------------------------------------------------------------
