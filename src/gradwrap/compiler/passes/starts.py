@@ -22,9 +22,9 @@ from gradwrap.core.values.dynamic import SLICE, type_of
 
 
 def stack_what_turns_start_from(program: Program) -> Program | None:
-    """Stack carried values: what they are at first, joined to the stack of the next ones, is one.
+    """Stack a carried value, if the program joins its first value to the stack of its next values.
 
-    So the rows of both stacks belong to the same turns.
+    The rows of the new stack then belong to the same turns as those of other stacks.
 
     Returns
     -------

@@ -47,8 +47,8 @@ class GraphMethods(Generic[A]):
     def data(self) -> A:
         """The native array itself, not a copy.
 
-        Assigning another array of the same library, shape and dtype puts it in the place of this
-        one, unrecorded. Writing into it is unrecorded too; it does not change what operations have
+        Assigning another array of the same library, shape and dtype replaces this one,
+        unrecorded. Writing into it is unrecorded too; it does not change what operations have
         saved, or backward raises an error.
         """
         return handed_out(self)  # type: ignore[no-any-return]  # the A it was made with

@@ -673,7 +673,7 @@ class Kernel(Nests):
 def _written_late(steps: Sequence[Instr | Loop]) -> list[Instr | Loop]:
     """Return steps with each write of a number just before its result is read.
 
-    What is read from the array before is then read in its place.
+    Reads of the old array then come first, and the write can be in place.
     """
     made: list[Instr | Loop] = []
     waiting: dict[int, Instr] = {}

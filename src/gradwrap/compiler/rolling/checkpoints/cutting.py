@@ -30,7 +30,7 @@ class Cutting:
         self.body: list[Instr | Loop] = self.writer.body
 
     def write(self) -> str:
-        """Write the new body; return what was done."""
+        """Write the new body. Return a note on the cuts."""
         steps, self.program.root.body = self.program.root.body, self.body
         is_done = False
         for step in steps:
