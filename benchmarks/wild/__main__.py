@@ -1,11 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
-`wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
-enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
-arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth` and `ninth`, which need the extras `wild`,
+`wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh`, `wild-eighth`
+and `wild-ninth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
+costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
+with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
+from .ninth import NINTH
 from .seventh import SEVENTH
 from .sixth import SIXTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
@@ -38,8 +39,10 @@ SAMPLES = {
     "sixth": SIXTH,
     "seventh": SEVENTH,
     "eighth": EIGHTH,
+    "ninth": NINTH,
 }
-PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
+RECORD = GUIDE.with_name("public-packages.md")
 
 
 def main() -> None:
@@ -57,7 +60,7 @@ def main() -> None:
         text = cost_table()
         print(text)
         if options.write:
-            enter("cost", text)
+            enter(GUIDE, "cost", text)
         return
     rows: list[tuple[str, str, list[Tried]]] = []
     for package in SAMPLES[options.sample]:
@@ -71,7 +74,7 @@ def main() -> None:
     text = table(rows)
     print(text)
     if options.write and not options.compiled:
-        enter(options.sample, text)
+        enter(RECORD, options.sample, text)
 
 
 def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
@@ -103,12 +106,13 @@ def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
     return "\n".join(lines)
 
 
-def enter(name: str, text: str) -> None:
-    """Put a text between the marks of that name in the page."""
-    page = PAGE.read_text(encoding="utf-8")
+def enter(page: Path, name: str, text: str) -> None:
+    """Put a text between the marks of that name in a page."""
+    before = page.read_text(encoding="utf-8")
     marks = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     found = re.compile(f"{re.escape(marks[0])}.*?{re.escape(marks[1])}", re.DOTALL)
-    PAGE.write_text(found.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", page), encoding="utf-8")
+    after = found.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", before)
+    page.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":
