@@ -1,4 +1,4 @@
-"""What adapted functions keep between calls: it is put back if a tracked value is in it."""
+"""State that adapted functions keep between calls: restored if it holds a tracked value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Written = tuple[dict[Any, Any], frozenset[str] | None]
 
 
 class Kept:
-    """What functions of a module keep between calls: names, or items of a dictionary."""
+    """The state that a module's functions keep between calls: names, or items of a dictionary."""
 
     def __init__(self, place: Written) -> None:
         self.holder: dict[Any, Any] = place[0]

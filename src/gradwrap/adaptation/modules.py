@@ -91,7 +91,7 @@ def _restore_receivers(held: dict[int, Any]) -> None:
 
 
 def _exchange_kept(new: Any, old: Any) -> None:
-    """Replace a stand-in where another tool keeps it, to put it back later.
+    """Exchange a stand-in that another tool has saved and will restore later.
 
     `mock.patch` and pytest's `monkeypatch` keep what they find: an attribute of an object, or a
     tuple in a list.
@@ -270,7 +270,7 @@ class Group:
         return True
 
     def release(self, held: list[Namespace]) -> None:
-        """Do what `release` does; `held` has more namespaces if some were found meanwhile."""
+        """End the adaptation of `held`: the group, and namespaces that were found meanwhile."""
         with _lock:
             forget(self._kept)
             if (

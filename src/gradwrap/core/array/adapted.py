@@ -117,7 +117,7 @@ def note_text(values: Iterable[Any]) -> None:
 def makes_json(variable: Any, frame: FrameType) -> bool:
     """Tell if code converts an array for `json.dumps(..., default=f)`, and warn of the text.
 
-    `json` calls `f` again for each value that it returns, until it gets a number of Python's.
+    `json` calls `f` again for each value that it returns, until it gets a Python number.
     """
     outer = frame.f_back
     if outer is None or outer.f_globals.get("__name__") != "json.encoder":

@@ -49,8 +49,8 @@ class GraphMethods(Generic[A]):
     def data(self) -> A:
         """The native array itself, not a copy.
 
-        Assigning another array of the same library, shape and dtype puts it in the place of this
-        one, unrecorded. Writing into it is unrecorded too; it does not change what operations have
+        Assigning another array of the same library, shape and dtype replaces this one,
+        unrecorded. Writing into it is unrecorded too; it does not change what operations have
         saved, or backward raises an error. In code that `gradwrap.adapting` adapts, where it
         would be the memory of an array of NumPy's, that of a tracked array is refused.
         """

@@ -64,7 +64,7 @@ def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str
 
 
 class _State(NamedTuple):
-    """What is known before a statement, whatever led to it."""
+    """The facts known before a statement, on every path to it."""
 
     missing: frozenset[Look]
     """Keys that are not in their dictionaries."""
@@ -72,7 +72,7 @@ class _State(NamedTuple):
     """Names that may refer to the value of a key, or to None where the key is missing."""
 
     def without(self, names: Iterable[str]) -> _State:
-        """Return what is still known once names refer to something else."""
+        """Return the facts that still hold after names are bound anew."""
         gone = set(names)
         missing = {look for look in self.missing if not _names_in(*look) & gone}
         found = {(name, look) for name, look in self.found if name not in gone}
@@ -92,7 +92,7 @@ class _Reader:
         """The targets of the assignments."""
 
     def block(self, statements: list[ast.stmt], state: _State) -> _State | None:
-        """Return what is known after statements, or None if the last one leaves the block."""
+        """Return the facts known after statements, or None if the last one leaves the block."""
         for statement in statements:
             after = self._statement(statement, state)
             if after is None:

@@ -146,7 +146,7 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 def check_store_of_view() -> None:
     """Refuse a store by C code of an array's view into the array, as in `shuffle`.
 
-    It exchanges rows through copies of an array of NumPy's, and through views of any other.
+    It exchanges rows through copies of a NumPy array, and through views of any other.
     """
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
@@ -175,8 +175,7 @@ remedies_of_calls: list[Callable[[Called], str]] = []
 def remedy(caller: Caller | None, fix: str) -> str:
     """Return a remedy for code that cannot take a tracked value.
 
-    It is `fix` where the user can change that code. A package that was installed is to be left as
-    it is.
+    It is `fix` where the user can change that code, and leaves an installed package unchanged.
     """
     if caller is None:
         return fix
