@@ -78,7 +78,8 @@ def mismatch(
     """Return how the leaves of two results differ by more than rounding, or "".
 
     A result computed from single precision has its rounding error, even if its own dtype is double.
-    Without `precisions`, results are compared bit for bit.
+    The order of bytes may be another one: a program computes in the processor's. Without
+    `precisions`, results are compared bit for bit.
     """
     if len(wanted) != len(found):
         return f"{len(found)} outputs in place of {len(wanted)}"
@@ -90,7 +91,7 @@ def mismatch(
             if a != b and (a == a or b == b):  # noqa: PLR0124  NaN is not itself
                 return f"{b!r} in place of {a!r}, output {number}"
             continue
-        if a.shape != b.shape or a.dtype != b.dtype:
+        if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
             return f"{b.dtype}{b.shape} in place of {a.dtype}{a.shape}, output {number}"
         if np.array_equal(a, b):
             continue

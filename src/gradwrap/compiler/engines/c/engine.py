@@ -33,7 +33,7 @@ from gradwrap.compiler.engines.c.pool import HEAD as TEAM_HEAD
 from gradwrap.compiler.engines.c.pool import MOST_THREADS, TEAM, Team, pool
 from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
-from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.engines.register import UNNOTICED, Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import GETITEM, NAMES, Kind
 from gradwrap.compiler.ir.program import (
@@ -502,11 +502,17 @@ def c_engine(program: Program) -> Executable:
     made = numpy_engine(left)
 
     def text() -> str:
-        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
+        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}"
 
-    exact = not source and made.exact
+    if not source:
+        return made._replace(notes=(*notes, *made.notes), told=tuple(told))
+    shown = (*notes, *made.notes, *([UNNOTICED] if made.notices_errors else []))
     return Executable(
-        made.call, text, (*notes, *made.notes), exact, in_c_order=bool(source), told=tuple(told)
+        *(made.call, text, shown),
+        exact=False,
+        in_c_order=True,
+        told=tuple(told),
+        notices_errors=False,
     )
 
 
