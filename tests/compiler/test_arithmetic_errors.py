@@ -135,10 +135,9 @@ def test_the_numpy_engine_warns_except_in_loops_over_elements() -> None:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_kernels_do_not_warn_and_explain_says_so() -> None:
-    made = compiled(lambda x: np.sum(x * x * 0.5 + 0.1), "c")
-    assert "errors of arithmetic: some give no warning" in made.explain()
-    assert not told(made, np.full(40, 1e200))
+def test_explain_says_that_kernels_do_not_warn() -> None:
+    for function, _ in FUNCTIONS.values():
+        assert "errors of arithmetic: some give no warning" in compiled(function, "c").explain()
 
 
 def test_a_strict_state_is_one_that_does_more_than_warn() -> None:
