@@ -51,6 +51,7 @@ BOOSTS = {
     "ops.md": 0.5,
     "scipy.md": 1.0,
     "numpy-coverage.md": 0.2,
+    "public-packages.md": 0.2,
     "design.md": 0.5,
     "how-it-works.md": 0.5,
     "changelog.md": 0.1,

@@ -3,7 +3,7 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
 `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
-enters the table in docs/existing-code.md; `--cost` measures what it costs that a package is
+enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
 adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
 arguments.
 """
@@ -39,7 +39,8 @@ SAMPLES = {
     "seventh": SEVENTH,
     "eighth": EIGHTH,
 }
-PAGE = Path(__file__).parents[2] / "docs" / "existing-code.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
+RECORD = GUIDE.with_name("public-packages.md")
 
 
 def main() -> None:
@@ -57,7 +58,7 @@ def main() -> None:
         text = cost_table()
         print(text)
         if options.write:
-            enter("cost", text)
+            enter(GUIDE, "cost", text)
         return
     rows: list[tuple[str, str, list[Tried]]] = []
     for package in SAMPLES[options.sample]:
@@ -71,7 +72,7 @@ def main() -> None:
     text = table(rows)
     print(text)
     if options.write and not options.compiled:
-        enter(options.sample, text)
+        enter(RECORD, options.sample, text)
 
 
 def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
@@ -103,12 +104,13 @@ def table(rows: list[tuple[str, str, list[Tried]]]) -> str:
     return "\n".join(lines)
 
 
-def enter(name: str, text: str) -> None:
-    """Put a text between the marks of that name in the page."""
-    page = PAGE.read_text(encoding="utf-8")
+def enter(page: Path, name: str, text: str) -> None:
+    """Put a text between the marks of that name in a page."""
+    before = page.read_text(encoding="utf-8")
     marks = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     found = re.compile(f"{re.escape(marks[0])}.*?{re.escape(marks[1])}", re.DOTALL)
-    PAGE.write_text(found.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", page), encoding="utf-8")
+    after = found.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", before)
+    page.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

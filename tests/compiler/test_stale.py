@@ -13,6 +13,7 @@ import decimal
 import fractions
 import functools
 import importlib
+import os
 import sys
 import tempfile
 import threading
@@ -497,6 +498,48 @@ def precision_of_decimals() -> Iterator[Any]:
         yield
 
 
+def a_variable_of_the_environment() -> Iterator[Any]:
+    name = "GRADWRAP_TEST_STALE"
+    try:
+        yield lambda x: x * float(os.environ.get(name, "1"))
+        os.environ[name] = "2"
+        yield
+        os.environ[name] = "3"
+        yield
+    finally:
+        os.environ.pop(name, None)
+
+
+def handling_of_errors() -> Iterator[Any]:
+    yield lambda x: x * len(np.geterr()["divide"])
+    with np.errstate(divide="print"):
+        yield
+
+
+def the_working_directory() -> Iterator[Any]:
+    before = Path.cwd()
+    try:
+        yield lambda x: x * len(os.getcwd())  # noqa: PTH109  it is the subject
+        os.chdir("/")
+        yield
+    finally:
+        os.chdir(before)
+
+
+class Tomorrow(dt.date):
+    """A date class whose today is the day after."""
+
+    @classmethod
+    def today(cls) -> Any:
+        return dt.datetime.now(dt.UTC).date() + dt.timedelta(days=1)
+
+
+def the_date() -> Iterator[Any]:
+    yield lambda x: x * dt.date.today().toordinal()  # noqa: DTZ011  it is the subject
+    with mock.patch.object(dt, "date", Tomorrow):
+        yield
+
+
 def permission_to_write() -> Iterator[Any]:
     weights = np.ones(4)
     yield lambda x: x * (2.0 if weights.flags.writeable else 3.0)
@@ -516,6 +559,7 @@ CASES: list[Case] = [
     a_builtin_is_added, a_variable_holds_another_module, a_module_is_replaced,
     a_module_comes_to_exist, a_module_gets_a_name, a_cache_is_cleared, a_variable_of_the_thread,
     a_number_of_c, an_array_of_c, precision_of_decimals, permission_to_write,
+    a_variable_of_the_environment, handling_of_errors, the_working_directory, the_date,
     an_object_of_a_list_gets_an_attribute, code_without_a_module,
     a_module_with_the_name_of_one_of_pythons,
 ]  # fmt: skip

@@ -34,7 +34,7 @@ from weakref import ReferenceType
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.compiler.tracing.surroundings import watch
+from gradwrap.compiler.tracing.surroundings import process, watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
 from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, package_of
@@ -76,8 +76,6 @@ DRAWING = frozenset({"random", "default_rng", "RandomState", "rvs", "random_stat
 """Names in code that draws random numbers, or seeds generators."""
 FLAGS = frozenset({"flags", "writeable", "setflags"})
 """Names in code that tests if arrays are writeable."""
-DECIMALS = frozenset({"decimal", "Decimal", "getcontext", "localcontext"})
-"""Names in code that uses decimal numbers, rounded by their context."""
 MOST = 4096
 """The most functions, objects and containers that are searched."""
 LARGE = 64
@@ -179,12 +177,7 @@ class Surroundings:
             self.places.append(watch.Shape(name, self._nodes[key].value))
             if self.tells_flags and isinstance(self._nodes[key].value, NDARRAY):
                 self._add_state(self._nodes[key], watch.writeable)
-        if not self._names.isdisjoint(DECIMALS):
-            decimal: Any = sys.modules.get("decimal")
-            if decimal is not None:
-                self.places.append(
-                    watch.State("the precision of decimal", decimal, _decimal_context)
-                )
+        self.places += process.states(self._names)
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -681,11 +674,6 @@ def _is_plain_object(value: Any) -> bool:
     return not isinstance(value, type) and all(
         base is object or bool(base.__flags__ & HEAP_TYPE) for base in kind.__mro__
     )
-
-
-def _decimal_context(module: Any) -> str:
-    """The precision, the rounding and the traps of the decimal module, as text."""
-    return str(module.getcontext())
 
 
 def _keywords_of(partial: Any) -> Any:
