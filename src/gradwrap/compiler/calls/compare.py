@@ -35,6 +35,11 @@ def made(
         if isinstance(problem, Distant) and movements is not None:
             precisions[:] = map(max, precisions, movements())
             problem = _problem(executable, given, wanted, precisions)
+            if isinstance(problem, Distant) and max(precisions) >= MOST / TOLERANCE:
+                problem = Distant(
+                    f"{problem}. But rounding alone moves results of the function by more than "
+                    "2**-12 of the largest element"
+                )
     except Unsupported as error:
         return None, str(error)
     return (None if problem else executable), problem
@@ -70,6 +75,8 @@ class Distant(str):
 
 TOLERANCE = 1 << 14
 """The largest error of an output, in units in the last place (ulp) of its largest element."""
+MOST = 2.0**-12
+"""The largest error, as a part of the largest element, that a movement excuses."""
 
 
 def mismatch(
