@@ -14,7 +14,7 @@ import gradwrap as gw
 from gradwrap.backends.numpy.arithmetic import is_strict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 CALM = np.linspace(0.5, 1.0, 40)
 HOT = CALM.copy()
@@ -72,7 +72,7 @@ def compiled(function: Callable[[Any], Any], engine: str) -> Any:
 
 
 @contextlib.contextmanager
-def seterr(**modes: Any) -> Iterator[None]:
+def seterr(**modes: Any) -> Generator[None]:
     """Set NumPy's modes by `np.seterr`, and put them back."""
     before = np.seterr(**modes)
     try:

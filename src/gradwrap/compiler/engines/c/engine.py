@@ -33,6 +33,7 @@ from gradwrap.compiler.engines.c.pool import HEAD as TEAM_HEAD
 from gradwrap.compiler.engines.c.pool import MOST_THREADS, TEAM, Team, pool
 from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
+from gradwrap.compiler.engines.numpy.factors import keep_factors
 from gradwrap.compiler.engines.register import UNNOTICED, Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import GETITEM, NAMES, Kind
@@ -498,7 +499,7 @@ def c_engine(program: Program) -> Executable:
         There is no C compiler, it failed, or it cannot handle the program.
     """
     told: list[str] = []
-    left, source, notes = with_kernels(program, told)
+    left, source, notes = with_kernels(keep_factors(program), told)
     made = numpy_engine(left)
 
     def text() -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.compiler.engines.numpy.buffers import INDENT
+from gradwrap.compiler.engines.numpy.factors import keep_factors
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import Writer
@@ -145,6 +146,7 @@ def _python_number(value: Any) -> str:
 
 def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and compile it to a function."""
+    program = keep_factors(program) if in_chunks else program
     source = Source(program, in_chunks=in_chunks, threads=program.threads)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
