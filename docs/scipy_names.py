@@ -208,13 +208,13 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "sparse.csgraph": {
         "no rule: tried by its array-API path": (
-            "bellman_ford breadth_first_order breadth_first_tree connected_components "
+            "bellman_ford breadth_first_tree "
             "construct_dist_matrix csgraph_from_dense csgraph_from_masked "
-            "csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked depth_first_order "
+            "csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked "
             "depth_first_tree dijkstra floyd_warshall johnson laplacian "
-            "maximum_bipartite_matching maximum_flow min_weight_full_bipartite_matching "
-            "minimum_spanning_tree reconstruct_path reverse_cuthill_mckee shortest_path "
-            "structural_rank yen"
+            "maximum_flow "
+            "minimum_spanning_tree reconstruct_path shortest_path "
+            "yen"
         ),
         "errors and warnings": "NegativeCycleError",
     },

@@ -1,11 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh` and `eighth`, which need the extras `wild`, `wild-fresh`,
-`wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh` and `wild-eighth`. `--write`
-enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
-arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth` and `ninth`, which need the extras `wild`,
+`wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh`, `wild-eighth`
+and `wild-ninth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
+costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
+with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
+from .ninth import NINTH
 from .seventh import SEVENTH
 from .sixth import SIXTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
@@ -38,6 +39,7 @@ SAMPLES = {
     "sixth": SIXTH,
     "seventh": SEVENTH,
     "eighth": EIGHTH,
+    "ninth": NINTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

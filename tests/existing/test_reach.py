@@ -440,8 +440,46 @@ def test_arrays_may_be_made_read_only(tmp_path: Path) -> None:
         """,
     )
     check(package.run)
+    check(lambda x: package.run(x, write=True))
     with pytest.raises(InPlaceError, match="setflags"):
-        gw.grad(gw.adapting(package.run))(X, write=True)
+        gw.grad(gw.adapting(package.run))(X, align=True)
+
+
+def test_views_that_are_read_only_stay_so_when_code_allows_writes(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x, store):
+            out = np.broadcast_to(x, (3, 2))
+            out.setflags(write=True)
+            if store:
+                out[0] = 2.0
+            return np.sum(out ** 2)
+        """,
+    )
+    check(lambda x: package.run(x, store=False))
+    with pytest.raises(InPlaceError, match="broadcast_to"):
+        gw.grad(gw.adapting(package.run))(X, store=True)
+
+
+def test_generators_of_numpy_are_instances_of_its_classes_in_adapted_code(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def known(seed):
+            if isinstance(seed, np.random.RandomState):
+                return seed
+            raise ValueError(seed)
+
+        def run(x, rng):
+            assert known(np.random.mtrand._rand) is np.random.mtrand._rand
+            assert isinstance(rng, np.random.Generator)
+            assert not isinstance(rng, np.random.RandomState)
+            drawn = known(np.random.RandomState(3)).normal(x[0], x[1])
+            return np.sum(np.array([x[0], x[1]]) ** 2) + drawn
+        """,
+    )
+    check(lambda x: package.run(x, np.random.default_rng(2)))
 
 
 def test_modules_of_masked_arrays_that_name_each_other(tmp_path: Path) -> None:
@@ -717,3 +755,53 @@ def test_what_runs_while_a_module_is_imported_is_not_adapted(
     assert np.allclose(gradient, [0.0, 2 * np.sin(1.0) ** 2 * 1.5], rtol=1e-14)
     assert name in seen[-1]
     assert tables.__name__ not in seen[-1]
+
+
+def test_the_class_attribute_names_the_class_of_the_array(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            library = {"numpy": np}[x.__class__.__module__]
+            is_number = x[1].__class__ is np.float64 and x.__class__ is not np.float64
+            return library.sum(x.__class__ is np.ndarray and is_number and x ** 2)
+        """,
+    )
+    check(package.run)
+
+
+def test_modules_that_are_imported_when_they_are_first_used(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import sys
+        import types
+
+        class Lazy(types.ModuleType):
+            def __getattribute__(self, name):
+                path = object.__getattribute__(self, "__name__")
+                __import__(path)
+                return getattr(sys.modules[path], name)
+
+        fftpack, numpy, nothing = Lazy("scipy.fftpack"), Lazy("numpy"), Lazy("no.such.module")
+
+        def run(x):
+            return np.sum(fftpack.fft(x, 4).real[:2]) * numpy.array([x[0], 1.0])[0]
+        """,
+    )
+    check(package.run)
+
+
+def test_methods_of_the_class_of_arrays_take_tracked_ones(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from numpy import ndarray
+
+        def run(x):
+            flat = np.ndarray.flatten(np.stack([x, x ** 2]))
+            assert np.ndarray.flatten(np.zeros((2, 2))).shape == (4,)
+            return ndarray.sum(flat * ndarray.dot(x, [1.0, 2.0]), axis=0)
+        """,
+    )
+    check(package.run)

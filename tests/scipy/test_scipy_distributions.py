@@ -421,6 +421,12 @@ def test_functions_of_ranks_are_refused() -> None:
         gw.grad(fn(lambda x: ours.spearmanr(x, np.arange(4.0))[0]))(np.ones(4))
 
 
+def test_ranks_are_constants_as_orders_are() -> None:
+    x = np.array([3.0, 1.0, 2.0])
+    found = gw.grad(fn(lambda x: np.sum(ours.rankdata(x) * x)))(x)
+    np.testing.assert_array_equal(found, [3.0, 1.0, 2.0])
+
+
 def test_transformation_that_finds_its_parameter_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"scipy\.stats\.boxcox has no derivative without lmbda="):
         gw.grad(fn(lambda x: np.sum(ours.boxcox(x)[0])))(np.array([0.5, 1.0, 2.5]))

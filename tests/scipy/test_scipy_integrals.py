@@ -35,6 +35,74 @@ def test_decay_is_differentiated_by_every_method(method: str) -> None:
     assert gw.vjp(final, np.array([2.0]), 0.7)[0] == value.y[0, -1]
 
 
+class Heun(native.OdeSolver):  # type: ignore[misc]  # a class of SciPy's
+    """A solver that is not SciPy's: Heun's method with steps of one length."""
+
+    def __init__(self, fun: Any, t0: Any, y0: Any, bound: Any, **options: Any) -> None:
+        super().__init__(fun, t0, y0, bound, options["vectorized"])
+        self.length: float = options["length"]
+
+    def _step_impl(self) -> tuple[bool, None]:
+        h = min(self.length, self.t_bound - self.t)
+        rate = self.fun(self.t, self.y)
+        self.before = self.y
+        self.y = self.y + h * (rate + self.fun(self.t + h, self.y + h * rate)) / 2
+        self.t += h
+        return True, None
+
+    def _dense_output_impl(self) -> Any:
+        return _Line(self.t_old, self.t, self.before, self.y)
+
+
+class _Line(native.DenseOutput):  # type: ignore[misc]  # a class of SciPy's
+    def __init__(self, old: Any, new: Any, *ends: Any) -> None:
+        super().__init__(old, new)
+        self.ends = ends
+
+    def _call_impl(self, t: Any) -> Any:
+        part = (t - self.t_old) / (self.t - self.t_old)
+        return np.multiply.outer(self.ends[0], 1 - part) + np.multiply.outer(self.ends[1], part)
+
+
+@pytest.mark.parametrize("times", [None, [0.2, 0.7, 1.5]])
+def test_solvers_of_others_are_differentiated_where_radaus_states_are_theirs(times: Any) -> None:
+    def solved(start: Any, rate: Any, length: float = 0.01, asked: Any = times) -> Any:
+        return new.solve_ivp(
+            lambda t, y: -rate * y, (0.0, 1.5), start, Heun, t_eval=asked, length=length
+        ).y[0, -1]
+
+    of_start, of_rate = gw.grad(solved, (0, 1))(np.array([2.0]), 0.7)
+
+    np.testing.assert_allclose(of_start, [np.exp(-1.05)], rtol=1e-4)
+    np.testing.assert_allclose(of_rate, -3.0 * np.exp(-1.05), rtol=1e-4)
+    with pytest.raises(NoRuleError, match="states of Heun are not those"):
+        gw.grad(solved)(np.array([2.0]), 0.7, length=1.5)
+
+
+def test_long_steps_of_other_solvers_are_halved() -> None:
+    """Radau's method with the same steps would be less exact than this solver."""
+
+    class Exact(Heun):
+        def _step_impl(self) -> tuple[bool, None]:
+            self.before, self.y = self.y, self.y * np.exp(self.t - self.t_bound)
+            self.t = self.t_bound
+            return True, None
+
+    def solved(start: Any) -> Any:
+        return new.solve_ivp(
+            lambda t, y: -y, (0.0, 6.0), start, Exact, rtol=1e-6, atol=1e-8, length=0.0
+        ).y[0, -1]
+
+    np.testing.assert_allclose(gw.grad(solved)(np.array([2.0])), [np.exp(-6.0)], rtol=1e-4)
+
+
+def test_a_method_that_is_no_solver_is_refused() -> None:
+    with pytest.raises(NoRuleError, match="no derivative with this method"):
+        gw.grad(lambda y: new.solve_ivp(lambda t, y: y, (0, 1), y, method=len).y[0, -1])(
+            np.array([2.0])
+        )
+
+
 @pytest.mark.slow
 def test_triple_integral_is_differentiated_in_limits_and_parameters() -> None:
     def integral(a: Any, k: Any) -> Any:

@@ -297,3 +297,18 @@ def test_an_operator_without_its_adjoint_has_forward_mode_alone() -> None:
     assert np.allclose(gw.jvp(lambda x: operator @ x, (X,), (X,))[1], 2 * X)
     with pytest.raises(NoRuleError, match=r"needs its adjoint .* Fix: .*rmatvec="):
         gw.grad(lambda x: np.sum(operator @ x))(X)
+
+
+def test_orders_and_parts_of_tracked_graphs_are_constants() -> None:
+    def total(x: Any) -> Any:
+        graph = sparse.csr_array(np.reshape(x, (3, 3)) * 1.0)
+        count, labels = sparse.csgraph.connected_components(graph, connection="strong")
+        order, _ = sparse.csgraph.breadth_first_order(graph, 0)
+        assert (count, list(labels), list(order)) == (2, [1, 1, 0], [0, 1, 2])
+        assert sparse.csgraph.connected_components(np.reshape(x, (3, 3)))[0] == 1
+        assert sparse.csgraph.structural_rank(graph) == 2
+        assert list(sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=False)) == [2, 1, 0]
+        return np.sum(x[order] ** 2) * count
+
+    x = np.array([0.0, 1.0, 3.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(gw.grad(total)(x), 4.0 * x * (np.arange(9) < 3))

@@ -137,6 +137,11 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
         return type(value, tuple(map(real, bases)), *rest, **options)
     if _isinstance(value, Holder):
         return value.__class__
+    return standing_kind(value)
+
+
+def standing_kind(value: Any) -> Any:
+    """Return the class of a value, or of the array that a variable holds, for adapted code."""
     kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
     return _STANDING.get(id(kind), kind)
 

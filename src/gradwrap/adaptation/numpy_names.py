@@ -7,6 +7,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import (
@@ -59,6 +60,8 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
                 yield original, OWN[name]
             elif tracked is not original:
                 yield original, _fast(original, tracked, f"{path}.{name}")
+
+    yield as_strided, _unless_plain(as_strided, _as_strided)
 
 
 def _fast(original: Any, tracked: Any, path: str) -> Any:
@@ -241,6 +244,33 @@ class _OfFunction:
 
 def _is_scalar(element: Any) -> bool:
     return issubclass(kind_of(element), np.generic)
+
+
+def _as_strided(
+    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Any:
+    """Do what `as_strided` does by windows of an array without gaps, whose views are known."""
+    array: Any = ours.asarray(x)
+    shape = array.shape if shape is None else tuple(shape)
+    steps = array.strides if strides is None else tuple(strides)
+    back = tuple(i for i, step in enumerate(array.strides) if step < 0)
+    order = sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
+    whole = (np.flip(array, back) if back else array).transpose(order)
+    unit = whole.strides[0] if array.ndim == 1 else array.dtype.itemsize
+    starts = [(array.shape[i] - 1) * -array.strides[i] for i in back]
+    ends = [(n - 1) * step for n, step in zip(shape, steps, strict=False) if step < 0]
+    start = sum(starts) + sum(ends)
+    is_row = array.size and unit > 0 and (array.ndim == 1 or whole.flags.c_contiguous)
+    last = start + sum((n - 1) * abs(step) for n, step in zip(shape, steps, strict=False))
+    is_inside = start >= 0 and 0 not in shape and last < array.size * unit
+    if not (is_row and is_inside) or any(step % unit for step in (start, *steps)):
+        return as_strided(x, shape, strides, subok, writeable)  # refuses a variable
+    out = whole.reshape(-1)
+    for n, step in zip(reversed(shape), reversed(steps), strict=True):
+        apart = abs(step) // unit
+        out = sliding_window_view(out, (n - 1) * apart + 1, axis=0)[..., :: apart or 1]
+        out = out if apart else np.broadcast_to(out, (*out.shape[:-1], n))
+    return out[start // unit].T[tuple(slice(None, None, -1 if s < 0 else 1) for s in steps)]
 
 
 OWN: dict[str, Any] = {

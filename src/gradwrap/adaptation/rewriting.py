@@ -1,4 +1,4 @@
-"""Rewritten calls where no stand-in works: methods of plain arrays, lists for ufuncs.
+"""Rewritten calls where no stand-in works: methods of plain arrays, lists for ufuncs, classes.
 
 `plain.dot(x)` asks the plain array alone, and `plain.copy()` makes an array that cannot hold
 tracked values. A module that calls such methods is compiled again from its source, with
@@ -22,6 +22,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls
+from gradwrap.adaptation.builtin_names import standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
@@ -58,6 +59,13 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     return getattr(owner, name)(*args, **options)
 
 
+def call_unbound(kind: Any, name: str, /, *args: Any, **options: Any) -> Any:
+    """Call `kind.name(*args)`; a method of arrays takes a variable, too."""
+    if kind is np.ndarray and args and isinstance(args[0], AnyWrapper):
+        return getattr(args[0], name)(*args[1:], **options)
+    return call_method(kind, name, *args, **options)
+
+
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:
     """Call `np.ndarray(shape, dtype)`, with a result that can hold tracked values."""
     if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
@@ -72,6 +80,11 @@ def made_in(make: Any, kind: Any, *args: Any, **options: Any) -> Any:
         if kind is not np.ndarray and isinstance(array, AnyWrapper):
             return held(array, kind)
     return new_instance(make, kind, *args, **options)
+
+
+def class_of(value: Any) -> Any:
+    """Return `value.__class__`; that of a variable is the class of its array, as `type` says."""
+    return standing_kind(value) if isinstance(value, AnyWrapper) else value.__class__
 
 
 def join(values: Any) -> Any:
@@ -93,7 +106,9 @@ ARRAYS = (np.ndarray, np.generic, AnyWrapper)
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
+    "__gradwrap_class__": class_of,
     "__gradwrap_new__": new_array,
+    "__gradwrap_unbound__": call_unbound,
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
 }
@@ -111,6 +126,9 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
+        if isinstance(function, ast.Attribute) and _names_ndarray(function.value):
+            leading = [function.value, ast.Constant(function.attr)]
+            return _call("__gradwrap_unbound__", [*leading, *node.args], node.keywords, node)
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
@@ -122,6 +140,13 @@ class _Calls(ast.NodeTransformer):
             is_at = isinstance(function, ast.Attribute) and function.attr == "at"
             node.args = [_joined(arg, is_key=is_at) for arg in node.args]
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_own = isinstance(node.value, ast.Name) and node.value.id == SELF
+        if node.attr != "__class__" or not isinstance(node.ctx, ast.Load) or is_own:
+            return node
+        return _call("__gradwrap_class__", [node.value], [], node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
@@ -152,6 +177,8 @@ class _Calls(ast.NodeTransformer):
         return None
 
 
+SELF = "self"
+"""What methods call their object, whose class is its own."""
 FUNCTIONS = STORING | NAMES | last_calls.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
@@ -160,6 +187,12 @@ STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if na
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
 """The statements that are left out if no function to rewrite begins in them."""
 DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
+
+
+def _names_ndarray(expression: ast.expr) -> bool:
+    """Tell if an expression is `ndarray`, or an attribute of that name."""
+    name = getattr(expression, "attr", None) or getattr(expression, "id", None)
+    return name == "ndarray"
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
@@ -268,6 +301,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or ("__class__" in names and code.co_varnames[:1] != (SELF,))
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))

@@ -73,6 +73,8 @@ def stand_in_of(value: Any) -> Any:
     make = _BY_TYPE.get(kind) or _BY_NAME.get(kind.__name__)
     if make is not None:
         return make(value)
+    if issubclass(kind, ModuleType):
+        return _of_lazy(value)
     if issubclass(kind, TYPE):
         return _of_masked(value) or _of_scipy(value)
     if "py_func" in attributes_of(value):
@@ -151,6 +153,15 @@ def _of_module(module: ModuleType) -> ModuleType | None:
         if make is not None and id(value) not in _table:  # not what it imported from `math`
             _enter(value, make(value) or value)
     return _like(module)
+
+
+def _of_lazy(module: Any) -> Any:
+    """Return the stand-in of the module that an object imports when it is first used, or None."""
+    name = attributes_of(module).get("__name__")
+    if not isinstance(name, str) or _library(name) not in {"numpy", "scipy", *_FUNCTIONS}:
+        return None
+    real: Any = importlib.import_module(name)
+    return stand_in_of(real) if type_of(real) is ModuleType else None
 
 
 def _array_namespace(*xs: Any, **options: Any) -> Any:
@@ -475,11 +486,15 @@ _like(_np.polynomial, *POLYNOMIALS)
 for _pair in records():
     _enter(*_pair)
 _like(_np.rec)
+_like(_np.lib.stride_tricks)
+_like(_np.lib)
 _like(_np.linalg)
 _like(_np.fft)
 _like(_np.emath)
 _enter(_np.random.default_rng, random.default_rng)
-_enter(_np.random, random)
+for _kind in (random.Generator, random.RandomState):  # NumPy's own are instances of the stand-ins
+    _enter(_kind, stand_in_of(_kind.__mro__[1]))
+_enter(_np.random, _like(random))
 math: ModuleType = _like(_math)
 cmath: ModuleType = _like(_cmath)
 numpy: ModuleType = _like(_np, "linalg", "fft", "emath", "polynomial")

@@ -175,8 +175,8 @@ _no_flags = _refused(
 
 
 def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """Let adapted code forbid writes: it makes none that NumPy refuses."""
-    if write in (None, True) or align is not None or uic is not None or not adapted_caller():
+    """Let adapted code forbid writes, or allow them: one that cannot be made is refused itself."""
+    if write is None or align is not None or uic is not None or not adapted_caller():
         _no_flags(x)
 
 

@@ -451,18 +451,20 @@ def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     """Let SciPy's method record its steps."""
     method = native.get("method", "RK45")
     solver = METHODS.get(method, method)
-    if not isinstance(solver, type) or solver not in METHODS.values():
+    if not isinstance(solver, type) or not issubclass(solver, scipy.integrate.OdeSolver):
         raise NoRuleError(
             "scipy.integrate.solve_ivp has no derivative with this method=. Fix: method='RK45'."
         )
+    options = native.get("options", {})
+    tolerance = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     steps: list[Any] = []
     native["method"] = _recorded(solver, steps)
-    return {"steps": steps, "solver": solver}
+    return {"steps": steps, "solver": solver, "tolerance": tolerance}
 
 
 def _solve_ivp(
     result: Any, fun: Any, t_span: Any, y0: Any, t_eval: Any, vectorized: Any, args: Any,
-    steps: Any, solver: Any,
+    steps: Any, solver: Any, tolerance: Any,
 ) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
@@ -471,8 +473,12 @@ def _solve_ivp(
 
     asked = None if t_eval is None else as_array(t_eval)
     y = np.reshape(as_array(y0), (-1,))
-    with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
-    columns = with_steps(solver, rate, y, steps, (t_span[0], t_span[1]), asked, result)
+    ends = (t_span[0], t_span[1])
+    if solver in METHODS.values():
+        with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
+        columns = with_steps(solver, rate, y, steps, ends, asked, result)
+    else:
+        columns = _of_another(solver, rate, y, steps, ends, asked, result, tolerance)
     if not is_recorded(columns):
         return {}
     parts = {("y",): np.stack(columns, axis=1)}
@@ -538,6 +544,34 @@ def _implicit(
         if k >= 0:
             columns.append(y)
     return columns
+
+
+def _of_another(
+    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any,
+    tolerance: Any,
+) -> list[Any]:  # fmt: skip
+    """Return the states of a solver that is not SciPy's, by Radau's method.
+
+    Its steps are halved until the states agree with those of the solver within its tolerances.
+    """
+    rtol, atol = tolerance
+    every = asked is None
+    for _ in range(5):
+        columns = _implicit(solver, rate, y, steps, ends, asked, result)
+        found = np.stack([data_of(one) for one in columns], axis=1)
+        wanted = result.y
+        if every:  # of halved steps, the ends
+            step = (found.shape[1] - 1) // max(1, wanted.shape[1] - 1)
+            columns, found = columns[::step], found[:, ::step]
+        margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(wanted)
+        if np.all(np.abs(found - wanted) <= 10 * margin):
+            return columns
+        steps = [part for a, b in steps for part in ((a, (a + b) / 2), ((a + b) / 2, b))]
+    raise NoRuleError(
+        f"scipy.integrate.solve_ivp: the states of {solver.__name__} are not those of Radau's "
+        "method within rtol and atol, so their derivatives are not known. Fix: method='RK45', or "
+        "'Radau'."
+    )
 
 
 def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> Any:
@@ -621,7 +655,7 @@ ROWS = [
     _solved(
         "solve_ivp",
         _solve_ivp,
-        "by the accepted steps; implicit methods by collocation at them",
+        "by the accepted steps; implicit methods and solvers of others by collocation at them",
         refused="dense_output events",
         prepare=_with_recorder,
     ),

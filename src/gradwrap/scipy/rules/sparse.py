@@ -776,6 +776,22 @@ def _asked(name: str) -> Callable[[Any], Any]:
     return asked
 
 
+def _of_graph(name: str) -> Callable[..., Any]:
+    """Return a function of graphs whose result is integers, for the values of tracked ones."""
+
+    def found(*args: Any, **options: Any) -> Any:
+        given = [one.made if isinstance(one, TrackedMatrix) else one for one in args]
+        called_with = {name: plain(value) for name, value in options.items()}
+        return scipys(f"sparse.csgraph.{name}")(*map(plain, given), **called_with)
+
+    return found
+
+
+ORDERS = (
+    *("breadth_first_order", "connected_components", "depth_first_order", "structural_rank"),
+    *("maximum_bipartite_matching", "min_weight_full_bipartite_matching"),
+    "reverse_cuthill_mckee",
+)
 QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
@@ -799,6 +815,7 @@ MOVING = [
 ]
 OTHERS = [
     *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
+    *(Row(f"sparse.csgraph.{name}", _OfMatrices(_of_graph(name))) for name in ORDERS),
     Row("sparse.kron", _OfMatrices(_kron)),
     *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
     Row("sparse.linalg.eigsh", _OfMatrices(_eigsh), symmetric="A", note="by the dense matrix"),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.dispatching import Refused
+from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.rules import kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution, DistributionClass
@@ -185,7 +185,7 @@ RANKS = "it depends on the order of the values alone. Fix: .detach() them, for a
 OF_RANKS = (
     "spearmanr kendalltau weightedtau somersd mannwhitneyu kruskal friedmanchisquare wilcoxon "
     "ranksums ansari mood fligner ks_2samp cramervonmises_2samp epps_singleton_2samp "
-    "page_trend_test rankdata tiecorrect brunnermunzel chatterjeexi bws_test median_test "
+    "page_trend_test tiecorrect brunnermunzel chatterjeexi bws_test median_test "
     "percentileofscore"
 )
 
@@ -210,6 +210,7 @@ register(
             for name in OF_RANKS.split()
             if hasattr(stats, name)
         ),
+        Row("stats.rankdata", Constant("the places in an order")),
         *(Row(f"stats.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
         *(Row(f"stats.{name}", ArrayApi(gives_value=False)) for name in BESIDE_ARRAY_API.split()),
         formula("stats.yeojohnson_llf", _yeo_johnson_likelihood, "lmb data"),
