@@ -401,7 +401,7 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Recorded) and arg.value is result:
                     return library.tracer(result, arg.index, self)
-            views = result.base is not None and shares(result, args)
+            views = result.base is not None and (not result.size or shares(result, args))
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif type_of(result) is bool and any(part is None for part in recorded):
