@@ -48,7 +48,8 @@ def polynomial(x: Any, coefficients: Any) -> Any:
 def matrices(a: Any, b: Any, x: Any) -> Any:
     """Return a loss of two layers and a system of equations."""
     h = np.tanh(a @ x) + b @ x
-    return np.sum(h * np.linalg.solve(a @ a.T + 9.0 * np.eye(len(a)), h))
+    solved: Any = np.linalg.solve(a @ a.T + 9.0 * np.eye(len(a)), h)
+    return np.sum(h * solved)
 
 
 def loop(x: Any) -> Any:
