@@ -6,9 +6,9 @@ from dis import opname
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.adaptation.comparing import are_equal, parts_of
 from gradwrap.adaptation.places import ABSENT, Given
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import DICT, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import TrackedValueError

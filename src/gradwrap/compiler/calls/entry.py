@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import Distant, Raised, made, mismatch
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
@@ -26,7 +27,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
-from gradwrap.core.levels.modes import code_that_runs
+from gradwrap.core.levels.modes import noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
@@ -223,7 +224,7 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        if self._is_large and not problem and self._fits(call, found):
+        if self._is_large and not problem and not is_strict() and self._fits(call, found):
             return call.result[0]
         if self._is_large and not problem and self._extrapolated is not None:
             from gradwrap.compiler.extrapolating.proof import in_full
@@ -323,11 +324,8 @@ class Entry:
         if not found:
             return False, None
         found.program.threads = self.target.threads
-        outside = code_that_runs.set(self._ran)
-        try:
+        with noting_code(self._ran):
             wanted = call.run(self.target.function)
-        finally:
-            code_that_runs.reset(outside)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
@@ -398,10 +396,9 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
-        outside = code_that_runs.set(self._ran)
         try:
             self.target.current.is_traced = True
-            with call.library.current():
+            with call.library.current(), noting_code(self._ran):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -416,7 +413,6 @@ class Entry:
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
-            code_that_runs.reset(outside)
             restore()
 
     def _extend(self, call: Call) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
@@ -256,6 +257,8 @@ class Compiled(Generic[P, R]):
             return self._alone(key, call, lambda: self._first(call))
         executable, tree = entry.executable, entry.tree
         if executable is None or tree is None:
+            return call.run(self._function)
+        if not executable.notices_errors and is_strict():
             return call.run(self._function)
         try:
             found = executable.call(*call.inputs)
