@@ -322,8 +322,13 @@ def _shown(number: Any) -> Any:
 
 
 SEQUENCES = (LIST, TUPLE)
-_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+    *(operator.mod, operator.pow),
+)
+_COMPARISONS: tuple[Callable[[Any, Any], Any], ...] = (
+    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
+)
 _REFUSED = (
     *("__hash__", "__int__", "__float__", "__complex__", "__round__", "__trunc__", "__floor__"),
     *("__ceil__", "__str__", "__repr__", "__format__", "__divmod__", "__rdivmod__", "__invert__"),
@@ -352,11 +357,10 @@ def _refusing(name: str) -> Any:
     return refuse
 
 
-for _name in _ARITHMETIC:
-    _perform: Any = getattr(operator, _name)
-    setattr(Twofold, f"__{_name}__", _arithmetic(_perform, swapped=False))
-    setattr(Twofold, f"__r{_name}__", _arithmetic(_perform, swapped=True))
-for _name in _COMPARISONS:
-    setattr(Twofold, f"__{_name}__", _comparison(getattr(operator, _name)))
+for _perform in _ARITHMETIC:
+    setattr(Twofold, f"__{_perform.__name__}__", _arithmetic(_perform, swapped=False))
+    setattr(Twofold, f"__r{_perform.__name__}__", _arithmetic(_perform, swapped=True))
+for _perform in _COMPARISONS:
+    setattr(Twofold, f"__{_perform.__name__}__", _comparison(_perform))
 for _name in _REFUSED:
     setattr(Twofold, _name, _refusing(_name))
