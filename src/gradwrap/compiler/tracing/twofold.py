@@ -322,13 +322,8 @@ def _shown(number: Any) -> Any:
 
 
 SEQUENCES = (LIST, TUPLE)
-_ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
-    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
-    *(operator.mod, operator.pow),
-)
-_COMPARISONS: tuple[Callable[[Any, Any], Any], ...] = (
-    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
-)
+_ARITHMETIC = ("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__pow__")
+_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _REFUSED = (
     *("__hash__", "__int__", "__float__", "__complex__", "__round__", "__trunc__", "__floor__"),
     *("__ceil__", "__str__", "__repr__", "__format__", "__divmod__", "__rdivmod__", "__invert__"),
@@ -357,10 +352,11 @@ def _refusing(name: str) -> Any:
     return refuse
 
 
-for _perform in _ARITHMETIC:
-    setattr(Twofold, f"__{_perform.__name__}__", _arithmetic(_perform, swapped=False))
-    setattr(Twofold, f"__r{_perform.__name__}__", _arithmetic(_perform, swapped=True))
-for _perform in _COMPARISONS:
-    setattr(Twofold, f"__{_perform.__name__}__", _comparison(_perform))
+for _name in _ARITHMETIC:
+    _perform: Any = getattr(operator, _name)
+    setattr(Twofold, _name, _arithmetic(_perform, swapped=False))
+    setattr(Twofold, f"__r{_name[2:]}", _arithmetic(_perform, swapped=True))
+for _name in _COMPARISONS:
+    setattr(Twofold, _name, _comparison(getattr(operator, _name)))
 for _name in _REFUSED:
     setattr(Twofold, _name, _refusing(_name))
