@@ -164,12 +164,18 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("is_permanent", [False, True])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_an_adapted_package_reads_is_watched(
-    tmp_path: Path, change: Callable[[Any], Any]
+    tmp_path: Path, change: Callable[[Any], Any], is_permanent: bool
 ) -> None:
     package = installed(tmp_path, CONFIGURED)
-    compiled = gw.compile(gw.grad(gw.adapting(calling(package))))
+    run = calling(package) if is_permanent else gw.adapting(calling(package))
+    with gw.adapted(*[package] * is_permanent):
+        check_watched(package, gw.compile(gw.grad(run)), change)
+
+
+def check_watched(package: Any, compiled: Any, change: Callable[[Any], Any]) -> None:
     before = compiled(X)
     assert np.allclose(before, differences(package.run, X), rtol=1e-6)
     package.SPARE = 9.0  # which no code that runs reads

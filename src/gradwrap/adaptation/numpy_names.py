@@ -23,6 +23,7 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
@@ -159,6 +160,8 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     def converted(*args: Any, **options: Any) -> Any:
         given: Any = args[0] if args else None
         kind = args[1] if len(args) > 1 else options.get("dtype")
+        if kind is not None and np.dtype(kind).kind in "fc":
+            refuse_reading(given)
         if kind is not None and np.dtype(kind) == object:
             return objects(given)
         if kind is not None and of_objects(given):

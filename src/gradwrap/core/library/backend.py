@@ -282,6 +282,10 @@ class Backend:
         """
         return False
 
+    def handed_out(self, wrapper: Any) -> Any:
+        """Return a wrapper of an array of this library that later writes do not reach."""
+        return snapshot(wrapper)
+
     def batch_first(self, array: Any, axis: int) -> Any:
         """Move the batch axis to the front.
 
@@ -428,7 +432,7 @@ def own_buffers(gradients: list[Any], starts: Iterable[Any]) -> None:
     taken = {id(start) for start in starts}
     for position, gradient in enumerate(gradients):
         if isinstance(gradient, AnyWrapper):
-            gradients[position] = snapshot(gradient)
+            gradients[position] = gradient._backend.handed_out(gradient)
             continue
         backend = library_of(gradient)
         if backend is None:
