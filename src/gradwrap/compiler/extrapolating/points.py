@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
-FIRST = 5000
-"""The length of a trace from which extrapolation is tried."""
 MOST, MOST_NESTED = 1 << 14, 1 << 15
 """The most operations of a trace at short lengths, and of one of nested loops."""
 ALTOGETHER = 1 << 17

@@ -32,6 +32,7 @@ from gradwrap.compiler.tracing.tape import Library, Unhandled, Weak
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.setters import set_shape
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.registration import serve
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import TUPLE, type_of
@@ -107,6 +108,12 @@ class TraceBackend(NumPyBackend):
 
     def owns_buffer(self, array: Any) -> bool:
         return False
+
+    def handed_out(self, wrapper: Any) -> Any:
+        found = wrapper._value
+        if wrapper._node is not None or not isinstance(_real(found), NDARRAY):
+            return super().handed_out(wrapper)
+        return make_wrapper(type_of(wrapper), self.copy(found))  # an array with its own buffer
 
     def lent(self, view: Any, loan: Any) -> Any:
         return np.asarray(view) if isinstance(view, Tracer) else super().lent(view, loan)

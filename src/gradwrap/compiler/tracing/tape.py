@@ -268,7 +268,7 @@ class Tape:
         return ref
 
     def forget_layouts(self) -> bool:
-        """Let a second run compute what is not kept; tell if there is any."""
+        """Drop the layouts: a second run computes these results. Return False if there are none."""
         kept = {n: one for n, one in self._results.items() if not isinstance(one, Layout)}
         has_layouts = len(kept) < len(self._results)
         self._results = kept
@@ -401,7 +401,7 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Recorded) and arg.value is result:
                     return library.tracer(result, arg.index, self)
-            views = result.base is not None and shares(result, args)
+            views = result.base is not None and (not result.size or shares(result, args))
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif type_of(result) is bool and any(part is None for part in recorded):
@@ -444,7 +444,7 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Record an operation with several outputs; a rank (an `int`) is a number of NumPy's."""
+        """Record an operation with several outputs; a rank (an `int`) becomes a NumPy number."""
         kept = [np.int64(part) if type_of(part) is int else part for part in result]
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept):
             raise self.refuse(f"{name} gives a nest of arrays")

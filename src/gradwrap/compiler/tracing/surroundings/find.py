@@ -270,6 +270,7 @@ class Surroundings:
             return ""
         self._ran.update(ran)
         whole = Surroundings(self.function, self._leaves, self._is_array, ran=self._ran)
+        whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
         found = [
             one
