@@ -26,7 +26,14 @@ import scipy
 import scipy.sparse
 
 from gradwrap.core.graph.node import Leaf
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, level_of, make_wrapper, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    level_of,
+    make_wrapper,
+    native,
+)
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
@@ -55,6 +62,7 @@ if TYPE_CHECKING:
 
 from gradwrap.scipy.dispatching import Constant, dispatching, parameters_of
 
+NUMBERS = (np.ndarray, np.inexact, float, complex)
 SYMMETRIC = ("sym", "symmetric")
 HERMITIAN = ("her", "hermitian", "pos", "positive definite")
 
@@ -151,7 +159,9 @@ class Formula(Derived):
         made = self.evaluate(call, call.leaves, outs)
         parts = [part_at(made, path) for path in call.out_paths]
         return [
-            _with_value(_aligned(part, out), out) if isinstance(part, AnyWrapper) else out
+            _with_value(_compared(call, _aligned(part, out), out), out)
+            if isinstance(part, AnyWrapper)
+            else out
             for part, out in zip(parts, outs, strict=True)
         ]
 
@@ -206,7 +216,7 @@ class Formula(Derived):
                     part = part_at(made, path)
                     if level_of(part) == level:
                         kept.append(place)
-                        found.append(_aligned(part, outs[place]))
+                        found.append(_compared(call, _aligned(part, outs[place]), outs[place]))
             return found
 
         return formula, kept
@@ -287,8 +297,16 @@ class ArrayApi(Formula):
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
-        with array_api_paths():
-            return call.original(leaves, _wrapped_arrays)
+        try:
+            with array_api_paths():
+                return call.original(leaves, _wrapped_arrays)
+        except NotImplementedError as error:
+            if isinstance(error, GradwrapError):
+                raise
+            raise NoRuleError(
+                f"{call.name} has no derivative with these options: its array-API path says "
+                f'"{error}" Fix: leave them out, or .detach() what is tracked.'
+            ) from error
 
 
 def _wrapped_arrays(value: Any) -> Any:
@@ -654,8 +672,37 @@ def _fitted(made: Any, x: Any) -> Any:
     return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
 
 
+def _compared(call: SciPyCall, made: Any, out: Any) -> Any:
+    """Return a formula's result; raise an error if it is another than SciPy's.
+
+    Then the derivative would be that of another function. Rounding may be amplified, so the
+    results need to agree in a quarter of the digits only.
+    """
+    one, other = innermost(made), innermost(out)
+    if not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
+        return made  # a trace's
+    if np.shape(one) != np.shape(other):
+        return made  # only one of them has examples
+    tolerance = np.finfo(np.result_type(other)).eps ** 0.25
+    with np.errstate(all="ignore"):  # infinities are equal
+        gap, size = np.abs(one - other), np.abs(other)
+        if np.max(gap, initial=0.0) <= tolerance * np.max(size, initial=0.0) < np.inf:
+            return made
+        finite = np.isfinite(other)
+        scale = np.max(size, where=finite, initial=0.0)
+        off = np.max(gap, where=finite, initial=0.0)
+    if not off <= tolerance * scale:
+        raise NoRuleError(
+            f"the formula for the derivative of {call.name} gives another result than SciPy for "
+            f"these arguments, off by {off:.2g}, so it would be the derivative of another "
+            "function. Fix: .detach() the result if no gradient is wanted, or give the function a "
+            "rule of your own with gradwrap.defvjp."
+        )
+    return made
+
+
 def _aligned(part: Any, out: Any) -> Any:
-    """Convert a part of a formula's result to the shape and dtype of SciPy's."""
+    """Convert a part of a formula's result to the shape and dtype of SciPy's result."""
     if part is None:
         return zeros_like(out)
     if not is_array(part):

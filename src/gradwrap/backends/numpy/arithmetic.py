@@ -1,7 +1,7 @@
 """NumPy's warnings of arithmetic, handed to `core/observing/arithmetic.py`.
 
 NumPy writes what it would warn of to an object if its error state says "log". The state is that of
-the user, with "log" in the place of "warn": what the user ignores or raises stays so. `np.geterr`
+the user, with "log" instead of "warn": what the user ignores or raises stays so. `np.geterr`
 and its relatives answer with the user's state.
 """
 

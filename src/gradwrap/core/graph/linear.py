@@ -54,7 +54,7 @@ class LinearMap:
         keep
             Keep the record, so that it can be used again.
         inputs_alone
-            The record leads to other leaves of the level, which are to be left out.
+            Ignore the other leaves of the level that the record leads to.
         """
         roots = [
             (output._node, cotangent)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.levels.memory import lay_out, one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.placing import placed_rule
@@ -282,6 +282,10 @@ class Backend:
         """
         return False
 
+    def handed_out(self, wrapper: Any) -> Any:
+        """Return a wrapper of an array of this library that later writes do not reach."""
+        return wrapper._snapshot()
+
     def batch_first(self, array: Any, axis: int) -> Any:
         """Move the batch axis to the front.
 
@@ -307,7 +311,6 @@ class Backend:
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
-    handed_out: Any = staticmethod(snapshot)  # a wrapper that later writes do not reach
     lent: Any = None
     """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
 

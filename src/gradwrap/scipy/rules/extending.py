@@ -48,7 +48,7 @@ def extended(x: Any, before: int, after: int, mode: str, fill: Any = 0.0, axis: 
     parts: list[Any] = []
     for count, part in ((before, None), (None, x), (after, None)):
         shape[axis] = count
-        parts.append(np.full(shape, fill) if part is None else part)
+        parts.append(np.broadcast_to(fill, shape) if part is None else part)
     return np.concatenate(parts, axis=axis)
 
 

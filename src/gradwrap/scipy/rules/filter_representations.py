@@ -10,7 +10,6 @@ import numpy as np
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula, formula
 from gradwrap.scipy.rules.extending import extended
-from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row
 
@@ -103,23 +102,25 @@ def _lp2hp_zpk(z: Any, p: Any, k: Any, wo: Any) -> Any:
     return _with_zeros(wo / z, _more_poles(z, p)), wo / p, k * np.real(np.prod(-z) / np.prod(-p))
 
 
-def _split(roots: Any, wo: Any) -> Any:
-    if native_of(roots).dtype.kind != "c":
-        roots = roots + 0j  # for complex roots, the sign of zero selects the branch
-    root = np.sqrt(roots**2 - wo**2)
+def _split(roots: Any, wo: Any, found: Any) -> Any:
+    """Return the roots of the quadratic equations, in the order in which SciPy has found them."""
+    root = np.sqrt((roots + 0j) ** 2 - wo**2)
+    first = found[: np.size(roots)]
+    root = np.where(np.abs(roots + root - first) <= np.abs(roots - root - first), root, -root)
     return np.concatenate([roots + root, roots - root])
 
 
-def _lp2bp_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
+def _lp2bp_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any, out: Any) -> Any:
     more = _more_poles(z, p)
-    return _with_zeros(_split(z * bw / 2, wo), more), _split(p * bw / 2, wo), k * bw**more
+    made = _with_zeros(_split(z * bw / 2, wo, out[0]), more)
+    return made, _split(p * bw / 2, wo, out[1]), k * bw**more
 
 
-def _lp2bs_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
+def _lp2bs_zpk(z: Any, p: Any, k: Any, wo: Any, bw: Any, out: Any) -> Any:
     more = _more_poles(z, p)
-    made = _with_zeros(_split(bw / 2 / z, wo), more, np.asarray(1j) * wo)
+    made = _with_zeros(_split(bw / 2 / z, wo, out[0]), more, np.asarray(1j) * wo)
     made = _with_zeros(made, more, np.asarray(-1j) * wo)
-    return made, _split(bw / 2 / p, wo), k * np.real(np.prod(-z) / np.prod(-p))
+    return made, _split(bw / 2 / p, wo, out[1]), k * np.real(np.prod(-z) / np.prod(-p))
 
 
 def _roots(p: Any, found: Any) -> Any:

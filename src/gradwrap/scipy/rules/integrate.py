@@ -276,7 +276,17 @@ def _first_two(native: dict[str, Any]) -> dict[str, Any]:
     return {"shown": lambda result: result if is_full else result[:2]}
 
 
-def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any) -> Any:
+def _refuse_equal(name: str, a: Any, b: Any) -> None:
+    """Refuse the derivative in limits that are equal: SciPy has no points between them."""
+    if is_recorded([a, b]) and np.any(np.equal(plain(a), plain(b))):
+        raise NoRuleError(
+            f"{name} has no derivative in limits that are equal. "
+            "Fix: scipy.integrate.quad or fixed_quad has one; or .detach() the limits."
+        )
+
+
+def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> Any:
+    _refuse_equal(name, a, b)
     low, high = (np.reshape(as_array(end) * 1.0, (1,)) for end in (a, b))
     ends = np.array([plain(a), plain(b)])
     if np.all(np.isfinite(ends)):
@@ -289,8 +299,9 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any) -> Any:
     return {(0,): np.tensordot(weights, values, 1)}
 
 
-def _again(result: Any, again: Any) -> Any:
+def _again(result: Any, again: Any, a: Any, b: Any, name: Any) -> Any:
     """Return the integral by the array-API path."""
+    _refuse_equal(name, a, b)
     part = next(part for part in ("integral", "estimate") if hasattr(result, part))
     return {(part,): getattr(again(), part)}
 

@@ -107,9 +107,8 @@ def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any
 
     def residual(x: Any) -> Any:
         gain = adjoint(b) @ x @ e + adjoint(s)
-        return (
-            adjoint(e) @ x @ a + adjoint(a) @ x @ e - adjoint(gain) @ np.linalg.solve(r, gain) + q
-        )
+        back = adjoint(e) @ x @ b + s  # holomorphic in x, where `adjoint(gain)` is not
+        return adjoint(e) @ x @ a + adjoint(a) @ x @ e - back @ np.linalg.solve(r, gain) + q
 
     return _found(residual, out)
 
@@ -120,8 +119,9 @@ def _discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) 
 
     def residual(x: Any) -> Any:
         gain = adjoint(b) @ x @ a + adjoint(s)
+        back = adjoint(a) @ x @ b + s
         middle = r + adjoint(b) @ x @ b
-        full = adjoint(a) @ x @ a - adjoint(gain) @ np.linalg.solve(middle, gain) + q
+        full = adjoint(a) @ x @ a - back @ np.linalg.solve(middle, gain) + q
         return full - adjoint(e) @ x @ e
 
     return _found(residual, out)

@@ -45,8 +45,13 @@ def _correlated(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: i
     return _weighted(x, weights, mode, cval, origin, [axis % x.ndim])
 
 
+def _conjugate(weights: Any) -> Any:
+    """Return the weights by which SciPy's correlations multiply."""
+    return np.conj(weights) if np.iscomplexobj(weights) else weights
+
+
 def _correlate1d(input: Any, weights: Any, axis: Any, o: Any) -> Any:
-    return _correlated(input, weights, axis, o.mode, o.cval, o.origin)
+    return _correlated(input, _conjugate(weights), axis, o.mode, o.cval, o.origin)
 
 
 def _turned(origin: int, length: int) -> int:
@@ -196,7 +201,7 @@ def _in_order(axes: Any, origin: Any, ndim: int) -> tuple[list[int], list[int]]:
 
 def _correlate(input: Any, weights: Any, o: Any) -> Any:
     axes, origins = _in_order(o.axes, o.origin, input.ndim)
-    return _weighted(input, weights, o.mode, o.cval, origins, axes)
+    return _weighted(input, _conjugate(weights), o.mode, o.cval, origins, axes)
 
 
 def _convolve(input: Any, weights: Any, o: Any) -> Any:
@@ -309,6 +314,8 @@ def _folded(x: Any, n: int, mode: str) -> tuple[Any, Any, Any]:
     Return them, their slopes, which are 1 or -1, and the mask of those left outside.
     """
     inside, ahead = np.zeros(x.shape, bool), np.ones(x.shape)
+    if n == 1 and mode in ("mirror", "reflect", "wrap"):
+        mode, x, ahead = "", 0.0 * x, 0.0 * ahead
     if mode == "constant":
         return x, ahead, (x < 0) | (x > n - 1)
     if mode == "mirror":

@@ -33,7 +33,9 @@ def _sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def _euclidean(u: Any, v: Any, w: Any = None) -> Any:
-    return root(_sqeuclidean(u, v, w))
+    delta = u - v
+    squares = np.real(delta * np.conj(delta)) if np.iscomplexobj(delta) else delta**2
+    return root(np.sum(_weighted(squares, w), axis=-1))
 
 
 def _cityblock(u: Any, v: Any, w: Any = None) -> Any:

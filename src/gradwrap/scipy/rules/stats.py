@@ -157,10 +157,16 @@ def _given(lmbda: Any, name: str) -> Any:
     return lmbda
 
 
-def _box_cox_likelihood(lmb: Any, data: Any) -> Any:
-    count = np.shape(data)[0]
-    moved = special.boxcox(data, lmb)
-    return (lmb - 1.0) * np.sum(np.log(data)) - 0.5 * count * np.log(np.var(moved))
+def _likelihood(lmb: Any, moved: Any, logs: Any, axis: Any, keepdims: Any) -> Any:
+    """Return the log-likelihood of a power and the mean logarithm of its transform's slope."""
+    mean = np.mean(logs, axis=axis, keepdims=keepdims)
+    spread = np.var(moved, axis=axis, keepdims=keepdims)
+    count = np.size(moved) // np.size(mean)
+    return count * ((lmb - 1.0) * mean - 0.5 * np.log(spread))
+
+
+def _box_cox_likelihood(lmb: Any, data: Any, axis: Any = 0, keepdims: Any = False) -> Any:
+    return _likelihood(lmb, special.boxcox(data, lmb), np.log(data), axis, keepdims)
 
 
 def _yeo_johnson(x: Any, lmbda: Any) -> Any:
@@ -171,10 +177,9 @@ def _yeo_johnson(x: Any, lmbda: Any) -> Any:
     return np.where(right, above, -below)
 
 
-def _yeo_johnson_likelihood(lmb: Any, data: Any) -> Any:
-    count = np.shape(data)[0]
-    logs = np.sum(np.sign(data) * np.log1p(np.abs(data)))
-    return (lmb - 1.0) * logs - 0.5 * count * np.log(np.var(_yeo_johnson(data, lmb)))
+def _yeo_johnson_likelihood(lmb: Any, data: Any, axis: Any = 0, keepdims: Any = False) -> Any:
+    logs = np.sign(data) * np.log1p(np.abs(data))
+    return _likelihood(lmb, _yeo_johnson(data, lmb), logs, axis, keepdims)
 
 
 # The table ----------------------------------------------------------------------------------------

@@ -446,19 +446,20 @@ def with_kernels(program: Program, told: list[str]) -> tuple[Program, str, list[
     """
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
-    cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
+    found = compiler()
+    cut = _Cut(program, Ability(found.vector_functions, program.length()))
     after = liveness(program).after
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
         made[id(block)] = cut.block(block, after[id(block)])
         made[id(block)].branches = {
-            found: made[id(branch)] for found, branch in block.branches.items()
+            outcome: made[id(branch)] for outcome, branch in block.branches.items()
         }
     left = replace(program, values=cut.values, root=made[id(program.root)])
     if not cut.kernels:
         return left, "", ["kernels: none; nothing in it is quicker in C"]
     source = cut.source()
-    library = loaded(source, told)
+    library = loaded(source, told, by=found)
     threads, split, notes = _threads(cut, program.threads)
     for kernel, compiled in cut.kernels:
         try:
