@@ -246,10 +246,10 @@ class Formula(Derived):
             off = np.max(gap, where=finite, initial=0.0)
         if not off <= tolerance * scale:
             raise NoRuleError(
-                f"the formula for the derivative of {call.name} gives another result than SciPy for "
-                f"these arguments, off by {off:.2g}, so it would be the derivative of another "
-                "function. Fix: .detach() the result if no gradient is wanted, or give the function a "
-                "rule of your own with gradwrap.defvjp."
+                f"the formula for the derivative of {call.name} gives another result than SciPy, "
+                f"off by {off:.2g}, so it would be the derivative of another function. Fix: "
+                ".detach() the result if no gradient is wanted, or give the function a rule of "
+                "your own with gradwrap.defvjp."
             )
         return made
 
