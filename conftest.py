@@ -2,15 +2,18 @@
 
 import gc
 import os
+from collections.abc import Generator, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.sampling import sampled
 
-# not of the package `tests`, which `gw.adapting` would adapt with a function that calls it
-from rules_restored import rules_restored  # noqa: F401  a fixture of all tests
+# A fixture of all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a
+# function that calls it.
+pytest_plugins = ["rules_restored"]
 
 ROOT = Path(__file__).parent
 BACKENDS = ROOT / "src" / "gradwrap" / "backends"
@@ -21,11 +24,11 @@ OPTIONAL = ("cupy", "dask", "jax", "pandas", "torch", "xarray")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+        os.environ.setdefault(name, "1")  # before anything imports NumPy, which reads it once
 # Most programs of JAX are compiled for a single small run.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
-collect_ignore = [
+NOT_COLLECTED = [
     # for type checkers, by tests/tools/test_typing.py and tests/tools/test_downstream.py
     "tests/tools/typing",
     "tests/tools/downstream",
@@ -73,6 +76,26 @@ if find_spec("cupy") is not None:  # before anything imports it
     import_module("hosted_cupy")
 
 
+_LEFT_OUT = frozenset(str(ROOT / path) for path in NOT_COLLECTED)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what is listed: by `collect_ignore`, pytest compares each path with all of them."""
+    return True if str(collection_path) in _LEFT_OUT else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
+    """Look for examples in the docstrings of a file of tests only if it has any.
+
+    It is imported for its tests. Of other modules the import is tested, too.
+    """
+    found = yield
+    if file_path.match("test_*.py") and ">>>" not in file_path.read_text():
+        found = [one for one in found if type(one) is pytest.Module]
+    return found
+
+
 def pytest_configure() -> None:
     """Collect tests without Python's collector, which would walk through all of them again."""
     gc.disable()
@@ -80,7 +103,6 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Let the collector leave the tests alone from here on."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
@@ -93,14 +115,61 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--slow", action="store_true", help="have slow tests in the sample, too")
 
 
+CHOSEN: set[str] = set()
+"""The functions whose cases were chosen before tests were made of them."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Any]:
+    """Choose of the cases of a function before tests are made of them, which takes longer.
+
+    If pytest has them elsewhere some day, the tests are chosen below.
+    """
+    result = yield
+    cases = getattr(metafunc, "_calls", None)
+    if not cases or not _is_part(metafunc.config):
+        return result
+    function = metafunc.definition.nodeid
+    slow = _leaves_out_slow(metafunc.config)
+    all_slow = slow and metafunc.definition.get_closest_marker("slow") is not None
+    names = {f"{function}[{case.id}]": case for case in cases}
+    chosen = _chosen(
+        metafunc.config,
+        names,
+        {
+            name
+            for name, case in names.items()
+            if all_slow or (slow and any(mark.name == "slow" for mark in case.marks))
+        },
+    )
+    if chosen:  # pytest takes a function without cases for a test of its own
+        CHOSEN.add(function)
+        cases[:] = [case for name, case in names.items() if name in chosen]
+    return result
+
+
+@pytest.hookimpl(tryfirst=True)  # the others, which order the tests, see what is left of them
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the part that was asked for."""
-    if not (config.getoption("--sample") or config.getoption("--rest")):
+    if not _is_part(config):
         return
-    has_slow = bool(config.getoption("--slow"))
-    slow = {one.nodeid for one in items if one.get_closest_marker("slow") and not has_slow}
-    chosen = sampled([item.nodeid for item in items if item.nodeid not in slow])
-    wanted = bool(config.getoption("--sample"))
-    left_out = [item for item in items if (item.nodeid in chosen) is not wanted]
-    items[:] = [item for item in items if (item.nodeid in chosen) is wanted]
+    names = {one.nodeid: one for one in items if one.nodeid.partition("[")[0] not in CHOSEN}
+    slow = {name for name, one in names.items() if one.get_closest_marker("slow")}
+    chosen = _chosen(config, names, slow if _leaves_out_slow(config) else set())
+    left_out = [one for name, one in names.items() if name not in chosen]
+    items[:] = [one for one in items if one.nodeid in chosen or one.nodeid not in names]
     config.hook.pytest_deselected(items=left_out)
+
+
+def _chosen(config: pytest.Config, names: Iterable[str], slow: set[str]) -> set[str]:
+    """Return those of the tests that are in the part that was asked for."""
+    sample = sampled(name for name in names if name not in slow)
+    return sample if config.getoption("--sample") else set(names) - sample
+
+
+def _is_part(config: pytest.Config) -> bool:
+    return bool(config.getoption("--sample") or config.getoption("--rest"))
+
+
+def _leaves_out_slow(config: pytest.Config) -> bool:
+    return not config.getoption("--slow")

@@ -54,7 +54,12 @@ INSTEAD = {
 
 
 def instead_of(name: str, known: Sequence[str]) -> str:
-    """Return a sentence that says what to write for a name, or a name like it."""
+    """Return a sentence that says what to write for a name, or a name like it.
+
+    Special names are for what looks for a protocol, and it needs no sentence.
+    """
+    if name.startswith("__"):
+        return ""
     import difflib
 
     import numpy as np

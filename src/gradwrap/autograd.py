@@ -27,7 +27,7 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        """Import what `torch.autograd` has too, and `gradwrap` imports at first use."""
+        """Import a name of `torch.autograd` that `gradwrap` imports at first use."""
         import importlib
 
         if name not in _LATER:

@@ -163,6 +163,10 @@ class TrackedTextWarning(GradwrapError, UserWarning):  # noqa: N818  it is a war
     """Code that is differentiated made text of a tracked value."""
 
 
+class SteeredNumberWarning(GradwrapError, UserWarning):  # noqa: N818  it is a warning
+    """Code that is differentiated found a number by comparisons alone: it has no derivative."""
+
+
 class CompileError(GradwrapError, RuntimeError):
     """A compiled function has no program to show, or its program differs from the function."""
 

@@ -1,4 +1,4 @@
-"""What a package needs that adds an array library to gradwrap, beside `gradwrap.Backend`.
+"""Functions for packages that add an array library to gradwrap, beside `gradwrap.Backend`.
 
 `gradwrap.dask` is such a package: of gradwrap, it imports public names alone.
 """
@@ -234,8 +234,8 @@ def vjp_once(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return a function's value, and a function that pulls one cotangent back through it.
 
-    It is `gradwrap.vjp` without copies: the arguments and the value are not to be written to until
-    the cotangent is pulled back, and what was saved for it is freed on the way.
+    It is `gradwrap.vjp` without copies. Do not write to the arguments or the value before the
+    cotangent has been pulled back. The pull frees the saved values on its way.
 
     Examples
     --------
@@ -254,9 +254,9 @@ def vjp_once(
 
 
 def call_numpy(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function or ufunc of NumPy's that has tracked arrays among its arguments.
+    """Call a NumPy function or ufunc that has tracked arrays among its arguments.
 
-    NumPy itself does not ask all arguments whether they answer for it. Arrays of other libraries
+    NumPy's own dispatch does not look at all arguments. Arrays of other libraries
     are `promoted` first.
 
     Examples

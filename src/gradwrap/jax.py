@@ -29,7 +29,7 @@ def _bridge(name: str) -> Any:
 
 
 def callback(fun: Callable[..., Any], out_like: Any = None) -> Callable[..., Any]:
-    """Make a function of NumPy's arrays a function of JAX's, which JAX's transforms take.
+    """Make a function of NumPy arrays a function of JAX arrays, which JAX's transforms take.
 
     It works in `jit`, `grad`, `vmap`, `scan`, in forward and reverse mode, and in derivatives
     of any order. The program calls it on the host, and gradwrap computes the derivatives.
@@ -71,7 +71,7 @@ def callback(fun: Callable[..., Any], out_like: Any = None) -> Callable[..., Any
 
 
 def operation(fun: Callable[..., Any], *, jit: bool = True) -> Callable[..., Any]:
-    """Make a function of JAX's arrays a function of NumPy's, which gradwrap differentiates.
+    """Make a function of JAX arrays a function of NumPy arrays, which gradwrap differentiates.
 
     JAX computes the derivatives, of every order and in every mode; in 64 bits if an argument has
     them. Under `gradwrap.compile` it is one opaque operation.

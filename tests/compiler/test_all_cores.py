@@ -164,6 +164,7 @@ def test_threads_do_not_change_results_in_c(fun: Callable[[Any], Any], x: Any) -
     assert np.max(np.abs(gradient - eager)) <= scale * np.max(np.abs(eager))
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_results_in_numpy() -> None:
     functions = [gw.compile(gw.value_and_grad(_sums), threads=n) for n in (1, 2, 3)]
     compare_numbers(functions, LONGER)

@@ -300,3 +300,51 @@ def test_loops_with_norms_and_new_arrays_are_written_in_c(f: Callable[..., Any],
     if "kernel0" not in compiled.explain():
         pytest.skip("there is no C compiler here")
     assert "for " not in compiled.source.partition("# The kernels:")[0]
+
+
+def test_tangents_that_a_function_hands_on_are_arrays_of_their_own() -> None:
+    def along(x: Any, v: Any) -> Any:
+        return gw.jvp(lambda x: (x, np.sin(x), x), (x,), (v,))
+
+    compiled = gw.compile(along)
+    x, v = np.ones(3), np.ones(3)
+    compiled(x, v)
+    _, (first, _, last) = compiled(x, v)
+    assert not np.shares_memory(first, v)
+    assert not np.shares_memory(first, last)
+    first[:] = 7.0
+    np.testing.assert_array_equal(v, np.ones(3))
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_the_largest_of_no_elements_is_a_number(shape: tuple[int, ...]) -> None:
+    compiled = gw.compile(lambda x: np.max(x, initial=2.0))
+    compiled(np.zeros(shape))
+    assert isinstance(compiled(np.zeros(shape)), np.float64)
+    assert "runs eagerly" not in compiled.explain()
+
+
+def test_read_only_arrays_without_elements_are_not_written_to() -> None:
+    def function(x: Any, y: Any) -> Any:
+        x = 1.0 * np.exp(x)
+        x[1:] *= y[1:]
+        return x * y
+
+    y = np.full((1, 5), 2.0)
+    y.flags.writeable = False
+    compiled = gw.compile(function)
+    compiled(y, y)
+    np.testing.assert_array_equal(compiled(y, y), function(y, y))
+    assert "runs eagerly" not in compiled.explain()
+
+
+def test_arrays_of_the_other_byte_order_are_compiled() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return np.sum(x * y) + np.max(y) + np.sum(x)
+
+    gradient = gw.compile(gw.grad(function, (0, 1)))
+    x, y = (np.linspace(0.0, 1.0, 5).astype(">f8") for _ in range(2))
+    gradient(x, y)
+    for found, wanted in zip(gradient(x, y), gw.grad(function, (0, 1))(x, y), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert "runs eagerly" not in gradient.explain()

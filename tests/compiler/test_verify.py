@@ -14,7 +14,7 @@ import gradwrap.numpy as gnp
 from gradwrap.compiler import pipeline
 from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.program import Loop, Program, Ref, Value
-from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, parts_of, verify
 from gradwrap.errors import CompileError
 
 X = np.linspace(0.1, 1.0, 24)
@@ -103,10 +103,18 @@ def test_faults_of_structure_are_found(case: str) -> None:
     change, fault = STRUCTURE[case]
     program = _straight()
     verify(program, "nothing")
+    before = parts_of(program)
     change(program)
+    assert parts_of(program) != before
     with pytest.raises(ProgramError, match=fault) as caught:
         verify(program, "a pass")
     assert "after the pass 'a pass'" in str(caught.value)
+
+
+def test_a_copy_has_other_parts_and_the_program_itself_the_same() -> None:
+    program, _ = _rolled()
+    assert parts_of(program) == parts_of(program)
+    assert parts_of(program.copy()) != parts_of(program)
 
 
 def _value(**changes: Any) -> Any:
@@ -131,7 +139,9 @@ def test_wrong_descriptions_are_found(case: str) -> None:
     change, fault = VALUES[case]
     program = _straight()
     verify(program, "nothing", [X])
+    before = parts_of(program)
     change(program)
+    assert parts_of(program) != before
     with pytest.raises(ProgramError, match=f"(?s){fault}"):
         verify(program, "a pass", [X])
 
@@ -176,7 +186,9 @@ def test_faults_of_loops_are_found(case: str) -> None:
     change, fault = LOOPS[case]
     program, loop = _rolled()
     verify(program, "nothing", [X])
+    before = parts_of(program)
     change(loop)
+    assert parts_of(program) != before
     with pytest.raises(ProgramError, match=fault):
         verify(program, "a pass")
 

@@ -104,11 +104,23 @@ def test_keys_of_all_elements(key: Any, is_all: bool) -> None:
     assert is_whole(key, (4, 6)) == is_all
 
 
-def test_conjugates_and_zeros_that_change_nothing() -> None:
+def test_conjugates_that_change_nothing() -> None:
     def function(x: Any, y: Any) -> Any:
-        z = np.conj(np.conjugate(x + 1j * y)) + 0
-        return np.conjugate(z * (0.0 + x)), np.conj(np.conj(np.conj(z)))
+        z = np.conj(np.conjugate(x + 1j * y))
+        return np.conjugate(z * x), np.conj(np.conj(np.conj(z)))
 
     program = compiled_to(function, X, Y, roll=False)
     assert names(program).count("conjugate") + names(program).count("conj") == 2
     assert names(program).count("add") == 1
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_a_number_zero_is_added_since_it_changes_the_sign_of_zeros(engine: str) -> None:
+    def function(x: Any) -> Any:
+        return 1.0 / (x + 0.0), 1.0 / (0 + x), 1.0 / (x - 0.0)
+
+    compiled = gw.compile(function, engine=engine)
+    compiled(np.array([1.0, 2.0]))
+    with np.errstate(divide="ignore"):
+        found = compiled(np.array([0.0, -0.0]))
+    np.testing.assert_array_equal(found, [[np.inf, np.inf], [np.inf, np.inf], [np.inf, -np.inf]])

@@ -36,6 +36,23 @@ SOURCES = {
                 found = math.cos(math.radians(x[0]))
             return found * x[1]
     """,
+    "updates of new arrays that are in use": """
+        def spread(s, p):
+            return np.sum(p * (s - np.sum(p * s)) ** 2)
+        def run(x):
+            s, t = np.linspace(-1, 1, 2), np.zeros_like(np.array([1.0, 2.0]))
+            before = spread(s, x), t @ x
+            s *= x[0] / np.sqrt(before[0])
+            t[1:] = before[1] + x[1]
+            return np.sum(np.exp(s) * x + t)
+    """,
+    "sets of numbers": """
+        def run(x):
+            p = float(x[0])
+            if p in {0.0, 1.0} or 2 not in {1, 2}:
+                return 0.0
+            return float(-p * np.log2(p) + x[1] ** 2)
+    """,
     "checks": """
         def run(x):
             y = 2 * x
@@ -147,12 +164,18 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("is_permanent", [False, True])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_an_adapted_package_reads_is_watched(
-    tmp_path: Path, change: Callable[[Any], Any]
+    tmp_path: Path, change: Callable[[Any], Any], is_permanent: bool
 ) -> None:
     package = installed(tmp_path, CONFIGURED)
-    compiled = gw.compile(gw.grad(gw.adapting(calling(package))))
+    run = calling(package) if is_permanent else gw.adapting(calling(package))
+    with gw.adapted(*[package] * is_permanent):
+        check_watched(package, gw.compile(gw.grad(run)), change)
+
+
+def check_watched(package: Any, compiled: Any, change: Callable[[Any], Any]) -> None:
     before = compiled(X)
     assert np.allclose(before, differences(package.run, X), rtol=1e-6)
     package.SPARE = 9.0  # which no code that runs reads

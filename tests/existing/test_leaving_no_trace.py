@@ -180,6 +180,7 @@ def test_profiles_may_end_in_any_order() -> None:
     assert (len(one.events), len(two.events)) == counts
 
 
+@pytest.mark.slow
 def test_profiles_of_memory_may_end_in_any_order() -> None:
     was = tracemalloc.is_tracing()
     first, second = gw.profile(temporaries=True), gw.profile(temporaries=True)

@@ -14,6 +14,7 @@ import pytest
 import gradwrap
 from gradwrap.core.library import labelled as labels
 from gradwrap.errors import NotAnArrayError, TrackedAttributeError, TrackedValueError
+from packages import written
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -247,3 +248,23 @@ def test_pandas_itself_is_not_adapted() -> None:
         np.testing.assert_allclose(gw.grad(adapted)(x), expected, rtol=1e-6)
     with pytest.raises(gw.errors.AdaptationError, match="pandas is not adapted itself"):
         gw.adapt(pd)
+
+
+def test_a_package_that_makes_tables_is_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import pandas as pd
+
+        def run(x):
+            table = pd.DataFrame({"a": np.array([x[0], 1.0]), "b": x ** 2})
+            return float(table.sum().sum())
+        """,
+    )
+    x = np.array([0.5, 1.5])
+    with pytest.raises(
+        TrackedValueError, match=r'or gradwrap\.adapting\(f, compiled="numerical"\)'
+    ):
+        gw.grad(gw.adapting(package.run))(x)
+    found = gw.grad(gw.adapting(package.run, compiled="numerical"))(x)
+    np.testing.assert_allclose(found, [2.0, 3.0], rtol=1e-8)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.fuzz.loops import EXTRAPOLATED, run
 
-CHUNK = 8
+CHUNK = 4
 
 
 @pytest.mark.parametrize(

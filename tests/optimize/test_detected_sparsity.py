@@ -132,3 +132,38 @@ def test_other_words_and_several_arguments_are_refused() -> None:
         gw.jacobian(np.sin, sparsity="dtect")
     with pytest.raises(ArgnumsError, match=r"argnums=.* with sparsity"):
         gw.hessian(np.sin, (0, 1), sparsity="detect")
+
+
+def by_sign(x: Any) -> Any:
+    total = 0.0
+    for i in range(5):
+        total = total + (x[i] ** 2 * x[i + 1] if x[i] > 0 else np.exp(x[i]))
+    return total
+
+
+def test_a_pattern_is_found_again_where_another_branch_is_taken() -> None:
+    hessian, dense = gw.hessian(by_sign, sparsity="detect"), gw.hessian(by_sign)
+    for point in (-np.abs(X), np.abs(X), X, -X):
+        np.testing.assert_allclose(hessian(point).toarray(), dense(point), atol=1e-15)
+
+
+def test_small_derivatives_that_were_zero_before_are_not_lost() -> None:
+    matrix = np.diag(np.full(6, 1e3))
+    jacobian = gw.jacobian(lambda x, a: a @ np.sin(x), sparsity="detect")
+    jacobian(X, matrix)
+    matrix[0, 5] = 1e-8
+    found = jacobian(X, matrix).toarray()
+    np.testing.assert_allclose(found, matrix * np.cos(X), rtol=1e-12)
+
+
+def test_a_derivative_that_is_not_a_number_is_not_missed() -> None:
+    x = np.array([1.0, 0.0, 2.0])
+    with pytest.raises(SparsityError, match="column 1, of element 1"), np.errstate(all="ignore"):
+        gw.jacobian(lambda x: x[::-1] + np.log(x) * 0.0, sparsity=np.eye(3)[::-1] * [1, 0, 1])(x)
+
+
+def test_infinite_derivatives_in_the_pattern_are_returned() -> None:
+    x = np.array([1.0, 0.0, 4.0])
+    with np.errstate(all="ignore"):
+        found = gw.jacobian(np.sqrt, sparsity="detect")(x).toarray()
+    np.testing.assert_array_equal(found.diagonal(), [0.5, np.inf, 0.25])

@@ -141,6 +141,7 @@ def test_gradient_penalty() -> None:
     assert result.changed[0.1] > result.changed[0.0] + 0.08
 
 
+@pytest.mark.slow
 def test_maml() -> None:
     result = run("maml.py")
     assert result.gradient_error < 1e-7

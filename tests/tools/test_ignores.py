@@ -22,12 +22,18 @@ TYPE = re.compile(r"(type|pyright): ignore(?:\[([\w, -]+)\])?")
 WHOLE = re.compile(
     r"# ?(type: ignore$|ruff: noqa|pyright: (basic|standard|ignore$)|mypy: (?!disable-error-code=))"
 )
+WORDS = ("noqa", "ignore", "pyright:", "mypy:")
+"""Every comment that overrules a checker has one of them."""
 NOQA = re.compile(r"noqa(?:: ([A-Z]+\d+(?:, ?[A-Z]+\d+)*))?")
 
 
 @functools.cache
 def comments(path: Path) -> list[tuple[int, str]]:
-    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    """List the comments of a file if any may overrule a checker."""
+    text = path.read_text()
+    if not any(word in text for word in WORDS):
+        return []
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return [(t.start[0], t.string) for t in tokens if t.type == tokenize.COMMENT]
 
 

@@ -33,6 +33,7 @@ def test_names_are_the_public_ones() -> None:
     assert not any(name.startswith("_") for name in ALL)
 
 
+@pytest.mark.slow
 def test_star_import_gives_them() -> None:
     code = "from gradwrap import *; print(sorted(name for name in dir() if name[0] != '_'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

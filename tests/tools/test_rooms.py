@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+
+import pytest
 
 TESTS = Path(__file__).parents[1]
 ROOMS = (
@@ -50,3 +53,11 @@ def test_no_test_measures_time() -> None:
         for clock in CLOCKS.findall(path.read_text(encoding="utf-8"))
     }
     assert found == set()
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="runs on all cores")
+def test_a_worker_uses_as_many_threads_as_it_was_told() -> None:
+    """NumPy reads the number when it is imported, so `conftest.py` sets it before."""
+    pools = pytest.importorskip("threadpoolctl").threadpool_info()
+    threads = {pool["num_threads"] for pool in pools if pool["internal_api"] == "openblas"}
+    assert threads <= {int(os.environ["OPENBLAS_NUM_THREADS"])}

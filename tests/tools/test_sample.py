@@ -32,32 +32,30 @@ def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
     assert len(sampled([f"t.py::test_it[case{n}]" for n in range(40)])) == 40 / EVERY
 
 
-COLLECTION = """
-import pytest
-
-class LeftOut:
-    def pytest_deselected(self, items):
-        print(*(f"left out: {item.nodeid}" for item in items), sep="\\n")
-
-pytest.main(["--collect-only", "--sample", "-q", "-p", "no:cacheprovider"], [LeftOut()])
-"""
+def collected(*options: str) -> set[str]:
+    """The identifiers of the tests that pytest runs with some options."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *options], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    return {line for line in done.stdout.splitlines() if "::" in line}
 
 
-def collected() -> tuple[set[str], set[str]]:
-    """The identifiers of the tests that pytest runs with `--sample`, and of all others."""
-    command = [sys.executable, "-c", COLLECTION]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if "::" in line]
-    left_out = {line.removeprefix("left out: ") for line in lines if line.startswith("left out: ")}
-    return {line for line in lines if not line.startswith("left out: ")}, left_out
+@pytest.mark.slow
+def test_the_rest_is_what_the_sample_leaves_out() -> None:
+    room = "tests/compiler"  # with slow tests, and slow cases of others
+    everything, sample, rest = (collected(room, *part) for part in ((), ("--sample",), ("--rest",)))
+    assert sample
+    assert rest
+    assert sample.isdisjoint(rest)
+    assert sample | rest == everything
+    assert collected(room, "--sample", "--slow") & rest  # slow ones
 
 
 @pytest.mark.slow
 def test_each_row_and_room_and_engine_is_in_the_sample() -> None:
-    sample, left_out = collected()
-    assert left_out
-    assert sample.isdisjoint(left_out)
-    everything = sample | left_out
+    sample, everything = collected("--sample"), collected()
+    assert sample < everything
 
     def rows(identifiers: set[str], file: str) -> set[str]:
         return {

@@ -87,6 +87,7 @@ def patterns_in(text: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_lists_of_operations_are_in_tables() -> None:
     found: list[str] = []
     for path in sorted(SOURCE.rglob("*.py")):

@@ -10,7 +10,6 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
-from gradwrap.adaptation import importing
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.modules import (
@@ -24,12 +23,17 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
+from gradwrap.adaptation.noting import other_profiler, profiled
 from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.rounded_keys import Looked, restore
+from gradwrap.adaptation.rounded_keys import caches as looked_in
+from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
-from gradwrap.core.array.adapted import made_text, rounded_at
+from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
-from gradwrap.core.array.display import texts
 from gradwrap.core.array.keys import Cache, caches
+from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
+from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
@@ -45,16 +49,15 @@ from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
     MARK,
-    check_caught,
     latest_refusal,
     noted,
 )
+from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
-    CompileError,
     GradwrapError,
     NoRuleError,
     TrackedValueError,
@@ -64,6 +67,7 @@ from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextvars import ContextVar
     from types import FrameType
 
     from gradwrap.adaptation.places import Namespace
@@ -165,6 +169,8 @@ class _Runs:
         self.storing: list[Namespace] = []
         self.watch = True
         self.by_differences = False
+        self.corrected: set[str] = set()
+        """The places of searches whose results have whole derivatives."""
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
@@ -174,17 +180,20 @@ class _Runs:
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
-        outside = compiled_as.set(self.compiled)
-        unrounded = rounding_as.set(self.rounding)
         filled: list[Cache] = []
-        outer = caches.set(filled)
-        outer_texts = texts.set(set())
+        looked: dict[int, Looked] = {}
         objects: list[Any] = []
-        outer_objects = kept_objects.set(objects)
+        is_inside = is_checked.get()
+        settings: list[tuple[ContextVar[Any], Any]] = [
+            *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
+            *((caches, filled), (looked_in, looked), (kept_objects, objects)),
+            *((texts, Texts()), (plain_made, [])),
+        ]
+        outside = [(variable, variable.set(value)) for variable, value in settings]
         try:
             for namespace in self.storing:
                 write_stores(namespace)
-            before = noted.get()
+            before, steered = noted.get(), found_at.get()
             made_text.set(None)
             rounded_at.set("")
             with differentiating():
@@ -195,22 +204,44 @@ class _Runs:
             self.watch, self.storing = state  # a call that fails does not slow down the next
             raise
         finally:
-            compiled_as.reset(outside)
-            rounding_as.reset(unrounded)
-            caches.reset(outer)
-            texts.reset(outer_texts)
-            kept_objects.reset(outer_objects)
+            for variable, token in outside:
+                variable.reset(token)
             forget_arguments(objects)
             remove_tracked_keys(filled)
+            restore(looked)
             (group.release if group else release)(held)
             if not group or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         if is_derived(flatten([args, kwargs])[0]):
-            check_caught(before, flatten(out)[0])
+            check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            found = found_at.get()
+            if found is not None and found is not steered and not is_inside:
+                return self._searched(found, out, args, kwargs)
         self._check(out, args, kwargs)
         return out
+
+    def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
+        """Return the output of a run that has found a number by comparisons, or refuse it."""
+        if str(found) in self.corrected or (is_recorded(out) and is_traced()):
+            return out  # an untraced run is checked, too
+        checking = is_checked.set(True)
+        try:
+            lacks = lacks_a_part(lambda *a, **k: self(a, k), self.fun, args, kwargs)
+        finally:
+            is_checked.reset(checking)
+        if is_recorded(out) and not lacks:
+            if lacks is None:
+                found.warn()
+            else:
+                self.corrected.add(str(found))
+            return out
+        if self.compiled == "numerical" and not is_traced():
+            self.by_differences = True
+            return numerical(self.fun)(*args, **kwargs)
+        check_steered(flatten(out)[0])
+        raise without_derivative(self.name)
 
     def _find_untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Run the function outside of a trace: its failed runs are no part of the program."""
@@ -239,6 +270,7 @@ class _Runs:
                 if first is None or (type(first), type(error)) == (TrackedValueError, NoRuleError):
                     first, refusal = error, latest_refusal(error)  # the latter names the function
                 noted.set(None)
+                restore(looked_in.get() or {})
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
@@ -286,18 +318,10 @@ class _Runs:
             if ran is not None and MARK in namespace:
                 ran[frame.f_code] = namespace
 
-        before = sys.getprofile()
-        if before is not None:  # a profiler is at work; the traceback is what is left
-            if ran is not None and getattr(before, "__code__", None) is not enter.__code__:
-                raise CompileError("a profiler is at work. Fix: compile before it is started")
+        if other_profiler(is_traced=ran is not None) is not None:  # the traceback is what is left
             return self.call(*args, **kwargs)
-        setattr(enter, importing.PAUSES, True)
-        sys.setprofile(enter)
-        try:
+        with profiled(enter):
             return self.call(*args, **kwargs)
-        finally:
-            if sys.getprofile() is enter:  # and not a profiler that the function has started
-                sys.setprofile(None)
 
     def _adapt(self, held: list[Namespace], namespaces: list[Namespace]) -> None:
         for namespace in namespaces:

@@ -15,12 +15,11 @@ import numpy as np
 
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
-from gradwrap.core.array.display import texts
-from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.adaptation.readers import evaluated
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
-from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,25 +169,22 @@ def _float(_: Any, value: Any = 0.0, /) -> Any:
     kind = type_of(value)
     if kind in PLAIN:
         if kind is str:
-            _refuse_reading_back(value)
+            refuse_reading(value)
         return float(value)
     if number_in(value) is not None and has_effect(value):
         return value
     value = _number_in(value, "__float__")
-    return _single(value, float).real if _stays(value) else float(value)
-
-
-def _refuse_reading_back(text: str) -> None:
-    """Refuse to make a number of a text that was made of a tracked value during this call."""
-    made = texts.get()
-    if made and text.strip() in made and is_differentiating():
-        raise TrackedValueError(
-            f"float({text!r}) reads back text that was made of a tracked value, and the number "
-            "would have no gradient. Fix: keep the number beside the text."
-        )
+    if _stays(value):
+        return _single(value, float).real
+    number = float(value)
+    if not _isinstance(value, AnyWrapper):  # a decimal number or a fraction, made of text
+        refuse_reading(repr(number))
+    return number
 
 
 def _complex(_: Any, real: Any = 0, imag: Any = 0) -> Any:
+    if type_of(real) is str:
+        refuse_reading(real)
     real, imag = _number_in(real, "__complex__"), _number_in(imag, "__complex__")
     if _stays(real) or _stays(imag):
         return _single(real, complex) + 1j * _single(imag, complex)
@@ -212,7 +208,7 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
 
     def make(cls: Any, value: Any = 0, /) -> Any:
         if type_of(value) is str:
-            _refuse_reading_back(value)
+            refuse_reading(value)
         value = unheld(value)
         if not _stays(value):
             return kind(value)
@@ -249,6 +245,7 @@ _STANDING = {id(kind): standing for kind, standing in CLASSES}
 BUILTINS: dict[str, Any] = {
     "isinstance": is_instance,
     "hasattr": has_attribute,
+    "eval": evaluated,
     **{kind.__name__: standing for kind, standing in CLASSES if kind.__module__ == "builtins"},
 }
 """The builtins that adapted code gets as globals, by their names."""

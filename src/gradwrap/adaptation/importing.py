@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
-from gradwrap.core.array.adapted import current_code
+from gradwrap.core.array.adapted import current_frame
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of
 
@@ -47,7 +47,7 @@ def _import(
         receivers[id(globals)] = globals
     if MARK not in globals:
         return found
-    if current_code(1).co_name == "<module>":  # of a module that is adapted when it is made
+    if current_frame(1).f_code.co_name == "<module>":  # of a module that is adapted when it is made
         return found
     stand_in = stand_in_of(found)
     return found if stand_in is None else stand_in

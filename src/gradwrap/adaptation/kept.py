@@ -1,4 +1,4 @@
-"""What adapted functions keep between calls: it is put back if a tracked value is in it."""
+"""State that adapted functions keep between calls: restored if it holds a tracked value."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dis import opname
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.adaptation.comparing import are_equal, parts_of
 from gradwrap.adaptation.places import ABSENT, Given
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import DICT, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import TrackedValueError
@@ -25,7 +25,7 @@ Written = tuple[dict[Any, Any], frozenset[str] | None]
 
 
 class Kept:
-    """What functions of a module keep between calls: names, or items of a dictionary."""
+    """The state that a module's functions keep between calls: names, or items of a dictionary."""
 
     def __init__(self, place: Written) -> None:
         self.holder: dict[Any, Any] = place[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
+from gradwrap.core.array.adapted import note_plain
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
@@ -153,6 +154,7 @@ def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
     """Return a function of the numbers; in a trace, NumPy's, so that the answer is a branch."""
 
     def of_values(*args: Any, **options: Any) -> Any:
+        note_plain()
         if is_traced() and of_arrays is not None:
             answer: type = bool if original.__name__.startswith("is") else int
             return answer(of_arrays(*map(native, args), **options))

@@ -91,7 +91,7 @@ def _restore_receivers(held: dict[int, Any]) -> None:
 
 
 def _exchange_kept(new: Any, old: Any) -> None:
-    """Replace a stand-in where another tool keeps it, to put it back later.
+    """Exchange a stand-in that another tool has saved and will restore later.
 
     `mock.patch` and pytest's `monkeypatch` keep what they find: an attribute of an object, or a
     tuple in a list.
@@ -170,9 +170,16 @@ def _plan(namespace: Namespace) -> list[Change]:
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
     found = changes(namespace)
-    if module_of(namespace) is not None:  # generated code is not kept
+    if module_of(namespace) is not None and not _is_changed(namespace):  # nor generated code
         _plans[id(namespace)] = (namespace, len(namespace), found)
     return found
+
+
+def _is_changed(namespace: Namespace) -> bool:
+    """Tell if a given function of a module is adapted: what was changed there is not found."""
+    given = (one for one in _adapted.values() if isinstance(one.namespace, Given))
+    holders = (change.place.holder for one in given for change in one.plan)
+    return any(attribute_or_none(one, "__globals__") is namespace for one in holders)
 
 
 def _restore(adapted: _Adapted) -> None:
@@ -263,7 +270,7 @@ class Group:
         return True
 
     def release(self, held: list[Namespace]) -> None:
-        """Do what `release` does; `held` has more namespaces if some were found meanwhile."""
+        """End the adaptation of `held`: the group, and namespaces that were found meanwhile."""
         with _lock:
             forget(self._kept)
             if (

@@ -23,6 +23,7 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
@@ -39,6 +40,11 @@ ours: Any = drop_in
 RECORDED: type[Any] = Variable
 DISPATCHED: type[Any] = type_of(np.sum)
 POLYNOMIALS = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+NEW = (
+    *("linspace", "logspace", "geomspace"),
+    *("empty_like", "full_like", "ones_like", "zeros_like"),
+)
+"""Functions with a protocol whose arrays are new, so that they can hold tracked values."""
 CONVERTING = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 
 
@@ -66,7 +72,7 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
 
 def _fast(original: Any, tracked: Any, path: str) -> Any:
     """Return the stand-in for a NumPy object that `gradwrap.numpy` replaces."""
-    if isinstance(original, DISPATCHED):
+    if isinstance(original, DISPATCHED) and original.__name__ not in NEW:
         if original not in IMPLEMENTATIONS or original in HIDING:
             return tracked
         return _unless_refused(original, tracked, path)
@@ -154,6 +160,8 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     def converted(*args: Any, **options: Any) -> Any:
         given: Any = args[0] if args else None
         kind = args[1] if len(args) > 1 else options.get("dtype")
+        if kind is not None and np.dtype(kind).kind in "fc":
+            refuse_reading(given)
         if kind is not None and np.dtype(kind) == object:
             return objects(given)
         if kind is not None and of_objects(given):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.adaptation.modules import hold, namespaces_of, release
+from gradwrap.adaptation.noting import noting
+from gradwrap.core.levels.modes import note_code
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -80,3 +82,6 @@ def adapt(*packages: str | ModuleType) -> adapted:
     """
     made = adapted(*packages)
     return made.__enter__()
+
+
+note_code.append(noting)

@@ -16,12 +16,12 @@ import operator
 import warnings
 from opcode import opmap
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation import last_calls
+from gradwrap.adaptation import last_calls, rounded_keys
 from gradwrap.adaptation.builtin_names import standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
@@ -29,6 +29,7 @@ from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.values.dynamic import type_of
@@ -45,6 +46,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
+        if name == "astype" and owner.dtype.kind in "US":
+            refuse_reading(owner)
         is_of_objects = name == "astype" and of_objects(owner)
         if is_of_objects or (is_differentiating() and owner.dtype.kind in "fc"):
             owner = ours.array(owner.tolist() if is_of_objects else owner)
@@ -118,10 +121,12 @@ NAMES: dict[str, Any] = {
 class _Calls(ast.NodeTransformer):
     """A rewriter of calls."""
 
-    def __init__(self, namespace: dict[str, Any], keeping: set[int]) -> None:
+    def __init__(self, namespace: dict[str, Any], codes: list[CodeType]) -> None:
         self._namespace = namespace
-        self._keeping = keeping
+        self._keeping = {one.co_firstlineno for one in codes if last_calls.may_keep(one)}
         """The first lines of the functions that may keep their last arguments."""
+        self._caching = {one.co_firstlineno for one in codes if rounded_keys.may_cache(one)}
+        """The first lines of the functions that may have a cache."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -151,7 +156,20 @@ class _Calls(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
             last_calls.rewrite(node)
+        if _first_line(node) in self._caching:
+            rounded_keys.rewrite(node)
         return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`."""
+        self.generic_visit(node)
+        node.comparators = [
+            ast.copy_location(ast.Tuple(other.elts, ast.Load()), other)
+            if isinstance(symbol, (ast.In, ast.NotIn)) and _is_set_of_numbers(other)
+            else other
+            for symbol, other in zip(node.ops, node.comparators, strict=True)
+        ]
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -179,7 +197,7 @@ class _Calls(ast.NodeTransformer):
 
 SELF = "self"
 """What methods call their object, whose class is its own."""
-FUNCTIONS = STORING | NAMES | last_calls.NAMES
+FUNCTIONS = STORING | NAMES | last_calls.NAMES | rounded_keys.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
@@ -193,6 +211,13 @@ def _names_ndarray(expression: ast.expr) -> bool:
     """Tell if an expression is `ndarray`, or an attribute of that name."""
     name = getattr(expression, "attr", None) or getattr(expression, "id", None)
     return name == "ndarray"
+
+
+def _is_set_of_numbers(expression: ast.expr) -> TypeGuard[ast.Set]:
+    return isinstance(expression, ast.Set) and all(
+        isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+        for one in expression.elts
+    )
 
 
 def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
@@ -228,9 +253,8 @@ def rewritten(
             tree = _parsed(source, file)
             tree.body = _parts_with(tree.body, {code.co_firstlineno for code in olds})
             before = _by_place(_compiled(tree, file))
-            every = (one for old in olds for one in _all_codes(old))
-            keeping = {one.co_firstlineno for one in every if last_calls.may_keep(one)}
-            changed = _Calls(namespace, keeping).visit(tree)
+            every = [one for old in olds for one in _all_codes(old)]
+            changed = _Calls(namespace, every).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(_with_functions(_compiled(changed, file)))
             found |= {
@@ -305,7 +329,9 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
+        or any(isinstance(value, frozenset) for value in code.co_consts)
         or last_calls.may_keep(code)
+        or rounded_keys.may_cache(code)
     )
 
 

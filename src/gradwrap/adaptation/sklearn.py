@@ -20,7 +20,7 @@ class _SklearnsCompat:
         return getattr(self._native, name)
 
     def get_namespace(self, *arrays: Any, **options: Any) -> Any:
-        """Return the namespace of the first variable, or of the arrays if there is none."""
+        """Return the namespace of the first variable; without a variable, that of the arrays."""
         for array in arrays:
             if isinstance(array, AnyWrapper):
                 return array.__array_namespace__()

@@ -26,11 +26,11 @@ from gradwrap.adaptation import numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
-from gradwrap.adaptation.comparing import are_equal, parts_of
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
+from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
@@ -47,6 +47,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.code import STANDARD
+from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import NoRuleError
@@ -438,6 +439,7 @@ def _generator(rng: Any) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
+    **dict.fromkeys(READERS, readers_of),
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "statistics": statistics_functions,
@@ -473,6 +475,7 @@ for _pair in (
     (array_api_compat.array_namespace, _array_namespace),
     *((_original, BUILTINS[_original.__name__]) for _original in (isinstance, hasattr)),
     *numpy_functions(),
+    *readers_of_numpy(),
     *math_functions(_math),
     *math_functions(_cmath),
 ):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
-from gradwrap.core.array.adapted import current_code, subclass_views
+from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
@@ -63,7 +63,7 @@ class Held(NDArrayOperatorsMixin, Holder):
 
         NumPy's masked arrays ask whether they share memory.
         """
-        if current_code(1).co_name == "__array_finalize__":
+        if current_frame(1).f_code.co_name == "__array_finalize__":
             return {"data": (id(self._gradwrap_array), False)}
         return self._gradwrap_array.__array_interface__
 

@@ -111,7 +111,7 @@ class Flat:
     system: System
 
     def __call__(self, arrays: Arrays, found: list[Structure] | None = None) -> Arrays:
-        """Compute the outputs; `found` gets the structure that they are put into."""
+        """Compute the outputs as flat arrays; append their structure to `found`."""
         raise NotImplementedError
 
 

@@ -67,7 +67,7 @@ class trees:  # noqa: N801  it stands for a module
 
 @dataclass(frozen=True)
 class Declared(Derived):
-    """A user's function whose outputs have the dtypes that JAX was told."""
+    """A user's function whose outputs have the dtypes declared to JAX."""
 
     dtypes: tuple[Any, ...]
 
@@ -83,7 +83,7 @@ class Declared(Derived):
 
 
 class Callback(UserFunction[..., Any]):
-    """A function of NumPy's arrays as a function of JAX's."""
+    """A function of NumPy arrays as a function of JAX arrays."""
 
     def __init__(self, fun: Callable[..., Any], out_like: Any) -> None:
         super().__init__(fun)

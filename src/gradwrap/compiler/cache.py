@@ -100,7 +100,7 @@ def limit() -> int:
 
 
 def find(key: str, suffix: str, told: list[str]) -> tuple[pathlib.Path, bytes] | None:
-    """Return the path and the content of an intact file; None if there is none.
+    """Return the path and the content of an intact file, or None.
 
     A damaged file is removed; `told` receives the text of a warning.
     """

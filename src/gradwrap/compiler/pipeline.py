@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
-from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
+from gradwrap.compiler.ir.verify import ProgramError, is_checking, parts_of, verify
 from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.copies import remove_copies
@@ -118,6 +118,7 @@ def prepared(
     """
     checks = is_checking()
     wanted = verify(program, "trace", arguments) if checks else ()
+    verified = parts_of(program) if checks else []
     looks_for_loops = roll
     for one in PASSES:
         is_search = one.name == FIND_LOOPS
@@ -133,7 +134,10 @@ def prepared(
             else:
                 one.run(program)
             if checks:
-                verify(program, one.name, arguments, wanted)
+                parts = parts_of(program)
+                if parts != verified or program.exact > exact:
+                    verify(program, one.name, arguments, wanted)
+                verified = parts
             if one.keeps_bits and program.exact != exact:
                 raise ProgramError(f"the pass {one.name!r} changes how values are rounded")
             if straight is not None:

@@ -305,7 +305,7 @@ def _is_elementwise(step: Instr) -> bool:
 
 
 def _whole_numbers(value: Any) -> Any:
-    """Return zeros in the place of other numbers, which are no elements of an operand."""
+    """Replace floats and complex numbers by zeros: they are not elements of an operand."""
     if isinstance(value, (float, complex)):
         return 0
     if isinstance(value, (LIST, TUPLE)):

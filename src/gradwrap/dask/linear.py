@@ -26,7 +26,7 @@ def plain(values: Any) -> list[Any]:
 
 
 def is_tracked(values: Any) -> bool:
-    """Tell if a function of blocks is to be recorded; one that `vmap` maps over is refused."""
+    """Tell if a function of blocks must be recorded. Arrays that `vmap` maps over are refused."""
     if is_mapped(values):
         plain(flatten(values)[0])
     return is_recorded(values)

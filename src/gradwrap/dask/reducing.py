@@ -105,7 +105,7 @@ class _Tree:
 
 
 def _probed(chunk: Callable[..., Any], inputs: Sequence[Any]) -> _Tree:
-    """Return what a function makes of a block of one element."""
+    """Return the result of a function for a block of one element."""
     try:
         found = chunk(*(np.ones((1,) * one.ndim, dtype=one.dtype) for one in inputs))
     except Exception as error:

@@ -134,7 +134,7 @@ class Problem:
         return called
 
     def product_of(self, linear: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Convert a linear function of the library's vectors to one of SciPy's."""
+        """Convert a linear function of the library's vectors to one of NumPy vectors, for SciPy."""
         return lambda vector: double(linear(self.in_library(np.ravel(vector))))
 
     def result(self, found: Any, gradients: Sequence[str]) -> Any:

@@ -95,7 +95,7 @@ class Generator(np.random.Generator):
         self.seeded: Seeded = Seeded()
 
     def spawn(self, n_children: int) -> list[Any]:
-        """Return independent generators, with the seeds of NumPy's `spawn`."""
+        """Return independent generators, with the seeds that NumPy's `spawn` gives."""
         bits: Any = self.bit_generator
         return [type(self)(one, discrete=self.discrete) for one in bits.spawn(n_children)]
 

@@ -87,7 +87,7 @@ class Composed(Kind):
         return parameter in parameters_of(self.function)
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function instead of SciPy's."""
+        """Call gradwrap's function instead of SciPy's."""
         return self.function(*args, **kwargs)
 
     def stand_in(self, row: Row) -> Any:

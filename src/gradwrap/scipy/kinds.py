@@ -713,7 +713,7 @@ def _fitted(made: Any, x: Any) -> Any:
 
 
 def _aligned(part: Any, out: Any) -> Any:
-    """Convert a part of a formula's result to the shape and dtype of SciPy's."""
+    """Convert a part of a formula's result to the shape and dtype of SciPy's result."""
     if part is None:
         return zeros_like(out)
     if not is_array(part):

@@ -146,6 +146,8 @@ class Sample:
         self.value: list[Any] = [_as_array(part) for part in fun(*args)]
         self.along: list[Any] = [_direction(random, arg) for arg in args]
         self.across: list[Any] = [_direction(random, part) for part in self.value]
+        self.known: dict[str | float, float] = {}
+        """The slopes that were asked for, by their mode or step."""
 
     def pushed(self, *point: Any) -> list[Any]:
         """Return the derivative of the value along the direction of the arguments."""
@@ -163,9 +165,10 @@ class Sample:
 
     def slope(self, mode: str) -> float:
         """Return the derivative along both directions, by a mode of differentiation."""
-        if mode == "fwd":
-            return _inner(self.across, self.pushed())
-        return _inner(self.pulled(), self.along)
+        if mode not in self.known:
+            pair = (self.across, self.pushed()) if mode == "fwd" else (self.pulled(), self.along)
+            self.known[mode] = _inner(*pair)
+        return self.known[mode]
 
     def numerical_slope(self, step: float) -> float:
         """Return this slope from differences of two steps, with fourth-order error."""
@@ -178,7 +181,9 @@ class Sample:
             pairs = ((on_host(a), on_host(b)) for a, b in zip(above, below, strict=True))
             return _inner(self.across, [(a - b) / (2 * step) for a, b in pairs])
 
-        return (4 * difference(step) - difference(2 * step)) / 3
+        if step not in self.known:
+            self.known[step] = (4 * difference(step) - difference(2 * step)) / 3
+        return self.known[step]
 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:

@@ -242,6 +242,8 @@ class _Examination:
         random = np.random.default_rng(seed)
         self.samples = [Sample(flat, args, random) for _ in range(DIRECTIONS)]
         self.value = self.samples[0].value
+        self.nested: dict[str, list[Sample]] = {}
+        """The derivatives by each mode, as functions with directions of their own."""
 
     def rows(self, order: int) -> Iterator[Row]:
         """Return all checks, one after the other."""
@@ -282,8 +284,12 @@ class _Examination:
         """Compare slopes by two modes, or by a mode and differences; `inside` nests a mode."""
         samples, rtol = self.samples, self.rtol
         if inside:
-            random, rtol = np.random.default_rng(1), 10 * rtol
-            samples = [Sample(s.derivative(inside), self.args, random) for s in samples]
+            if inside not in self.nested:
+                random = np.random.default_rng(1)
+                self.nested[inside] = [
+                    Sample(s.derivative(inside), self.args, random) for s in samples
+                ]
+            samples, rtol = self.nested[inside], 10 * rtol
         wanted = (s.slope(other) if other else s.numerical_slope(self.step) for s in samples)
         return _compared([(s.slope(mode), w) for s, w in zip(samples, wanted, strict=True)], rtol)
 

@@ -54,7 +54,7 @@ def derived(fun: Callable[..., Any], transform: Any, *args: Any, **kwargs: Any) 
 
 
 def own_name(value: Any) -> str:
-    """Return the name by which pickle finds a decorated function; empty if there is none.
+    """Return the name by which pickle finds a decorated function, or "".
 
     cloudpickle sends the functions of `__main__` to processes that do not have it.
     """

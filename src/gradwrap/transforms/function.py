@@ -1,7 +1,7 @@
 """`Function`: an operation with a user-written forward and backward, as in PyTorch.
 
 A call is performed once, on native arrays, and recorded at every level that tracks an argument.
-Backward gets native arrays, or variables if its result is to be differentiated again.
+Backward gets native arrays, or variables if its result will be differentiated again.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.library.buffers import Guarded
-from gradwrap.core.observing.callers import check_caught, noted
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
@@ -67,11 +66,7 @@ class Recording:
             key: places[key].value if key in places else given_to(value, self._hold)
             for key, value in kwargs.items()
         }
-        before = noted.get()
-        out = run(fun, entered, named)
-        if noted.get() is not before:
-            check_caught(before, out)
-        self.out: Any = without_inner(out, self.level)
+        self.out: Any = without_inner(run(fun, entered, named), self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """Protect an argument against later writes by its owner, and return it."""

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.steered import check_steered, found_at
 from gradwrap.core.graph.memory import note_memory
 from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
 from gradwrap.core.observing.arithmetic import PLACE
-from gradwrap.core.observing.callers import caller_of, latest_refusal, remedy
+from gradwrap.core.observing.callers import (
+    caller_of,
+    latest_refusal,
+    noted,
+    noted_elsewhere,
+    remedy,
+)
+from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
 from gradwrap.transforms.argnums import name_of
@@ -74,9 +82,10 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     """Call a function under a transform, and explain errors that Python or NumPy raise."""
     listening = PLACE.listening
     begun = listening.begin()
+    before, elsewhere, steered = noted.get(), noted_elsewhere[0], found_at.get()
     token = begin_differentiating(True)
     try:
-        return fun(*args, **kwargs)
+        out = fun(*args, **kwargs)
     except MemoryError as error:
         note_memory(error, f"while {name_of(fun)} ran")
         shorten(error)
@@ -97,6 +106,13 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     finally:
         end_differentiating(token)
         listening.end(begun)
+    if noted_elsewhere[0] is not elsewhere:
+        noted.set(noted_elsewhere[0])
+    if noted.get() is not before:
+        check_caught(before, out, fun, args, kwargs)
+    if found_at.get() is not steered:
+        check_steered(out)
+    return out
 
 
 def _note_package(error: GradwrapError) -> None:

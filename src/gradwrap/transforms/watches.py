@@ -85,9 +85,9 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
     """Notice in backward that an array was overwritten after an operation had saved it.
 
     A context manager, for this thread or task, around the forward computation. By default, small
-    arrays are copied when they are saved, and of large ones a fingerprint is compared, which does
-    not see every write (on CuPy, none). Inside of this, each array that an operation saves is kept
-    with a copy of its values, and backward compares the two.
+    arrays are copied when they are saved, and of large ones a fingerprint is compared, which misses
+    some writes (on CuPy, all). Within this context, each array that an operation saves is kept with
+    a copy of its values, and backward compares the two.
 
     For debugging: it costs the memory of the copies and the time to compare. Arrays packed by
     `saved_tensors_hooks` are not guarded.

@@ -1,4 +1,4 @@
-"""What CuPy's errors leave open: why there is no device, and what runs without one."""
+"""Explanations for CuPy's errors: why there is no device, and what runs without one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS = {
 
 
 def note_missing_device(error: Exception) -> None:
-    """Add to an error of CUDA's runtime without a device why there is none, and what runs."""
+    """Extend an error of CUDA's runtime: say why no device was found, and what runs without one."""
     if isinstance(error, cupy.cuda.runtime.CUDARuntimeError):
         for name, reason in REASONS.items():
             if name in str(error):

@@ -192,7 +192,7 @@ def trace(formula: Callable[..., Any], saved: Sequence[Any], names: Sequence[str
     Raises
     ------
     Untraceable
-        The formula does what has no line of C.
+        The formula has an operation that C code cannot express.
     """
     tracing = _Trace()
     g = _Array(tracing, names[0])

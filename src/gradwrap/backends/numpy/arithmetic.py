@@ -1,7 +1,7 @@
 """NumPy's warnings of arithmetic, handed to `core/observing/arithmetic.py`.
 
 NumPy writes what it would warn of to an object if its error state says "log". The state is that of
-the user, with "log" in the place of "warn": what the user ignores or raises stays so. `np.geterr`
+the user, with "log" instead of "warn": what the user ignores or raises stays so. `np.geterr`
 and its relatives answer with the user's state.
 """
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PREFIX = "Warning: "
+MILD = ("ignore", "warn")
+"""The modes that let a computation go on as without them."""
 
 
 class _WarningWriter:
@@ -46,6 +48,8 @@ class ErrorState:
         self._latest: tuple[Any, Any] = (None, None)
         self._left: Any = None
         """The latest state that stays as it is."""
+        self._mild: Any = None
+        """The latest state that ignores errors, or warns of them."""
 
     def begin(self) -> Any:
         """Let NumPy write its warnings; return the token of the state before, or None."""
@@ -73,6 +77,16 @@ class ErrorState:
         if changed is not None:
             np.seterr(**changed)
 
+    def is_strict(self) -> bool:
+        """Tell if the user has NumPy do more than warn of an error of arithmetic."""
+        state = self._get()
+        if state is self._mild:
+            return False
+        found = any(mode not in MILD for mode in modes().values())
+        if not found:
+            self._mild = state
+        return found
+
     def of_user(self) -> dict[str, Any]:
         """Return NumPy's modes and callback as the user has set them."""
         found = self._read()
@@ -85,6 +99,14 @@ class ErrorState:
 def modes() -> dict[str, Any]:
     """Return NumPy's modes as the user has set them."""
     return {**np.geterr()}
+
+
+def is_strict() -> bool:
+    """Tell if the user has NumPy do more than warn of an error: raise one, or call a function."""
+    listening = PLACE.listening
+    if isinstance(listening, ErrorState):
+        return listening.is_strict()
+    return any(mode not in MILD for mode in modes().values())
 
 
 def listen() -> None:

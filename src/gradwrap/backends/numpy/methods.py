@@ -13,7 +13,8 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
-from gradwrap.core.array.adapted import adapted_caller, subclass_views
+from gradwrap.core.array.adapted import adapted_caller, note_text, subclass_views
+from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import one_array
@@ -35,6 +36,10 @@ def _astype(
     """Cast a variable; return the variable itself where NumPy returns the array itself."""
     if x._backend.name == "numpy":
         dtype = np.dtype(dtype)
+        if dtype.kind in "US":
+            note_text([x])
+        elif x.dtype.kind in "US":
+            refuse_reading(native(x))
     order = memory_order(order)
     if not copy and dtype == x.dtype and _lies_in(order, x):
         return x

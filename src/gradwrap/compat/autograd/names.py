@@ -273,7 +273,7 @@ type_ = BUILTINS["type"]
 
 
 def container(kind: type) -> Any:
-    """Return a class that makes plain containers, whose instances are those of Python's class."""
+    """Return a subclass of a container type whose calls and `isinstance` are those of the type."""
 
     class OfContainers(type):
         def __instancecheck__(cls, instance: Any) -> bool:

@@ -35,6 +35,11 @@ def made(
         if isinstance(problem, Distant) and movements is not None:
             precisions[:] = map(max, precisions, movements())
             problem = _problem(executable, given, wanted, precisions)
+            if isinstance(problem, Distant) and max(precisions) >= MOST / TOLERANCE:
+                problem = Distant(
+                    f"{problem}. But rounding alone moves results of the function by more than "
+                    "2**-12 of the largest element"
+                )
     except Unsupported as error:
         return None, str(error)
     return (None if problem else executable), problem
@@ -70,6 +75,8 @@ class Distant(str):
 
 TOLERANCE = 1 << 14
 """The largest error of an output, in units in the last place (ulp) of its largest element."""
+MOST = 2.0**-12
+"""The largest error, as a part of the largest element, that a movement excuses."""
 
 
 def mismatch(
@@ -78,7 +85,8 @@ def mismatch(
     """Return how the leaves of two results differ by more than rounding, or "".
 
     A result computed from single precision has its rounding error, even if its own dtype is double.
-    Without `precisions`, results are compared bit for bit.
+    The order of bytes may be another one: a program computes in the processor's. Without
+    `precisions`, results are compared bit for bit.
     """
     if len(wanted) != len(found):
         return f"{len(found)} outputs in place of {len(wanted)}"
@@ -90,7 +98,7 @@ def mismatch(
             if a != b and (a == a or b == b):  # noqa: PLR0124  NaN is not itself
                 return f"{b!r} in place of {a!r}, output {number}"
             continue
-        if a.shape != b.shape or a.dtype != b.dtype:
+        if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
             return f"{b.dtype}{b.shape} in place of {a.dtype}{a.shape}, output {number}"
         if np.array_equal(a, b):
             continue

@@ -15,22 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import Distant, Raised, made, mismatch
-from gradwrap.compiler.calls.kept import Kept, find, key_of, store
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
-from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
-from gradwrap.compiler.extrapolating.points import FIRST, Budget, Found, Subject, extrapolated
-from gradwrap.compiler.extrapolating.proof import (
-    affordable,
-    at_point,
-    at_unseen,
-    general,
-    in_a_direction,
-    in_full,
-)
-from gradwrap.compiler.extrapolating.sizes import Declined
 from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
@@ -38,7 +27,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
-from gradwrap.core.levels.modes import code_that_runs
+from gradwrap.core.levels.modes import noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 
@@ -46,10 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from types import CodeType
 
+    from gradwrap.compiler.calls.kept import Kept
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
+    from gradwrap.compiler.extrapolating.points import Found
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
+FIRST = 5000
+"""The length of a trace from which extrapolation is tried."""
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
@@ -231,9 +224,11 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        if self._is_large and not problem and self._fits(call, found):
+        if self._is_large and not problem and not is_strict() and self._fits(call, found):
             return call.result[0]
         if self._is_large and not problem and self._extrapolated is not None:
+            from gradwrap.compiler.extrapolating.proof import in_full
+
             assert self.executable is not None
             compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
             problem = compared or ""
@@ -268,6 +263,8 @@ class Entry:
 
         If its turns may differ, the gradient is compared with the function's values instead.
         """
+        from gradwrap.compiler.extrapolating.proof import general, in_a_direction
+
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
         executable = self.executable
         assert surroundings is not None
@@ -294,6 +291,11 @@ class Entry:
 
     def _has_like_turns(self, found: Found) -> bool:
         """Tell if all turns of the loops do the same, and the program is right for some more."""
+        from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
+        from gradwrap.compiler.extrapolating.points import Budget
+        from gradwrap.compiler.extrapolating.proof import at_point, at_unseen
+        from gradwrap.compiler.extrapolating.sizes import Declined
+
         own = partial(self.library.engine, plainly=True)
         try:
             program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
@@ -313,6 +315,8 @@ class Entry:
         -------
         Whether there is a program that gives the same results, and the function's result.
         """
+        from gradwrap.compiler.calls.kept import key_of
+
         assert self.surroundings is not None
         made_for = f"{self.target.engine}, {self.target.memory}"
         self.kept_as = key_of(self.key, self.surroundings, made_for)
@@ -320,11 +324,8 @@ class Entry:
         if not found:
             return False, None
         found.program.threads = self.target.threads
-        outside = code_that_runs.set(self._ran)
-        try:
+        with noting_code(self._ran):
             wanted = call.run(self.target.function)
-        finally:
-            code_that_runs.reset(outside)
         leaves, self.tree = flatten(wanted)
         chosen = self.library.chosen(self.target.engine, self.target.make)
         given = [np.float64(x) if n in found.floats else x for n, x in enumerate(leaves)]
@@ -342,6 +343,8 @@ class Entry:
         return True, wanted
 
     def _found(self, key: str) -> Kept | None:
+        from gradwrap.compiler.calls.kept import find
+
         assert self.surroundings is not None
         try:
             return find(key, self.surroundings, self._waiting)
@@ -353,6 +356,8 @@ class Entry:
     def keep(self) -> None:
         """Keep the program for later processes."""
         if self.kept_as and self.program is not None and self.surroundings is not None:
+            from gradwrap.compiler.calls.kept import Kept, store
+
             kept = Kept(self.program, self.precisions, self.traces[0].floats)
             try:
                 store(self.kept_as, kept, self.surroundings)
@@ -391,10 +396,9 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
-        outside = code_that_runs.set(self._ran)
         try:
             self.target.current.is_traced = True
-            with call.library.current():
+            with call.library.current(), noting_code(self._ran):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -409,7 +413,6 @@ class Entry:
             return (), f"tracing it raised {type(error).__name__}: {error}"
         finally:
             self.target.current.is_traced = False
-            code_that_runs.reset(outside)
             restore()
 
     def _extend(self, call: Call) -> None:
@@ -476,6 +479,9 @@ class Entry:
 
     def _extrapolate(self, call: Call) -> str:
         """Make the program of long loops from traces of short ones; return why not, or ""."""
+        from gradwrap.compiler.extrapolating.points import Subject, extrapolated
+        from gradwrap.compiler.extrapolating.proof import affordable, at_unseen, in_full
+
         assert self.surroundings is not None
         subject = Subject(
             *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import ulps
 from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
-from gradwrap.compiler.engines.jax import computes_in_double
 from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
@@ -258,6 +258,8 @@ class Compiled(Generic[P, R]):
         executable, tree = entry.executable, entry.tree
         if executable is None or tree is None:
             return call.run(self._function)
+        if not executable.notices_errors and is_strict():
+            return call.run(self._function)
         try:
             found = executable.call(*call.inputs)
         except Missed:
@@ -285,7 +287,11 @@ class Compiled(Generic[P, R]):
         return wanted
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        floats = self._takes_floats and (self._target.engine != "jax" or computes_in_double())
+        floats = self._takes_floats
+        if floats and self._target.engine == "jax":
+            from gradwrap.compiler.engines.jax import computes_in_double
+
+            floats = computes_in_double()
         if not self._static:
             return Call(args, kwargs, takes_floats=floats)
         fixed = [value for name, value in kwargs.items() if name in self._static]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.signatures import FLOAT, leaf_key, may_write, repeated
 from gradwrap.core.values.keys import BY_VALUE, Identity
 from gradwrap.core.values.tree import unflatten
@@ -57,6 +58,7 @@ def quick_call(
         "float64": np.float64,
         "ELSEWHERE": ELSEWHERE,
         "call": executable.call,
+        "strict": is_strict,
         "unflatten": functools.partial(unflatten, tree),
         "TREE": key.treedef,
         "ORDERS": key.orders,
@@ -89,6 +91,8 @@ def quick_call(
     is_flat = all(type(one) is int for one in (*args, *kwargs.values()))
     if not is_flat:
         tests += ["tree == TREE", "order == ORDERS"]
+    if not executable.notices_errors:
+        tests.insert(0, "not strict()")
     if key.same:
         tests.append(f"repeated(({', '.join(given)},)) == SAME")
     elif len(arrays) > 1 and surroundings and surroundings.tells_same:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import TOLERANCE, ulps
+from gradwrap.compiler.calls.compare import MOST, TOLERANCE, ulps
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.core.values.tree import flatten, unflatten
 
@@ -25,8 +25,6 @@ TRIES = 3
 """The number of changes of the arguments; the least movement counts."""
 FACTOR = 32
 """How many times the movement of its results a program may be away."""
-MOST = 2.0**-12
-"""The largest error, as a part of the largest element, that a movement excuses."""
 NUMBER: type[Any] = np.generic
 
 

@@ -50,6 +50,7 @@ def scheduled(
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
     """By shape: the group that accepts members, and the number of its first step."""
     late: dict[int, Operation] = {}
+    writes = writes and any(isinstance(s, Instr) and s.op.kind is Kind.WRITE for s in body)
     memory = _Memory(body) if writes else None
     window = len(body) if reach is None else reach
     base = 0  # the unit of the first bit

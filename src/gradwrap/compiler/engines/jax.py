@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.engines.register import UNNOTICED, Executable, Unsupported
 from gradwrap.compiler.ir.program import (
     UFUNC,
     Attribute,
@@ -80,7 +80,8 @@ def jax_engine(program: Program) -> Executable:
     def text() -> str:
         return "\n".join(["# replayed by jax.numpy", *map(_line, program.root.body), ""])
 
-    return Executable(call, text, ("engine: jax.jit",), exact=False, in_c_order=True)
+    notes = ("engine: jax.jit", UNNOTICED)
+    return Executable(call, text, notes, exact=False, in_c_order=True, notices_errors=False)
 
 
 def _native(out: Any, value: Value) -> Any:

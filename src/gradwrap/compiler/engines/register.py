@@ -44,6 +44,8 @@ class Executable(NamedTuple):
     """Whether arrays of the result may be in C's order where those of the function are not."""
     told: tuple[str, ...] = ()
     """The warnings for the user."""
+    notices_errors: bool = True
+    """Whether NumPy notices all errors of its arithmetic, such as overflow, as in a plain run."""
 
     @property
     def source(self) -> str:
@@ -51,6 +53,11 @@ class Executable(NamedTuple):
         return self.text()
 
 
+UNNOTICED = (
+    "errors of arithmetic: some give no warning. The function itself runs where np.errstate says "
+    'more than "ignore" and "warn"'
+)
+"""The note on a program that does not notice all of them."""
 ENGINES: dict[str, str] = {
     "numpy": "gradwrap.compiler.engines.numpy.engine:numpy_engine",
     "c": "gradwrap.compiler.engines.c.engine:c_engine",

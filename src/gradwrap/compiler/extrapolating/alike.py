@@ -4,43 +4,42 @@ Python's code decides which operations a turn performs. Its decisions depend on 
 local variables of the loop, and nothing else if the code is *simple*. If all that it can see is
 the same at the start of two turns, the second one does what the first one did, and so does each
 later one. Values in arrays that depend on the arguments are not seen: a branch on one ends a trace.
-A loop whose index is read sees another number in each turn, so its turns are not alike.
+The index of a loop differs from turn to turn, and lengths differ from those at full size. So the
+short runs are made once more with numbers that know what they are at full size: see `watching.py`.
 """
 
 from __future__ import annotations
 
 import dis
-import sys
+from contextlib import nullcontext
 from functools import partial
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from itertools import pairwise
+from types import CellType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.extrapolating.fitting import Fit
+from gradwrap.compiler.extrapolating.paths import paths
 from gradwrap.compiler.extrapolating.points import Family, sizes_of
 from gradwrap.compiler.extrapolating.sizes import Declined
-from gradwrap.compiler.extrapolating.walk import taken
-from gradwrap.compiler.ir.program import NDARRAY, NUMBER
-from gradwrap.compiler.tracing.tape import Recorded
-from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
+from gradwrap.compiler.extrapolating.walk import FLOAT, INTEGER, taken
+from gradwrap.compiler.extrapolating.watching import PLAIN, Watch
+from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.compiler.passes.from_traces import difference
+from gradwrap.compiler.tracing.twofold import Unlike
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from types import CodeType, FrameType
+    from collections.abc import Callable, Collection, Sequence
+    from types import CodeType
 
     from gradwrap.compiler.extrapolating.points import Budget, Found, Subject
     from gradwrap.compiler.ir.program import Program
+    from gradwrap.compiler.tracing.run import Traced
 
-PLAIN: Any = (bool, int, float, complex, str, bytes, type(None), np.dtype)
-FIXED: Any = (FunctionType, ModuleType, type, np.ufunc)
-"""Objects without a state, if the code is simple."""
 HELD: Any = (FunctionType, CellType, ModuleType, NDARRAY, TUPLE, partial, *PLAIN)
 """What simple code may reach by names."""
-FUNCTION: type[Any] = FunctionType
-BUILTIN: type[Any] = BuiltinFunctionType
-GENERATOR = 0x20 | 0x80 | 0x200
-"""The flags of code of generators and coroutines, which keep a state."""
 STORING = frozenset(
     {"STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_ATTR"}
     | {"YIELD_VALUE", "IMPORT_NAME"}
@@ -53,165 +52,12 @@ SEEING = frozenset(
     | {"_getframe", "currentframe", "time", "perf_counter", "monotonic", "random", "id"}
 )
 """The names of functions that see, or keep, more."""
-LARGEST = 1 << 16
-"""The most bytes of an array that code can look into, which are compared."""
+LENGTHS = frozenset({"shape", "size", "nbytes", "strides", "__len__"})
+"""The names of what tells lengths; the attributes `shape` and `size` tell those at full size."""
 FARTHER = 30
 """The steps between the shortest loops and those of the last comparison."""
-
-
-class Unlike(Declined):
-    """The turns of a loop are not known to be alike."""
-
-
-class Watch:
-    """Watches the long loops of a trace."""
-
-    def __init__(self, is_users: Callable[[str], bool]) -> None:
-        self._is_users = is_users
-        self.loops: list[_Turns] = []
-
-    def __call__(self, turns: range) -> Any:
-        """Return the turns of a loop that the user's code begins."""
-        self.loops.append(_Turns(turns, sys._getframe(2), self._is_users))  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-        return self.loops[-1]
-
-    def check(self) -> None:
-        """Check that the turns of each loop are alike.
-
-        Raises
-        ------
-        Unlike
-            Those of a loop may not be.
-        """
-        if not all(loop.are_alike() for loop in self.loops):
-            raise Unlike("the turns of a loop differ")
-
-
-class _Turns:
-    """The numbers of a long loop, which looks at the local variables before each turn."""
-
-    def __init__(self, turns: range, frame: FrameType, is_users: Callable[[str], bool]) -> None:
-        self._is_users = is_users
-        self._left = iter(turns)
-        self._code = frame.f_code
-        self._called = frame.f_lasti
-        self._index = ""
-        self._states: list[Any] = []
-        self._has_ended = False
-
-    def __iter__(self) -> _Turns:
-        return self
-
-    def __next__(self) -> int:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-        if frame.f_code is not self._code:
-            raise Unlike("other code reads the numbers of a loop")
-        self._index = self._index or _index(self._code, self._called, frame.f_lasti)
-        state = Seen(self._is_users).of(
-            {n: x for n, x in frame.f_locals.items() if n != self._index}
-        )
-        self._states.append(state)
-        turn = next(self._left, None)
-        if turn is None:
-            self._has_ended = True
-            raise StopIteration
-        return turn
-
-    def are_alike(self) -> bool:
-        """Tell if all turns begin with the same variables, but for the first two."""
-        return self._has_ended and all(one == self._states[2] for one in self._states[3:])
-
-
-def _index(code: CodeType, called: int, at: int) -> str:
-    """Return the index of the loop `for index in range(...)`, which nothing reads.
-
-    `called` is the place of the call of `range`, and `at` that of the loop.
-    """
-    if code.co_flags & GENERATOR:
-        raise Unlike("a generator has a long loop")
-    steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
-    before = [n for n, one in enumerate(steps) if one.offset <= called]  # it may be in its cache
-    found = steps[before[-1] : before[-1] + 4]
-    *names, last = (one.opname for one in found)
-    is_loop = names == ["CALL", "GET_ITER", "FOR_ITER"] and found[2].offset == at
-    if not (is_loop and last.startswith("STORE_FAST")):
-        raise Unlike("a long range is used otherwise than by a loop")
-    stored: Any = found[3].argval
-    name = str(stored[0] if isinstance(stored, TUPLE) else stored)
-    for one in steps:
-        parts: Any = one.argval if isinstance(one.argval, TUPLE) else (one.argval,)
-        reads = parts if one.opname != "STORE_FAST" else ()
-        if one.opname.startswith("STORE_FAST_"):  # it also loads or stores a second variable
-            reads = parts[1:]
-        if "FAST" in one.opname and name in reads:
-            raise Unlike("the index of a long loop is read")
-    return name
-
-
-class Seen:
-    """What Python's code can see of values, as something that can be compared."""
-
-    def __init__(self, is_users: Callable[[str], bool]) -> None:
-        self._is_users = is_users
-        self._numbers: dict[int, int] = {}
-        self._kept: list[Any] = []
-
-    def of(self, value: Any, depth: int = 0) -> Any:
-        """Return what can be seen of a value.
-
-        Raises
-        ------
-        Unlike
-            It is not known what its state is.
-        """
-        kind = type_of(value)
-        if kind in PLAIN:
-            return kind, repr(value)
-        if isinstance(value, NUMBER):
-            return kind, value.tobytes()
-        if depth > FEW:
-            raise Unlike("a variable is nested deeply")
-        inner: Callable[[Any], Any] = partial(self.of, depth=depth + 1)
-        number = self._number(value)
-        if isinstance(value, FUNCTION) and self._is_users(value.__globals__["__name__"]):
-            cells = [inner(cell.cell_contents) for cell in value.__closure__ or ()]
-            return number, id(value), cells, inner(value.__defaults__), inner(value.__kwdefaults__)
-        is_builtin = isinstance(value, BUILTIN) and isinstance(value.__self__, ModuleType)
-        if is_builtin or isinstance(value, FIXED):
-            return number, id(value)
-        if kind in SEQUENCE:
-            return number, kind, [inner(one) for one in value]
-        if kind is DICT:
-            return number, [(inner(key), inner(one)) for key, one in value.items()]
-        return number, kind, self._array(value)
-
-    def _array(self, value: Any) -> Any:
-        real, is_hidden = value, False
-        while isinstance(real, AnyWrapper):
-            real = real._value
-        if isinstance(real, Recorded):  # code can look into those that are the same in each call
-            is_hidden = not real.tape.is_made(real.index)
-            real = real.value
-        if isinstance(real, NUMBER):
-            return type_of(real), b"" if is_hidden else real.tobytes()
-        if not isinstance(real, NDARRAY):
-            raise Unlike(f"a variable is a {type_of(value).__name__}")
-        if not is_hidden and real.nbytes > LARGEST:
-            raise Unlike("a variable is a large array that is the same in each call")
-        root = real
-        while isinstance(root.base, NDARRAY):
-            root = root.base
-        content = b"" if is_hidden else real.tobytes()
-        return real.shape, real.dtype, real.strides, self._number(root), content
-
-    def _number(self, value: Any) -> int:
-        """Return a number of an object: variables may be the same object, or share memory."""
-        self._kept.append(value)
-        return self._numbers.setdefault(id(value), len(self._numbers))
-
-
-FEW = 6
-"""The most levels of a nested variable."""
+APART = 64
+"""The most by which the lengths of loops differ there."""
 
 
 def _is_simple(code: CodeType) -> bool:
@@ -219,49 +65,151 @@ def _is_simple(code: CodeType) -> bool:
     if not SEEING.isdisjoint(code.co_names):
         return False
     outer = ("STORE_DEREF", "DELETE_DEREF")
+    steps = [*dis.get_instructions(code)]
     return not any(
         one.opname in STORING
+        or (isinstance(one.argval, str) and one.argval in LENGTHS and not _is_read(steps, n))
         or (one.opname in APPENDING and one.arg != 1)
         or (one.opname in outer and one.argval in code.co_freevars)
-        for one in dis.get_instructions(code)
+        for n, one in enumerate(steps)
     )
+
+
+def _is_read(steps: Sequence[dis.Instruction], n: int) -> bool:
+    """Tell if an instruction reads the attribute `shape` or `size`, and calls no such function."""
+    one, around = steps[n], (*steps[max(n - 2, 0) : n], *steps[n + 1 : n + 2])
+    is_read = one.opname == "LOAD_ATTR" and "NULL|self" not in one.argrepr
+    is_called = any(step.opname == "PUSH_NULL" for step in around)
+    return is_read and one.argval in ("shape", "size") and not is_called
 
 
 def _check_code(subject: Subject, codes: Collection[CodeType]) -> None:
     for value, _ in subject.surroundings.objects():
         is_own = type_of(value).__module__.startswith("gradwrap.")
         if not (is_own or isinstance(value, (*HELD, type))):
-            raise Unlike(f"the function reaches a {type_of(value).__name__}")
+            raise Declined(f"the function reaches a {type_of(value).__name__}")
     if subject.surroundings.tells_same or not all(map(_is_simple, codes)):
-        raise Unlike("the code may keep a state")
+        raise Declined("the code may keep a state")
 
 
 def of_all_turns(
     found: Found, budget: Budget, compared: Callable[[Family], None]
 ) -> tuple[Program, Family]:
-    """Return the program of loops a little longer than those traced, with all else at full size.
+    """Return the program of loops a little longer than those traced.
 
-    Its family gives the program of the actual lengths too, although nothing but loops was cut.
+    Its family gives the program of the actual lengths too. If code may do something else with short
+    arrays, that is made a second time: nothing but loops is cut.
 
     Raises
     ------
     Declined
         The turns of loops may differ, or what the function does around the loops.
     """
-    first = found.family
-    subject = first.subject
-    _check_code(subject, {code for code, *_ in first.paths})
-    sizes, watch = sizes_of(first.actual, first.lengths.limit), Watch(subject.surroundings.is_users)
-    family = Family(subject, sizes, first.lengths, budget, cuts=False)
-    sizes.watch = watch
-    family.fit()
-    sizes.watch = None
-    watch.check()
-    compared(family)
+    family = found.family
+    subject = family.subject
     _check_code(subject, {code for code, *_ in family.paths})
-    if not _are_same(first.at(first.actual), family.at(first.actual)):
-        raise Unlike("something around the loops depends on their lengths otherwise")
-    return family.at(family.point([FARTHER] * len(first.actual))), family
+    try:
+        _check(family, budget)
+    except Declined:
+        if not family.cuts:
+            raise
+        sizes = sizes_of(family.actual, family.lengths.limit)
+        family = Family(subject, sizes, family.lengths, budget, cuts=False)
+        _watched(family, budget, family.points[0], is_counted=False)
+        family.fit()
+        compared(family)
+        _check(family, budget)
+        _check_code(subject, {code for code, *_ in family.paths})
+        if not _are_same(found.program, family.at(family.actual)):
+            raise Declined("something around the loops depends on their lengths") from None
+    return family.at(_far(family)), family
+
+
+def _far(family: Family) -> tuple[int, ...]:
+    """Return lengths beyond which keys of arrays meet no others.
+
+    Keys are sums of indices and lengths and of numbers that are less than the shortest lengths,
+    since they lie inside there. So two keys that are equal at some greater lengths only, or up to
+    some lengths, are so at these. Their differences are the actual ones, if those are small.
+    """
+    step, actual = family.lengths.step, family.actual
+    point = [*family.point([FARTHER] * len(actual))]
+    order: list[int] = np.argsort(actual, kind="stable").tolist()
+    for before, now in pairwise(order):
+        gap = actual[now] - actual[before]
+        point[now] = point[before] + gap - step * max(0, -(-(gap - APART) // step))
+    return tuple(point)
+
+
+def _check(family: Family, budget: Budget) -> None:
+    """Run the function at the lengths of a family, with numbers that know those at full size.
+
+    Raises
+    ------
+    Declined
+        At full size it may do something else.
+    """
+    watches: list[Watch] = []
+    steps: list[Any] = []
+    for point, plain in zip(family.points, family.traces, strict=True):
+        is_counted = point in (family.points[0], family.points[-1])
+        traced, watch, counted = _watched(family, budget, point, is_counted=is_counted)
+        watches.append(watch)
+        steps += [counted] * is_counted
+        problem = difference(plain, traced)
+        if problem or steps[0] != steps[-1]:
+            raise Declined(f"runs whose numbers know those at full size differ: {problem}")
+    _check_numbers(family, watches)
+
+
+def _watched(
+    family: Family, budget: Budget, point: Sequence[int], *, is_counted: bool
+) -> tuple[Traced, Watch, Any]:
+    """Run the function at some lengths; return the numbers of its steps too, if they are counted.
+
+    Raises
+    ------
+    Declined
+        At full size it may do something else.
+    """
+    sizes, is_users = family.sizes, family.subject.surroundings.is_users
+    sizes.short = [*point]
+    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts)
+    try:
+        with paths(is_users, count=watch.step) if is_counted else nullcontext():
+            traced = budget.traced(family.subject, family.cut_leaves(), family.around())
+        return traced, watch, watch.check()
+    except Unlike as why:
+        raise Declined(str(why)) from why
+    finally:
+        sizes.watch = None
+
+
+def _check_numbers(family: Family, watches: Sequence[Watch]) -> None:
+    """Check that the numbers of the program of the actual lengths are those at full size."""
+    fit = Fit(family.points)
+    uses = [watch.uses.found for watch in watches]
+    if any(one.keys() != uses[0].keys() for one in uses):
+        raise Declined("numbers are used elsewhere at other lengths")
+    for place in uses[0]:
+        for column in zip(*[one[place] for one in uses], strict=False):
+            factors, numbers, wanted = zip(*column, strict=True)
+            if len({*factors}) > 1 or len({*wanted}) > 1 or len({*map(type, numbers)}) > 1:
+                raise Declined("a number has another law at other lengths")
+            is_float = isinstance(numbers[0], float)
+            fitted = fit.of(FLOAT if is_float else INTEGER, numbers)(family.actual)
+            if not _is_same_number(fitted, wanted[0]):
+                raise Declined(f"a number would be {fitted}, but is {wanted[0]}")
+        if len({len(one[place]) for one in uses}) > 1:
+            raise Declined("numbers are used more often at other lengths")
+
+
+def _is_same_number(fitted: Any, wanted: Any) -> bool:
+    return bool(abs(fitted - wanted) <= ROUNDING * abs(wanted))
+
+
+ROUNDING = 2.0**-49
+"""The relative difference between numbers that are rounded otherwise."""
 
 
 def _are_same(one: Program, other: Program) -> bool:

@@ -52,12 +52,14 @@ JUMPS = {
 
 @contextmanager
 def paths(
-    is_users: Callable[[str], bool], known: Collection[CodeType] = ()
+    is_users: Callable[[str], bool],
+    known: Collection[CodeType] = (),
+    count: Callable[[], None] | None = None,
 ) -> Generator[set[Step]]:
     """Collect the steps of all code in the user's modules that runs in this thread.
 
-    The steps of `known` code are left out. From Python 3.12 on, the steps are those at branches,
-    the starts of functions and the handlers of exceptions.
+    The steps of `known` code are left out, and `count` is called at each of the others. From Python
+    3.12 on, the steps are those at branches, starts of functions and handlers of exceptions.
     """
     found: set[Step] = set()
     modules: dict[str, bool] = {}
@@ -71,25 +73,35 @@ def paths(
             modules[module] = is_users(module)
         return modules[module]
 
-    with (_monitoring if sys.version_info >= (3, 12) else _tracing)(found, follows):
+    following = _monitoring if sys.version_info >= (3, 12) else _tracing
+    with following(found, follows, count):
         yield found
 
 
 @contextmanager
-def _tracing(found: set[Step], follows: Callable[[FrameType], bool]) -> Generator[None]:
+def _tracing(
+    found: set[Step], follows: Callable[[FrameType], bool], count: Callable[[], None] | None
+) -> Generator[None]:
     """Collect steps by a trace function, which is called for each instruction."""
+    others: dict[int, CodeType] = {}  # by identity: the hash of code itself takes long
 
     def enter(frame: FrameType, _event: str, _: Any) -> Callable[..., Any] | None:
+        code = frame.f_code
+        if id(code) in others:
+            return None
         if not follows(frame):
+            others[id(code)] = code
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        code, last = frame.f_code, -1
+        last = -1
 
         def follow(frame: FrameType, event: str, _: Any) -> Any:
             nonlocal last
             if event == "opcode":
                 found.add((code, last, frame.f_lasti))
                 last = frame.f_lasti
+                if count is not None:
+                    count()
             return follow
 
         return follow
@@ -103,7 +115,9 @@ def _tracing(found: set[Step], follows: Callable[[FrameType], bool]) -> Generato
 
 
 @contextmanager
-def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Generator[None]:
+def _monitoring(
+    found: set[Step], follows: Callable[[FrameType], bool], count: Callable[[], None] | None
+) -> Generator[None]:
     """Collect steps by `sys.monitoring`.
 
     A trace function misses the first run of a function: Python 3.13 and later ask for its
@@ -124,6 +138,8 @@ def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Gener
     def start(code: CodeType, offset: int) -> None:
         if get_ident() == thread and follows(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
             found.add((code, -1, offset))
+            if count is not None:
+                count()
             if code not in followed:
                 followed.add(code)
                 monitoring.set_local_events(tool, code, sum(branches))
@@ -131,6 +147,8 @@ def _monitoring(found: set[Step], follows: Callable[[FrameType], bool]) -> Gener
     def branch(code: CodeType, offset: int, to: int) -> None:
         if get_ident() == thread:
             found.add((code, offset, to))
+            if count is not None:
+                count()
 
     def handled(code: CodeType, offset: int, _: BaseException) -> None:
         if get_ident() == thread and code in followed:

@@ -6,6 +6,8 @@ import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gradwrap.compiler.extrapolating.fitting import Fit
 from gradwrap.compiler.extrapolating.paths import can_follow
 from gradwrap.compiler.extrapolating.sizes import BETWEEN, LIMIT, Declined, Shortened, Sizes
@@ -22,6 +24,7 @@ from gradwrap.compiler.passes.from_traces import precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
-FIRST = 5000
-"""The length of a trace from which extrapolation is tried."""
 MOST, MOST_NESTED = 1 << 14, 1 << 15
 """The most operations of a trace at short lengths, and of one of nested loops."""
 ALTOGETHER = 1 << 17
@@ -247,6 +248,7 @@ class Family:
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
         self.base: _Sample = samples[0]
+        self.traces: list[Traced] = [one.traced for one in samples]
 
     def _sample(self, point: tuple[int, ...]) -> _Sample:
         subject = self.subject
@@ -315,6 +317,22 @@ class Family:
             shape = leaf.shape if isinstance(leaf, NDARRAY) else ()
             if program.values[index].shape != shape:
                 raise Declined("an argument would have another shape")
+
+
+def run(subject: Subject, leaves: Sequence[Any], around: Shortened) -> Any:
+    """Run the function on plain arrays at short lengths."""
+    function, entered = around.with_arrays(leaves, itself)
+    args, kwargs = unflatten(subject.treedef, entered)
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+    except Exception as error:
+        raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+
+
+def itself(array: Any) -> Any:
+    """Return an array."""
+    return array
 
 
 def _noted(notes: Sequence[list[str]], fit: Fit) -> list[tuple[str, Callable[[Any], list[int]]]]:
@@ -412,7 +430,10 @@ def _parameters(
         sizes.in_ranges.clear()
         try:
             leaves = [sizes.cut(leaf) for leaf in subject.leaves] if cuts else subject.leaves
-            budget.traced(subject, leaves, around)
+            if cuts:
+                run(subject, leaves, around)
+            else:
+                budget.traced(subject, leaves, around)
             break
         except Declined as why:
             if isinstance(why, TooMany):

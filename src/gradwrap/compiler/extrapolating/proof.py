@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.extrapolating.paths import covered, paths
+from gradwrap.compiler.extrapolating.points import itself, run
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
@@ -65,7 +66,7 @@ def at_point(
     leaves = changed(family.cut_leaves(), subject.given, seed)
     began = time.perf_counter()
     with paths(subject.surroundings.is_users) as taken:
-        wanted, _ = flatten(_run(subject, leaves, family.around()))
+        wanted, _ = flatten(run(subject, leaves, family.around()))
     longer = max(whole / near for whole, near in zip(family.actual, point, strict=True))
     family.seconds = (time.perf_counter() - began) * longer
     family.paths |= taken
@@ -78,21 +79,6 @@ def at_point(
     family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
     if problem:
         raise Declined(f"at lengths {point}, its program gives {problem}")
-
-
-def _run(subject: Subject, leaves: Sequence[Any], around: Any) -> Any:
-    """Run the function on plain arrays at short lengths."""
-    function, entered = around.with_arrays(leaves, _itself)
-    args, kwargs = unflatten(subject.treedef, entered)
-    try:
-        with np.errstate(all="ignore"):
-            return function(*args, **kwargs)
-    except Exception as error:
-        raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
-
-
-def _itself(array: Any) -> Any:
-    return array
 
 
 def _inputs(leaves: Sequence[Any], given: Sequence[bool]) -> list[Any]:
@@ -249,7 +235,7 @@ def in_full(
         return None
     leaves = changed(subject.leaves, subject.given, 2)
     surroundings = subject.surroundings
-    function, entered = surroundings.with_arrays(leaves, _itself, timed(seconds))
+    function, entered = surroundings.with_arrays(leaves, itself, timed(seconds))
     args, kwargs = unflatten(subject.treedef, entered)
     try:
         known = covered(found.family.paths)

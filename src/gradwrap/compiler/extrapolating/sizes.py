@@ -6,11 +6,12 @@ import builtins
 import operator
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.compiler.tracing.tape import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,19 @@ class Declined(Exception):  # noqa: N818  it is caught, and the function is trac
     """The program of long loops cannot be extrapolated."""
 
 
+class Numbers(Watch, Protocol):
+    """Gives user code numbers that know what they are at full size: see `watching.py`."""
+
+    @property
+    def builtins(self) -> dict[str, Any]:
+        """Return what replaces Python's builtins."""
+        ...
+
+    def number(self, number: int) -> Any:
+        """Return an integer of the surroundings."""
+        ...
+
+
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
@@ -41,8 +55,8 @@ class Sizes:
         """The long lengths that bounds of ranges stand for, in the order in which they appear."""
         self.is_open: bool = True
         """Whether a new long length becomes a parameter."""
-        self.watch: Callable[[range], Any] | None = None
-        """Replaces the numbers of long loops."""
+        self.watch: Numbers | None = None
+        """Watches a run, whose numbers know what they are at full size."""
         self._bounds: dict[int, set[tuple[int, ...]]] = {}
         """By line of a call of `range`: its bounds."""
 
@@ -82,7 +96,7 @@ class Sizes:
     def cut(self, leaf: Any) -> Any:
         """Return the first part of an array, or a replaced integer; other leaves unchanged."""
         if type(leaf) is int:
-            return self.of(leaf)
+            return self.of(leaf) if self.watch is None else self.watch.number(leaf)
         if not isinstance(leaf, NDARRAY) or self.shape(leaf.shape) == leaf.shape:
             return leaf
         if not (leaf.flags.c_contiguous or leaf.flags.f_contiguous):
@@ -99,10 +113,10 @@ class Sizes:
             self.in_ranges += found
             line = sys._getframe(1).f_lineno  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
             self._bounds.setdefault(line, set()).add((*given,))
-            turns = range(*map(self.of, given[:2]), *given[2:])
-            return turns if self.watch is None or not found else self.watch(turns)
+            return range(*map(self.of, given[:2]), *given[2:])
 
-        return {**vars(builtins), "range": shortened}
+        found = {**vars(builtins), "range": shortened}
+        return found if self.watch is None else {**found, **self.watch.builtins}
 
     @property
     def varying(self) -> list[str]:
@@ -179,6 +193,7 @@ class Shortened:
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
+        self.watch: Numbers | None = sizes.watch
 
     def cut(self, array: Any) -> Any:
         """Return the part of an array that replaces it."""
@@ -206,5 +221,5 @@ class Shortened:
             leaves,
             lambda array: enter(self.cut(array)),
             self._sizes.builtins,
-            self._sizes.of if self._cuts else None,
+            (self._sizes.of if self.watch is None else self.watch.number) if self._cuts else None,
         )

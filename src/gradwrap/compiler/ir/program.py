@@ -174,14 +174,19 @@ class Instr:
                 _collect(self.kw, found)
         return found
 
-    def on(self, args: tuple[Any, ...]) -> Instr:
-        """Return the same operation on other arguments."""
+    def on(
+        self,
+        args: tuple[Any, ...],
+        out: int | None = None,
+        kw: tuple[tuple[str, Any], ...] | None = None,
+    ) -> Instr:
+        """Return the same operation on other arguments, if need be with another result."""
         return Instr(
             self.fn,
             self.name,
             args,
-            self.kw,
-            self.out,
+            self.kw if kw is None else kw,
+            self.out if out is None else out,
             self.views,
             self.line,
             self.copied,
@@ -367,14 +372,24 @@ def _copied(root: Block) -> Block:
     waiting = [found]
     while waiting:
         block = waiting.pop()
-        block.body = [changed(step, _same) for step in block.body]
+        block.body = [*map(_with_own_body, block.body)]
         block.branches = {key: replace(branch) for key, branch in block.branches.items()}
         waiting.extend(block.branches.values())
     return found
 
 
-def _same(leaf: Any) -> Any:
-    return leaf
+def _with_own_body(step: Instr | Loop) -> Instr | Loop:
+    """Return a loop with tables and a body of its own; an instruction never changes."""
+    if isinstance(step, Instr):
+        return step
+    return replace(
+        step,
+        body=[*map(_with_own_body, step.body)],
+        carries=[*step.carries],
+        reads=dict(step.reads),
+        stacks=dict(step.stacks),
+        finals=dict(step.finals),
+    )
 
 
 # Operations ---------------------------------------------------------------------------------------
@@ -577,8 +592,7 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
             stacks=dict(step.stacks),
             finals=dict(step.finals),
         )
-    made = step.on(mapped(step.args, change))
-    return replace(made, kw=mapped(step.kw, change)) if step.kw else made
+    return step.on(mapped(step.args, change), kw=mapped(step.kw, change) if step.kw else ())
 
 
 def token(nest: Any) -> Any:

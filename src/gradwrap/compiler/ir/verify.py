@@ -5,6 +5,7 @@ It runs after each pass if the environment variable `GRADWRAP_CHECK` is 1.
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,53 @@ def verify(
             f"the program is wrong after the pass {after!r}: {fault}. This is a defect of gradwrap."
         ) from fault
     return found
+
+
+class _Same:
+    """A part of a program that never changes; equal to itself alone."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: object) -> None:
+        self.part: object = part
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Same and other.part is self.part
+
+    __hash__ = object.__hash__
+
+
+def parts_of(program: Program) -> list[object]:
+    """Return what a program is made of; equal lists are of the same steps and values.
+
+    A program that a pass has left as it was need not be verified again.
+    """
+    found: list[object] = [program.names, program.inputs, len(program.values)]
+    found += map(_Same, program.values)
+    for index, constant in program.constants.items():
+        found += (index, _Same(constant.array))
+    waiting, seen = [program.root], set[int]()
+    while waiting:
+        block = waiting.pop()
+        if id(block) in seen:  # which a faulty program may have within itself
+            continue
+        seen.add(id(block))
+        found += (_Same(block.guard), _Same(block.result), *block.branches, len(block.body))
+        _add_parts(block.body, found)
+        waiting += block.branches.values()
+    return found
+
+
+def _add_parts(body: Sequence[Instr | Loop], found: list[object]) -> None:
+    for step in body:
+        if isinstance(step, Loop):
+            held = step.reads.items(), step.stacks.items(), step.finals.items()
+            found += (step.turns, len(step.body), *map(len, held), *map(_Same, step.carries))
+            for index, part in itertools.chain(*held):
+                found += (index, part)
+            _add_parts(step.body, found)
+        else:
+            found.append(_Same(step))
 
 
 def _is_identical(wanted: Any, found: Any) -> bool:

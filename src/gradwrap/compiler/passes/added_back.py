@@ -65,7 +65,7 @@ class _AddedBack:
         return self.instead.get(leaf.index, leaf) if type(leaf) is Ref else leaf
 
     def _leaves_out(self, step: Instr) -> bool:
-        """Rewrite an addition to elements that were set to zero; tell if the step is one."""
+        """Rewrite an addition to elements that were set to zero. Return False for other steps."""
         chain = self._chain(step)
         if not chain:
             return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,10 +207,9 @@ def _enter(
         _enter_constants(program, path, constants, (instr.args, instr.kw))
         path.numbers[instr.out] = program.new(path.trace.values[instr.out]).index
         block.body.append(
-            replace(
-                instr,
-                args=mapped(instr.args, path.leaf),
-                kw=mapped(instr.kw, path.leaf),
-                out=path.numbers[instr.out],
+            instr.on(
+                mapped(instr.args, path.leaf),
+                path.numbers[instr.out],
+                mapped(instr.kw, path.leaf),
             )
         )

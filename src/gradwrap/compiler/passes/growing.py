@@ -152,7 +152,7 @@ class _Products:
         return self.values[place].shape[1 - member.part.axis], member.part.stop - member.part.start
 
     def part(self, leaf: Any) -> _Part | None:
-        """Return which part of a matrix a value is, if it is one."""
+        """Return the part of a matrix that a value is; None for other values."""
         maker = self.makers.get(leaf.index) if type(leaf) is Ref else None
         while maker is not None and maker.op is COPY and len(maker.args) == 1:
             leaf = maker.args[0]
@@ -239,7 +239,7 @@ class _Products:
     # Blocks ---------------------------------------------------------------------------------------
 
     def block(self, members: Sequence[_Member], gone: dict[int, Instr | None]) -> None:
-        """Join the products of a block; enter what stands in the place of each into `gone`."""
+        """Join the products of a block; enter the replacement of each into `gone`."""
         first, last = members[0], members[-1]
         axis = first.part.axis
         low = min(one.part.start for one in members)

@@ -6,7 +6,6 @@ two behind the loop. The stack would be written to memory in each turn.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradwrap.compiler.ir.analysis import uses
@@ -46,7 +45,7 @@ def keep_last_turns(program: Program) -> None:
                 assert isinstance(step, Instr)
                 key = step.args[1]
                 rest = key[1:] if isinstance(key, TUPLE) else ()
-                body[place] = replace(step, args=(finals[turns], rest))
+                body[place] = step.on((finals[turns], rest))
                 read.add(step.out)
     if read:
         describe_orders(program, first, read)

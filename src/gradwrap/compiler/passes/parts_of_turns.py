@@ -8,7 +8,6 @@ loop stacks this column, not the array, which it can write in place now.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,11 +55,10 @@ def stack_parts_of_turns(program: Program) -> None:
     if not any(isinstance(step, Loop) and step.stacks for step in program.root.body):
         return
     first = len(program.values)
-    before = program.copy()
-    stack_what_turns_start_from(program)
-    remove_dead(program)
     read: set[int] = set()
-    if not _stack_all_parts(program, read):
+    before = stack_what_turns_start_from(program)
+    remove_dead(program)
+    if not _stack_all_parts(program, read) and before is not None:
         program.values, program.root = before.values, before.root
         program.constants = before.constants
     for step in program.root.body:
@@ -175,7 +173,7 @@ def _stack_parts(
             if value not in loop.finals:
                 loop.finals[value] = program.new(program.values[value]).index
             rest = step.args[1][1:] if isinstance(step.args[1], TUPLE) else ()
-            body[number] = replace(step, args=(Ref(loop.finals[value]), rest))
+            body[number] = step.on((Ref(loop.finals[value]), rest))
             read.add(step.out)
     place, source = 0, value
     for number, step in enumerate(loop.body):

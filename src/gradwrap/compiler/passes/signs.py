@@ -177,7 +177,7 @@ class _Signs:
             (self.same if is_opposite else self.opposite)[step.out] = source
         elif position is not None and not is_opposite:
             self._negate(position)
-            self.body[position] = replace(self.body[position], out=step.out)
+            self.body[position] = self.body[position].on(self.body[position].args, step.out)
             self.products[step.out] = position
         else:
             self._write(step)
@@ -197,7 +197,7 @@ class _Signs:
             self.body.append(step.on((one, other)))
         elif step.out in self.free:
             made = self.program.new(self.program.values[step.out])
-            self.body.append(replace(step, args=(one, other), out=made.index))
+            self.body.append(step.on((one, other), made.index))
             self.opposite[step.out] = made
         else:
             position = self._scaled_once(step.args[1] if sign else step.args[0])
@@ -237,7 +237,7 @@ class _Signs:
             number, out = _negated(number), made.index
         self.products[out] = len(self.body)
         args = (array, number) if type(one) is Ref else (number, array)
-        self.body.append(replace(step, args=args, out=out))
+        self.body.append(step.on(args, out))
 
     def sum(self, step: Instr) -> None:
         """Rewrite `x + y`."""

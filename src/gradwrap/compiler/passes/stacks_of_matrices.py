@@ -8,7 +8,6 @@ is a sum of products, which is one product too, and the stack of the products is
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,7 +80,7 @@ class _Joined:
         whole = self.program.new(values[step.out]._replace(shape=(math.prod(left[:-1]), right[1])))
         return (
             reshape,
-            replace(step, args=(rows, step.args[1]), out=whole.index),
+            step.on((rows, step.args[1]), whole.index),
             Instr(np.reshape, "reshape", (whole, shape), (), step.out, True, step.line),
         )
 
@@ -119,7 +118,7 @@ class _Joined:
             one,
             two,
             Instr(np.transpose, "transpose", (rows,), (), columns.index, True, view.line),
-            replace(product, args=(columns, others), out=step.out),
+            product.on((columns, others), step.out),
         )
 
     def _operands(self, step: Instr) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:

@@ -21,11 +21,16 @@ from gradwrap.compiler.ir.program import (
 from gradwrap.core.values.dynamic import SLICE, type_of
 
 
-def stack_what_turns_start_from(program: Program) -> None:
-    """Stack carried values: what they are at first, joined to the stack of the next ones, is one.
+def stack_what_turns_start_from(program: Program) -> Program | None:
+    """Stack a carried value, if the program joins its first value to the stack of its next values.
 
-    So the rows of both stacks belong to the same turns.
+    The rows of the new stack then belong to the same turns as those of other stacks.
+
+    Returns
+    -------
+    A copy of the program as it was; None if there is nothing to change.
     """
+    before: Program | None = None
     body = program.root.body
     makers = {step.out: step for step in body if isinstance(step, Instr)}
     loops = {out: step for step in body if isinstance(step, Loop) for out in step.stacks.values()}
@@ -40,6 +45,7 @@ def stack_what_turns_start_from(program: Program) -> None:
             if not found or len(step.args) > 1 or dict(step.kw).get("axis", 0) != 0:
                 continue
             loop, carry = found
+            before = before or program.copy()
             if carry.value not in known:
                 value = program.values[carry.value]
                 kept = program.new(value)
@@ -65,6 +71,7 @@ def stack_what_turns_start_from(program: Program) -> None:
         root.body = [changed(step, renamed) for step in body]
         if root.result is not None:
             root.result = Result(mapped(root.result.leaves, renamed), root.result.tree)
+    return before
 
 
 def _carry_of(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.compiler.ir.analysis import enter_roots
 from gradwrap.compiler.ir.operations import ADD, COPY, GETITEM, Kind
 from gradwrap.compiler.ir.program import (
-    NUMBER,
     Instr,
     Loop,
     Ref,
@@ -110,10 +109,8 @@ class _Wholes:
         return made
 
     def is_zero(self, leaf: Any) -> bool:
-        """Tell if a leaf is zero, or an array of zeros."""
-        if type(leaf) is Ref:
-            return leaf.index in self.zeros
-        return isinstance(leaf, (int, float, complex, NUMBER)) and leaf == 0
+        """Tell if a leaf is an array of zeros; `x + 0.0` changes the sign of the zeros of `x`."""
+        return type(leaf) is Ref and leaf.index in self.zeros
 
     def shorter(self, step: Instr) -> Instr:
         """Return a step that makes the array that is written as a whole."""

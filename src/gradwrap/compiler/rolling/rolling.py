@@ -215,6 +215,8 @@ class Roller(Rewriting):
         for period in self._periods(codes):
             same = np.zeros(count, bool)
             same[:-period] = codes[:-period] == codes[period:]
+            if np.count_nonzero(same) < period * (self.fewest - 1):
+                continue
             usable = same & free
             usable[:-period] &= free[period:]
             edges = np.flatnonzero(np.diff(np.concatenate([[0], usable.view(np.int8), [0]])))

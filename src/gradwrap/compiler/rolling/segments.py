@@ -192,7 +192,7 @@ class Rewriting:
         """The instructions made for the new body, by output."""
 
     def constant(self, content: Any) -> Ref:
-        """Add a constant array; equal ones are one, so that loops which read them are equal."""
+        """Add a constant array. Equal arrays share one value, so that the loops are equal."""
         key = (content.shape, content.dtype, content.tobytes())
         if key not in self.constants:
             self.constants[key] = self.program.new(Value(*key[:2], is_ndarray=True))

@@ -73,6 +73,8 @@ class Stacking:
         """Return the stack of a row's results in all turns."""
         if row in self.segment.hoisted:
             return self._repeated(self.segment.hoisted[row])
+        if row not in self.segment.stacks:
+            raise Decline("values of other turns are read before they are stacked")
         return self.segment.stacks[row]
 
     def _stacked_rel(self, operand: Rel) -> Ref:

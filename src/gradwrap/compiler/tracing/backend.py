@@ -7,6 +7,7 @@ flat sequence of NumPy operations.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,12 @@ from gradwrap.compiler.tracing.namespace import (
 )
 from gradwrap.compiler.tracing.tape import Library, Unhandled, Weak
 from gradwrap.compiler.tracing.tracer import ArrayTracer, Tracer
+from gradwrap.core.array.operators import Operators
+from gradwrap.core.array.setters import set_shape
+from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.registration import serve
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +55,16 @@ class TraceBackend(NumPyBackend):
         )
 
     def class_attributes(self) -> dict[str, Any]:
-        return {**super().class_attributes(), "__class__": property(_shown_class, _change_class)}
+        return {
+            **super().class_attributes(),
+            "__class__": property(_shown_class, _change_class),
+            "shape": property(_shown_shape, set_shape),
+            "size": property(_shown_size),
+            "__iter__": _iterated,
+            "__array_function__": _answered,
+            "_operator": classmethod(_operator),
+            "_write_call": classmethod(_write_call),
+        }
 
     def for_formulas(self, xp: Any) -> Any:
         direct = super().for_formulas(xp)
@@ -95,6 +108,12 @@ class TraceBackend(NumPyBackend):
 
     def owns_buffer(self, array: Any) -> bool:
         return False
+
+    def handed_out(self, wrapper: Any) -> Any:
+        found = wrapper._value
+        if wrapper._node is not None or not isinstance(_real(found), NDARRAY):
+            return super().handed_out(wrapper)
+        return make_wrapper(type_of(wrapper), self.copy(found))  # an array with its own buffer
 
     def lent(self, view: Any, loan: Any) -> Any:
         return np.asarray(view) if isinstance(view, Tracer) else super().lent(view, loan)
@@ -159,6 +178,77 @@ def _shown_class(wrapper: Any) -> type[Any]:
 
 def _change_class(wrapper: Any, kind: type[Any]) -> None:
     OWN_CLASS.__set__(wrapper, kind)
+
+
+def _watched() -> Any:
+    """Return the watch of the current trace, if user code asks for an attribute."""
+    tape = current.get()
+    watch = None if tape is None else tape.watch
+    return watch if watch is not None and watch.is_users(module_of(frame_of(2))) else None
+
+
+def _shown_shape(wrapper: Any) -> tuple[Any, ...]:
+    """Return the lengths of the axes, which may stand for others at full size."""
+    shape: tuple[int, ...] = type_of(wrapper)._kind.shape.fget(wrapper)
+    watch = _watched()
+    return shape if watch is None else watch.shape(shape)
+
+
+def _shown_size(wrapper: Any) -> Any:
+    watch = _watched()
+    shape: tuple[int, ...] = type_of(wrapper)._kind.shape.fget(wrapper)
+    return math.prod(shape if watch is None else watch.shape(shape))
+
+
+def _iterated(wrapper: Any) -> Any:
+    watch = _watched()
+    if watch is not None and wrapper.ndim:
+        return watch.iterated(wrapper, frame_of(1))
+    return type_of(wrapper)._kind.__iter__(wrapper)
+
+
+def _answered(wrapper: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function of NumPy; what tells lengths as plain numbers is refused if they are two."""
+    found = type_of(wrapper)._kind.__array_function__(wrapper, function, types, args, kwargs)
+    tape = current.get()
+    numbers = found if type_of(found) is TUPLE else (found,)
+    if tape is not None and tape.watch is not None and int in map(type_of, numbers):
+        raise tape.watch.told(function.__name__)
+    return found
+
+
+def _operator(cls: Any, op: Any, method: str, *, swapped: bool = False) -> Any:
+    """Bind an operation to the class. Keys are those of this run."""
+    of_operators: Any = Operators
+    function = of_operators._operator.__func__(cls, op, method, swapped=swapped)
+    if method == "__getitem__":
+        plain = function
+
+        def function(wrapper: Any, key: Any) -> Any:
+            return plain(wrapper, _plain_key(key, wrapper))
+
+        setattr(cls, method, function)
+    return function
+
+
+def _plain_key(key: Any, wrapper: Any) -> Any:
+    """Return the key with the plain numbers of this run, if user code uses it."""
+    tape = current.get()
+    watch = None if tape is None else tape.watch
+    if watch is None or not watch.is_users(module_of(frame_of(2))):
+        return key
+    return watch.settled(key, type_of(wrapper)._kind.shape.fget(wrapper))
+
+
+def _write_call(cls: Any) -> Any:
+    of_operators: Any = Operators
+    plain = of_operators._write_call.__func__(cls)
+
+    def write(wrapper: Any, key: Any, value: Any) -> None:
+        plain(wrapper, _plain_key(key, wrapper), value)
+
+    cls.__setitem__ = write
+    return write
 
 
 def _real(value: Any) -> Any:

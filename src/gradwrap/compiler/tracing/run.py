@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from gradwrap.compiler.ir.program import Guard, Instr, Value
+    from gradwrap.compiler.tracing.tape import Watch
 
 
 def _is_found(path: str) -> bool:
@@ -62,6 +63,11 @@ class Around(Protocol):
 
     tells_same: bool
     """Whether code tests two values for identity."""
+
+    @property
+    def watch(self) -> Watch | None:
+        """Return what gives user code the lengths of arrays."""
+        ...
 
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
@@ -168,6 +174,8 @@ def trace(
     tape = Tape(library, None if first is None else first.tape, most)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = modes()
+    if surroundings is not None:
+        tape.watch = surroundings.watch
     backend = library.backend
     wraps = not is_transform(function)
     tracers: list[tuple[Tracer, int, Any]] = []

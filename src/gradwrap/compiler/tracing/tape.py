@@ -8,7 +8,7 @@ arrays are traced; their tracers are in `tracer.py`.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
 NUMBER: type[Any] = np.generic
@@ -155,6 +155,30 @@ class Weak(Recorded):
         raise NotImplementedError
 
 
+class Watch(Protocol):
+    """Gives user code the lengths of arrays, in a run that stands for a longer one."""
+
+    def shape(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the lengths of the axes of an array."""
+        ...
+
+    def settled(self, key: Any, shape: Sequence[int]) -> Any:
+        """Return a key of an array of a shape with plain numbers."""
+        ...
+
+    def told(self, name: str) -> Exception:
+        """Return the error of a function that tells lengths as plain numbers."""
+        ...
+
+    def iterated(self, array: Any, frame: FrameType) -> Iterator[Any]:
+        """Return the elements of an array that code goes through."""
+        ...
+
+    def is_users(self, module: str, /) -> bool:
+        """Tell if a module is the user's."""
+        ...
+
+
 class Tape:
     """The program being recorded."""
 
@@ -185,6 +209,8 @@ class Tape:
         self.made: set[int] = set()
         """The values that depend on no argument and on no array of the surroundings."""
         self._asked: int = 0
+        self.watch: Watch | None = None
+        """Gives the lengths that user code sees, in a run whose numbers know those of full size."""
         self.errors: Any = None
         """NumPy's handling of floating point errors at the start, if the function may change it."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
@@ -242,7 +268,7 @@ class Tape:
         return ref
 
     def forget_layouts(self) -> bool:
-        """Let a second run compute what is not kept; tell if there is any."""
+        """Drop the layouts: a second run computes these results. Return False if there are none."""
         kept = {n: one for n, one in self._results.items() if not isinstance(one, Layout)}
         has_layouts = len(kept) < len(self._results)
         self._results = kept
@@ -262,7 +288,12 @@ class Tape:
         return tracer
 
     def is_made(self, index: int) -> bool:
-        """Tell if a value is the same in each call, computed from new arrays and literals."""
+        """Tell if a value is the same in each call, computed from new arrays and literals.
+
+        Code may look into such a value, unless the run stands for a longer one.
+        """
+        if self.watch is not None:
+            return False
         for step in self.instrs[self._asked :]:
             if not step.is_opaque and self.made.issuperset(step.reads):
                 self.made.add(step.out)
@@ -370,7 +401,7 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Recorded) and arg.value is result:
                     return library.tracer(result, arg.index, self)
-            views = result.base is not None and shares(result, args)
+            views = result.base is not None and (not result.size or shares(result, args))
         elif isinstance(result, (TUPLE, LIST)) and result:
             return self._several(fn, name, recorded, keywords, result, args)
         elif type_of(result) is bool and any(part is None for part in recorded):
@@ -413,7 +444,7 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Record an operation with several outputs; a rank (an `int`) is a number of NumPy's."""
+        """Record an operation with several outputs; a rank (an `int`) becomes a NumPy number."""
         kept = [np.int64(part) if type_of(part) is int else part for part in result]
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept):
             raise self.refuse(f"{name} gives a nest of arrays")

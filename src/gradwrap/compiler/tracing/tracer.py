@@ -7,6 +7,7 @@ operation on it is recorded on its `Tape`. Taking the value out of the program i
 
 from __future__ import annotations
 
+import math
 import operator as operators
 import sys
 from functools import partial
@@ -25,6 +26,7 @@ from gradwrap.compiler.ir.program import (
     setitem,
 )
 from gradwrap.compiler.tracing.tape import Recorded, Unhandled, Weak
+from gradwrap.compiler.tracing.twofold import Twofold
 from gradwrap.core.levels.wrapper import AnyWrapper, unwrapped_key
 from gradwrap.core.observing.code import ARRAYS, frame_of, module_of, package_of
 from gradwrap.core.values.dynamic import LIST, TUPLE
@@ -77,7 +79,7 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
     fn, name = (operator.pow, POW.name) if is_power else (ufunc, ufunc.__name__)
 
     def operate(self: Any, other: Any) -> Any:
-        if isinstance(other, (AnyWrapper, Weak)):
+        if isinstance(other, (AnyWrapper, Weak, Twofold)):
             return NotImplemented
         tape = self.tape
         if tape.refused:
@@ -160,15 +162,21 @@ class Tracer(Recorded):
 
     base: None = None
 
-    shape: Any = property(lambda self: self.value.shape)
+    shape: Any = property(lambda self: self._shape())
     dtype: Any = property(lambda self: self.value.dtype)
     ndim: Any = property(lambda self: self.value.ndim)
-    size: Any = property(lambda self: self.value.size)
+    size: Any = property(lambda self: math.prod(self._shape()))
     itemsize: Any = property(lambda self: self.value.itemsize)
     nbytes: Any = property(lambda self: self.value.nbytes)
     strides: Any = property(lambda self: self.value.strides)
     flags: Any = property(lambda self: self.value.flags)
     device: Any = property(lambda self: self.tape.library.device(self.value))
+
+    def _shape(self) -> Any:
+        """Return the lengths of the axes, for user code those that it is to see."""
+        watch = self.tape.watch
+        is_seen = watch is not None and watch.is_users(module_of(frame_of(2)))
+        return watch.shape(self.value.shape) if watch and is_seen else self.value.shape
 
     def _attribute(self, name: str) -> Any:
         return self.tape.record(Attribute(name), name, (self,))
@@ -182,13 +190,16 @@ class Tracer(Recorded):
         return len(self.value)
 
     def __iter__(self) -> Any:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            return watch.iterated(self, frame_of(1))
         return iter([self[i] for i in range(len(self.value))])
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return self.tape.library.namespace
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, (AnyWrapper, Weak)) for x in inputs):
+        if any(isinstance(x, (AnyWrapper, Weak, Twofold)) for x in inputs):
             return NotImplemented
         tape = self.tape
         out = kwargs.pop("out", None)
@@ -230,6 +241,9 @@ class Tracer(Recorded):
         return tape.record(function, path, args, kw)
 
     def __getitem__(self, key: Any) -> Any:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            key = watch.settled(key, self.value.shape)
         key = unwrapped_key(key)
         made = self.tape.record(getitem, "getitem", (self, key))
         if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
@@ -324,6 +338,9 @@ class ArrayTracer(Tracer):
     __slots__ = ()
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        watch = self.tape.watch
+        if watch is not None and watch.is_users(module_of(frame_of(1))):
+            key = watch.settled(key, self.value.shape)
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
         if self.shares and package_of(module_of(frame_of(1))) not in {*ARRAYS, "scipy"}:

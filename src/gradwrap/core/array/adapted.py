@@ -12,14 +12,16 @@ import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.callers import MARK, current_caller
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from collections.abc import Iterable
+    from types import FrameType
 
 made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
 """The module and the line that last made text of a tracked value."""
@@ -29,7 +31,16 @@ rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
-_warned: set[tuple[str, int]] = set()
+plain_made: ContextVar[list[bool] | None] = ContextVar("gradwrap_plain_made", default=None)
+"""Not empty where the adapted call that runs has made plain numbers or text of values."""
+warned_lines: set[tuple[str, int]] = set()
+
+
+def note_plain() -> None:
+    """Note that a plain number or text is made of a value, which a cache may have as a key."""
+    made = plain_made.get()
+    if made is not None and not made:
+        made.append(True)
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
@@ -38,9 +49,9 @@ def adapted_caller(depth: int = 2) -> FrameType | None:
     return frame if MARK in frame.f_globals else None
 
 
-def current_code(depth: int) -> CodeType:
-    """Return the code object of the frame `depth` calls above the calling function."""
-    return sys._getframe(depth + 1).f_code  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+def current_frame(depth: int) -> FrameType:
+    """Return the frame `depth` calls above the calling function."""
+    return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 
 def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
@@ -60,15 +71,17 @@ def nested(variable: Any) -> Any:
     return [nested(part) for part in variable] if variable.ndim else variable[()]
 
 
-def warn_of_text(variable: Any, frame: FrameType) -> None:
+def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
+    note_plain()
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return
+    texts_of_call().add(variable, text)
     made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
-    if line in _warned:
+    if line in warned_lines:
         return
-    _warned.add(line)
+    warned_lines.add(line)
     warnings.warn_explicit(
         "text was made of a tracked value. That is right for a message; a number that is read "
         "back from the text has no gradient."
@@ -89,10 +102,22 @@ def formatted(variable: Any, text: str) -> str:
     return text
 
 
+def note_text(values: Iterable[Any]) -> None:
+    """Warn where a function of arrays, such as `np.array2string`, makes text of tracked values."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None and is_passed_by(frame):
+        frame = frame.f_back
+    if frame is None or not is_differentiating():
+        return
+    for value in values:
+        if isinstance(value, AnyWrapper):
+            warn_of_text(value, frame)
+
+
 def makes_json(variable: Any, frame: FrameType) -> bool:
     """Tell if code converts an array for `json.dumps(..., default=f)`, and warn of the text.
 
-    `json` calls `f` again for each value that it returns, until it gets a number of Python's.
+    `json` calls `f` again for each value that it returns, until it gets a Python number.
     """
     outer = frame.f_back
     if outer is None or outer.f_globals.get("__name__") != "json.encoder":

@@ -10,9 +10,11 @@ from gradwrap.core.array.adapted import (
     formats_text,
     makes_json,
     nested,
+    note_plain,
     one_element,
     warn_of_text,
 )
+from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -67,6 +69,7 @@ class Conversions:
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:
+        note_plain()
         placed = [layer for layer in layers(self) if layer._node is not None]
         if any(not layer._is_batched for layer in placed):
             raise leaving(what, fix, into=into)
@@ -123,6 +126,7 @@ class Conversions:
 
     def __int__(self) -> int:
         if adapted_caller() is not None:  # no gradient passes through a whole number
+            note_plain()
             return int(native(self))
         return int(
             self._untracked_data(
@@ -145,7 +149,7 @@ class Conversions:
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        return branch_of(self._value)
 
     def __hash__(self) -> int:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import AnyWrapper, is_batch
@@ -10,8 +9,6 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_batch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-texts: ContextVar[set[str] | None] = ContextVar("gradwrap_texts", default=None)
-"""The texts that adapted code has made of tracked values in the running call."""
 displays: dict[str, Callable[[Any], str]] = {}
 """By the kind of text (`"html"`), the function that makes it: the package of drawings enters it."""
 

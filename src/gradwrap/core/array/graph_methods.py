@@ -6,6 +6,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.writing import inplace
 from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.array.writing.views import view_of
@@ -13,8 +14,9 @@ from gradwrap.core.graph.checking import check_differentiable, check_gradient
 from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.core.library.buffers import share
+from gradwrap.core.observing.callers import leaving
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
 from gradwrap.core.values.dynamic import class_of
@@ -47,10 +49,13 @@ class GraphMethods(Generic[A]):
     def data(self) -> A:
         """The native array itself, not a copy.
 
-        Assigning another array of the same library, shape and dtype puts it in the place of this
-        one, unrecorded. Writing into it is unrecorded too; it does not change what operations have
-        saved, or backward raises an error.
+        Assigning another array of the same library, shape and dtype replaces this one,
+        unrecorded. Writing into it is unrecorded too; it does not change what operations have
+        saved, or backward raises an error. In code that `gradwrap.adapting` adapts, where it
+        would be the memory of an array of NumPy's, that of a tracked array is refused.
         """
+        if adapted_caller() is not None and is_recorded(self):
+            raise leaving("The memory of an array (x.data, memoryview, frombuffer)")
         return handed_out(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter

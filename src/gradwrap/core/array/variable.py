@@ -14,7 +14,7 @@ from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, formatted, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
-from gradwrap.core.array.display import Displayed, shown, texts
+from gradwrap.core.array.display import Displayed, shown
 from gradwrap.core.array.graph_methods import GraphMethods
 from gradwrap.core.array.operators import Operators
 from gradwrap.core.array.writing.outdated import take_again
@@ -29,7 +29,6 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
     innermost,
-    is_recorded,
     is_scalar,
     is_whole_number,
     make_wrapper,
@@ -248,10 +247,7 @@ class Variable(
 
     def _as_text(self, text: str, frame: FrameType) -> str:
         """Return the text that adapted code makes of the array, and warn about it."""
-        warn_of_text(self, frame)
-        made = texts.get()
-        if made is not None and is_recorded(self):
-            made.add(text.strip())
+        warn_of_text(self, frame, text)
         return text
 
     def __copy__(self) -> Self:

@@ -54,7 +54,7 @@ class LinearMap:
         keep
             Keep the record, so that it can be used again.
         inputs_alone
-            The record leads to other leaves of the level, which are to be left out.
+            Ignore the other leaves of the level that the record leads to.
         """
         roots = [
             (output._node, cotangent)
@@ -65,13 +65,13 @@ class LinearMap:
         arrived: dict[Any, Any] = backward_pass(roots, retain_graph=keep, targets=targets)
         return [None if leaf is None else arrived.get(leaf) for leaf in self._leaves]
 
-    def transposed(self) -> LinearMap:
+    def transposed(self, *, keep: bool = False) -> LinearMap:
         """Return the map whose pull takes tangents of the inputs to tangents of the outputs.
 
-        It is recorded once, and this map is used up.
+        It is recorded once, and this map is used up, unless it is to be kept.
         """
         return record_linear(
-            lambda cotangents: self.pull(cotangents, keep=False),
+            lambda cotangents: self.pull(cotangents, keep=keep),
             [None if output is None else output._value for output in self._outputs],
         )
 

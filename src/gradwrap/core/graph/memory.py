@@ -1,4 +1,4 @@
-"""What a device or a host without room is told: the operation, and what needs less memory."""
+"""Messages for a full device or host: the operation, and ways to need less memory."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
@@ -19,6 +19,7 @@ from gradwrap.core.levels.levels import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from contextlib import AbstractContextManager
     from types import CodeType
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,6 +40,21 @@ code_that_runs: ContextVar[dict[CodeType, dict[str, Any]] | None] = ContextVar(
     "gradwrap_code_that_runs", default=None
 )
 """The code of adapted modules that runs while a function is traced, with its global names."""
+note_code: list[Callable[[dict[CodeType, dict[str, Any]]], AbstractContextManager[None]]] = []
+"""What notes the code of modules that are adapted before a trace: `adaptation` enters it."""
+
+
+@contextmanager
+def noting_code(ran: dict[CodeType, dict[str, Any]]) -> Generator[None]:
+    """Note the code of adapted modules that runs, with its global names."""
+    outside = code_that_runs.set(ran)
+    try:
+        with ExitStack() as notes:
+            for note in note_code:
+                notes.enter_context(note(ran))
+            yield
+    finally:
+        code_that_runs.reset(outside)
 
 
 def called(function: Any, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -25,21 +25,32 @@ BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDe
 NOTHING: frozenset[Any] = frozenset()
 
 
-def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
-    """Return the texts by which a function names its caches, such as "self.known".
-
-    Without the source of the function, none is known.
-    """
+def syntax_of(
+    code: CodeType, namespace: dict[str, Any]
+) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the syntax of a function, whose first line is 1, or None without its source."""
     from inspect import getblock
 
     lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 :]
     try:
         tree = ast.parse(textwrap.dedent("".join(getblock(lines))))
     except (SyntaxError, ValueError, IndexError):
-        return NOTHING
+        return None
     function: Any = tree.body[0] if tree.body else None
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return NOTHING
+    return function if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """Return the texts by which a function names its caches, such as "self.known".
+
+    Without the source of the function, none is known.
+    """
+    function = syntax_of(code, namespace)
+    return NOTHING if function is None else caches_in(function)
+
+
+def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Return the texts by which the syntax of a function names its caches."""
     reader = _Reader()
     reader.block(function.body, _State(NOTHING, NOTHING))
     unread = {
@@ -53,7 +64,7 @@ def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
 
 
 class _State(NamedTuple):
-    """What is known before a statement, whatever led to it."""
+    """The facts known before a statement, on every path to it."""
 
     missing: frozenset[Look]
     """Keys that are not in their dictionaries."""
@@ -61,7 +72,7 @@ class _State(NamedTuple):
     """Names that may refer to the value of a key, or to None where the key is missing."""
 
     def without(self, names: Iterable[str]) -> _State:
-        """Return what is still known once names refer to something else."""
+        """Return the facts that still hold after names are bound anew."""
         gone = set(names)
         missing = {look for look in self.missing if not _names_in(*look) & gone}
         found = {(name, look) for name, look in self.found if name not in gone}
@@ -81,7 +92,7 @@ class _Reader:
         """The targets of the assignments."""
 
     def block(self, statements: list[ast.stmt], state: _State) -> _State | None:
-        """Return what is known after statements, or None if the last one leaves the block."""
+        """Return the facts known after statements, or None if the last one leaves the block."""
         for statement in statements:
             after = self._statement(statement, state)
             if after is None:
@@ -137,8 +148,8 @@ class _Reader:
 
     def _assignment(self, targets: list[ast.expr], value: ast.expr, state: _State) -> _State:
         self.read.update(map(id, targets))
-        look = _look_of(value)
-        stored = {_look_of(target) for target in targets} - {None}
+        look = look_of(value)
+        stored = {look_of(target) for target in targets} - {None}
         for dictionary, key in (one for one in stored if one is not None):
             self.stored.add(dictionary)
             if (dictionary, key) not in state.missing:
@@ -203,7 +214,7 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _look_of(node: ast.expr) -> Look | None:
+def look_of(node: ast.expr) -> Look | None:
     """Return the dictionary and the key of `d[key]` or `d.get(key)`, or None."""
     match node:
         case ast.Subscript(value=whole, slice=key):
@@ -242,11 +253,15 @@ def _bound_in(node: ast.AST) -> set[str]:
 def _used_otherwise(function: ast.AST) -> Iterable[str]:
     """Yield the texts of dictionaries that are used for more than looks, stores and removals."""
     expected: set[int] = set()
+    users = (node for node in ast.walk(function) if isinstance(node, (ast.Return, ast.BinOp)))
+    read = {id(part) for node in users for part in ast.iter_child_nodes(node)}
     for node in ast.walk(function):
         match node:
+            case ast.Attribute() if id(node) in read:
+                pass  # `return d[key].value`
             case (
                 ast.Attribute(value=value) | ast.Subscript(value=value, ctx=ast.Store() | ast.Del())
-            ) if (look := _look_of(value)) is not None:
+            ) if (look := look_of(value)) is not None:
                 yield look[0]  # of a value: `d[key].append(x)`
             case _:
                 pass
@@ -261,7 +276,7 @@ def _used_otherwise(function: ast.AST) -> Iterable[str]:
                 name in REMOVALS
             ):
                 expected.add(id(whole))
-            case ast.Call(func=ast.Attribute(value=whole)) if _look_of(node) is not None:
+            case ast.Call(func=ast.Attribute(value=whole)) if look_of(node) is not None:
                 expected.add(id(whole))
             case ast.Name() | ast.Attribute() if id(node) not in expected:
                 yield ast.unparse(node)

@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.buffers import OURS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
@@ -117,6 +116,11 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
             )
 
 
+def is_passed_by(frame: FrameType) -> bool:
+    """Tell if a frame runs code of gradwrap, of a library of arrays or of the standard library."""
+    return package_of(str(frame.f_globals.get("__name__", ""))) in PASSED_BY | registered()
+
+
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
     """Return a frame's module, and the names of its function and of those in its closure."""
     held = (frame.f_locals.get(name) for name in frame.f_code.co_freevars)
@@ -142,7 +146,7 @@ def _is_store(code: CodeType, instruction: int) -> bool:
 def check_store_of_view() -> None:
     """Refuse a store by C code of an array's view into the array, as in `shuffle`.
 
-    It exchanges rows through copies of an array of NumPy's, and through views of any other.
+    It exchanges rows through copies of a NumPy array, and through views of any other.
     """
     frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
@@ -171,18 +175,27 @@ remedies_of_calls: list[Callable[[Called], str]] = []
 def remedy(caller: Caller | None, fix: str) -> str:
     """Return a remedy for code that cannot take a tracked value.
 
-    It is `fix` where the user can change that code. A package that was installed is to be left as
-    it is.
+    It is `fix` where the user can change that code, and leaves an installed package unchanged.
     """
     if caller is None:
         return fix
     text = _remedy_in(caller, fix)
-    if caller.is_adapted and caller.package not in advisers:
+    if caller.is_adapted or (caller.package in advisers and _is_called_by_adapted_code()):
         text = (
             f'{text.rstrip(".")}; or gradwrap.adapting(f, compiled="numerical") takes the '
             "derivative by differences."
         )
     return text
+
+
+def _is_called_by_adapted_code() -> bool:
+    """Tell if a function of an adapted module is being run."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    while frame is not None:
+        if MARK in frame.f_globals:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _remedy_in(caller: Caller, fix: str) -> str:
@@ -243,26 +256,17 @@ noted: ContextVar[Refusal | None] = ContextVar("gradwrap_refusal", default=None)
 """The last refusal of a conversion. C code that asked for it may put its own error in the place."""
 
 
+noted_elsewhere: list[Refusal | None] = [None]
+"""The last refusal in a thread that a function has started: Python prints such an error."""
+
+
 def refused(caller: Caller | None, error: GradwrapError) -> GradwrapError:
     """Note an error that other code may replace by its own, and return it."""
     if caller is not None:
         noted.set(Refusal(type(error), str(error), caller.code, caller.line))
+        if not is_differentiating():  # a thread begins without the context of its starter
+            noted_elsewhere[0] = noted.get()
     return error
-
-
-def check_caught(since: Refusal | None, out: object) -> None:
-    """Raise the last refusal if code has caught it, and its result depends on nothing tracked.
-
-    `since` is what was noted before the code ran.
-    """
-    latest = noted.get()
-    if latest is None or latest is since or is_recorded(out):
-        return
-    noted.set(None)
-    raise latest.error(
-        f"{latest.message} The code has caught this error, and its result depends on nothing "
-        "tracked: a gradient would be zero."
-    )
 
 
 def leaving(what: str, fix: str = "", *, into: str = "a plain") -> GradwrapError:

@@ -71,14 +71,12 @@ def accumulate(variable: Any, g: Any, first: Callable[[Any], Any] = lambda g: g)
     variable._grad = first(g) if before is None else before + g
 
 
-def before_node(node: Node | Leaf, hooks: Hooks, g: Any, *, owned: bool = False) -> Any:
+def before_node(node: Node | Leaf, hooks: Hooks, g: Any) -> Any:
     """Run the hooks before a node, which get the gradients of its outputs as a tuple."""
     if not hooks.before:
         return g
     several = type_of(g) is tuple
-    gradients = g if several else (g,)
-    if not owned:
-        gradients = tuple(map(_own, gradients))
+    gradients = tuple(map(_own, g if several else (g,)))
     metas: Any = node.meta if several else (node.meta,)
     gradients = _run(hooks.before, gradients, metas)
     return gradients if several else gradients[0]

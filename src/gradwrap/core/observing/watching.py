@@ -33,7 +33,7 @@ Hooks = tuple["Callable[[Any], Any]", "Callable[[Any], Any]"]
 
 
 class Watch(Record):
-    """How a context keeps the values that its operations save, and its notes on them."""
+    """The way in which a context keeps the values that its operations save, with notes on them."""
 
     hooks: Hooks | None = None
     notes_place: bool = False

@@ -72,7 +72,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def attribute_or_none(value: Any, name: str) -> Any:
-    """Return an attribute; None if there is none, or if looking at it raises any error."""
+    """Return an attribute; None if it is missing, or if looking at it raises any error."""
     try:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001  stand-ins for missing packages raise ImportError

@@ -76,7 +76,7 @@ def _airy(xp: Any, x: Any) -> tuple[Any, ...]:
 
 
 def _of_order_zero(xp: Any, kind: Any, x: Any) -> Any:
-    """Return a function of SciPy's, in double precision only, in the dtype of x."""
+    """Evaluate a SciPy function that has double precision only; return the dtype of x."""
     return xp.astype(kind(0.0, x), x.dtype, copy=False)
 
 

@@ -391,7 +391,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def _made() -> dict[int, tuple[Any, Any]]:
-    """Return the stand-ins of all functions, by the identity of SciPy's."""
+    """Return the stand-ins of all functions, by the identity of SciPy's functions."""
     found: dict[int, tuple[Any, Any]] = {}
     for module, known in (("lapack", LAPACK), ("blas", BLAS)):
         native = import_module(f"scipy.linalg.{module}")

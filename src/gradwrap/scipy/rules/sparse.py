@@ -690,7 +690,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
 
 
 def _nearest(values: Any, wanted: Any) -> Any:
-    """Return the index of the nearest value to each of SciPy's."""
+    """Return, for each of SciPy's values, the index of the nearest value."""
     return np.argmin(np.abs(data_of(values)[:, None] - np.asarray(wanted)), axis=0)
 
 

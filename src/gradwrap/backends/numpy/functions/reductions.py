@@ -59,7 +59,7 @@ def reduction(
     if neutral is None and initial is not NoValue and not a.size:
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0).shape
         found = xp.broadcast_to(cast(xp, initial, a.dtype), shape)
-        return xp.asarray(found, copy=True) if shape else found  # an array of its own
+        return xp.asarray(found, copy=True) if shape else found[()]  # an array of its own
     options = {} if dtype is None else {"dtype": dtype}
     result = getattr(xp, path)(a, axis=axis, keepdims=keepdims, **options)
     return result if initial is NoValue else getattr(xp, combine)(result, initial)

@@ -19,11 +19,12 @@ from gradwrap.backends.numpy.functions.spelling import (
     enter,
     named,
 )
+from gradwrap.core.array.adapted import note_text
 from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.memory import is_fortran, lay_out, one_array
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
-from gradwrap.core.values.dynamic import SEQUENCE, class_of
+from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
 
@@ -113,7 +114,10 @@ def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None
 
 def asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
     options = {name: seen_as(value) for name, value in kwargs.items()}
-    return xp._class._plain(function(*map(seen_as, args), **options))
+    found = function(*map(seen_as, args), **options)
+    if type_of(found) is str:
+        note_text(args)
+    return xp._class._plain(found)
 
 
 def out_position(function: Any) -> int:

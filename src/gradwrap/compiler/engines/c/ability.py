@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradwrap.compiler.engines.c.addresses import (
     fits,
@@ -30,9 +30,6 @@ from gradwrap.compiler.ir.operations import (
 )
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value, filled_with, refs
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 SMALL_PRODUCT = 1 << 19
 """The most multiplications of a matrix product in a loop, above which NumPy performs it."""
 SMALLER_PRODUCT = 1 << 14
@@ -47,8 +44,8 @@ VIEWING = (Kind.RESHAPE, Kind.BROADCAST, Kind.SELECT, *TRANSPOSED)
 class Ability:
     """Tells which steps a kernel can perform."""
 
-    def __init__(self, vector_functions: Collection[str], length: int = 0) -> None:
-        self.vector_functions = vector_functions
+    def __init__(self, vector_functions: frozenset[str], length: int = 0) -> None:
+        self.vector_functions: frozenset[str] = vector_functions
         self.is_long: bool = length > LONG_PROGRAM
         """Whether the program is long, with many values alive across each product."""
 

@@ -33,7 +33,8 @@ from gradwrap.compiler.engines.c.pool import HEAD as TEAM_HEAD
 from gradwrap.compiler.engines.c.pool import MOST_THREADS, TEAM, Team, pool
 from gradwrap.compiler.engines.c.sweeps import Sweep, swept
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
-from gradwrap.compiler.engines.register import Executable, Unsupported
+from gradwrap.compiler.engines.numpy.factors import keep_factors
+from gradwrap.compiler.engines.register import UNNOTICED, Executable, Unsupported
 from gradwrap.compiler.ir.analysis import liveness
 from gradwrap.compiler.ir.operations import GETITEM, NAMES, Kind
 from gradwrap.compiler.ir.program import (
@@ -445,19 +446,20 @@ def with_kernels(program: Program, told: list[str]) -> tuple[Program, str, list[
     """
     if not data_can_be_found():
         raise Unsupported("this Python keeps the data of arrays elsewhere than CPython does")
-    cut = _Cut(program, Ability(compiler().vector_functions, program.length()))
+    found = compiler()
+    cut = _Cut(program, Ability(found.vector_functions, program.length()))
     after = liveness(program).after
     made: dict[int, Block] = {}
     for block in reversed(list(program.blocks())):
         made[id(block)] = cut.block(block, after[id(block)])
         made[id(block)].branches = {
-            found: made[id(branch)] for found, branch in block.branches.items()
+            outcome: made[id(branch)] for outcome, branch in block.branches.items()
         }
     left = replace(program, values=cut.values, root=made[id(program.root)])
     if not cut.kernels:
         return left, "", ["kernels: none; nothing in it is quicker in C"]
     source = cut.source()
-    library = loaded(source, told)
+    library = loaded(source, told, by=found)
     threads, split, notes = _threads(cut, program.threads)
     for kernel, compiled in cut.kernels:
         try:
@@ -498,15 +500,21 @@ def c_engine(program: Program) -> Executable:
         There is no C compiler, it failed, or it cannot handle the program.
     """
     told: list[str] = []
-    left, source, notes = with_kernels(program, told)
+    left, source, notes = with_kernels(keep_factors(program), told)
     made = numpy_engine(left)
 
     def text() -> str:
-        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}" if source else made.text()
+        return f"{made.text()}\n\n# The kernels:\n\n{_commented(source)}"
 
-    exact = not source and made.exact
+    if not source:
+        return made._replace(notes=(*notes, *made.notes), told=tuple(told))
+    shown = (*notes, *made.notes, *([UNNOTICED] if made.notices_errors else []))
     return Executable(
-        made.call, text, (*notes, *made.notes), exact, in_c_order=bool(source), told=tuple(told)
+        *(made.call, text, shown),
+        exact=False,
+        in_c_order=True,
+        told=tuple(told),
+        notices_errors=False,
     )
 
 

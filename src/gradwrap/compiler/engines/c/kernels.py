@@ -102,6 +102,7 @@ class Kernel(Nests):
         """By the identity of a step of the current stretch: its unit."""
         self.notes: list[str] = []
         """Notes for `.explain()` on the loops found in the text."""
+        self._elementwise: dict[int, tuple[Instr, Elementwise | None]] = {}
         super().__init__(library, name, steps, values, outputs, shelves or {}, shelved)
         self.in_turns: bool = self._repeats(steps)
         made = {index for step in steps for index in given(step)}
@@ -124,6 +125,14 @@ class Kernel(Nests):
 
     # Steps ----------------------------------------------------------------------------------------
 
+    def _expressed(self, instr: Instr) -> Elementwise | None:
+        """Return an instruction as a C expression, or None."""
+        known = self._elementwise.get(instr.out)
+        if known is None or known[0] is not instr:
+            known = instr, elementwise(instr, self.values, self.values[instr.out])
+            self._elementwise[instr.out] = known
+        return known[1]
+
     def _shape_of(self, instr: Instr) -> tuple[int, ...] | None:
         """Return the shape of the group that an instruction can join, or None."""
         value = self.values[instr.out]
@@ -135,7 +144,7 @@ class Kernel(Nests):
             return source.shape if full and not value.shape and value.dtype != LONG else None
         if instr.op.kind is Kind.WRITE:
             return self._written_shape(instr)
-        if not value.shape or elementwise(instr, self.values, value) is None:
+        if not value.shape or self._expressed(instr) is None:
             return None
         return value.shape
 
@@ -224,7 +233,7 @@ class Kernel(Nests):
     def _step(self, instr: Instr, dying: set[int]) -> None:
         value = self.values[instr.out]
         op, kind = instr.op, instr.op.kind
-        if not value.shape and elementwise(instr, self.values, value) is not None:
+        if not value.shape and self._expressed(instr) is not None:
             self._number(instr)
         elif kind is Kind.READ:
             self._getitem(instr)
@@ -248,7 +257,7 @@ class Kernel(Nests):
     def _number(self, instr: Instr) -> None:
         """Write an operation on numbers."""
         value = self.values[instr.out]
-        found = elementwise(instr, self.values, value)
+        found = self._expressed(instr)
         assert found is not None
         texts: list[str] = []
         for leaf, dtype in zip(found.operands, found.dtypes, strict=True):
@@ -396,8 +405,7 @@ class Kernel(Nests):
     def _is_uniform(self, instr: Instr) -> bool:
         """Tell if a number can replace a new array, which is only read element by element."""
         return instr.out not in self.kept and all(
-            isinstance(step, Instr)
-            and elementwise(step, self.values, self.values[step.out]) is not None
+            isinstance(step, Instr) and self._expressed(step) is not None
             for step in self.users.get(instr.out, ())
         )
 
@@ -450,7 +458,7 @@ class Kernel(Nests):
             if instr.op.kind is Kind.WRITE:
                 exports.append(self._written(instr, dying, statements, written_here))
                 continue
-            found_ = elementwise(instr, self.values, value)
+            found_ = self._expressed(instr)
             assert found_ is not None
             statements.append(Statement(instr.out, found_, value.dtype))
         parts = {e.source: e.target for e in exports if e.is_part and e.operator == "="}
@@ -665,7 +673,7 @@ class Kernel(Nests):
 def _written_late(steps: Sequence[Instr | Loop]) -> list[Instr | Loop]:
     """Return steps with each write of a number just before its result is read.
 
-    What is read from the array before is then read in its place.
+    Reads of the old array then come first, and the write can be in place.
     """
     made: list[Instr | Loop] = []
     waiting: dict[int, Instr] = {}

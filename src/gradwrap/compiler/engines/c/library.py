@@ -25,13 +25,16 @@ import subprocess
 import sys
 import weakref
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.backends.c_expressions import FUNCTIONS
 from gradwrap.compiler import cache
 from gradwrap.compiler.engines.register import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FORMAT = 2
 """The version of the calling convention: raised when equal source must be called differently."""
@@ -160,11 +163,11 @@ def compiler() -> Compiler:
     """
     chosen = os.environ.get("CC", "").strip()
     problem = ""
-    for command in (_command(chosen),) if chosen else (*map(_command, NAMES), _zig()):
+    for command in _commands(chosen):
         if command:
-            version, problem = _version(command, pathlib.Path(command[0]).stat().st_mtime_ns)
+            found, problem = _known(command, pathlib.Path(command[0]).stat().st_mtime_ns)
             if not problem:
-                return Compiler(command, version)
+                return found
     if chosen:
         raise Unsupported(
             f"$CC is {chosen!r}, which {problem or 'is no program on the path'}. "
@@ -175,6 +178,15 @@ def compiler() -> Compiler:
         "install one (gcc or clang, or `pip install gradwrap[c]`), name it in $CC, or use "
         'engine="numpy"'
     )
+
+
+def _commands(chosen: str) -> Iterator[tuple[str, ...]]:
+    """Yield the commands to try, () for programs that are not there."""
+    if chosen:
+        yield _command(chosen)
+    else:
+        yield from map(_command, NAMES)
+        yield _zig()
 
 
 def _command(text: str) -> tuple[str, ...]:
@@ -196,10 +208,11 @@ def _zig() -> tuple[str, ...]:
 
 
 @functools.cache
-def _version(command: tuple[str, ...], _changed: int) -> tuple[str, str]:
-    """Return what a compiler says about its version, and how it failed, or ""."""
+def _known(command: tuple[str, ...], _changed: int) -> tuple[Compiler, str]:
+    """Return a compiler that was asked for its version, and how it failed, or ""."""
     status, said, problem = _run([*command, "--version"], dict(os.environ), SECONDS)
-    return said, problem or ("fails when asked for its version" if status else "")
+    found = Compiler(command, said)
+    return found, problem or ("fails when asked for its version" if status else "")
 
 
 def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str, str]:
@@ -276,10 +289,13 @@ def key_of(source: str, found: Compiler, extra: tuple[str, ...] = ()) -> str:
     return hashlib.sha256("\0".join((*parts, str(FORMAT))).encode()).hexdigest()[:40]
 
 
-def loaded(source: str, told: list[str], extra: tuple[str, ...] = ()) -> LoadedLibrary:
+def loaded(
+    source: str, told: list[str], extra: tuple[str, ...] = (), by: Compiler | None = None
+) -> LoadedLibrary:
     """Load the library of a source, compiling it with `extra` options if it is not in the cache.
 
-    `told` receives the texts of warnings about files of the cache that were damaged.
+    `by` is the compiler, if it is known. `told` receives the texts of warnings about files of the
+    cache that were damaged.
 
     Raises
     ------
@@ -287,7 +303,7 @@ def loaded(source: str, told: list[str], extra: tuple[str, ...] = ()) -> LoadedL
         There is no compiler, or it fails, or it takes too long; the disk is full, or does not
         permit that a library is written or loaded.
     """
-    found = compiler()
+    found = by or compiler()
     key = key_of(source, found, extra)
     library = _loaded.get(key)
     if library is None:

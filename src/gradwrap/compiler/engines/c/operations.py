@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,15 +13,26 @@ from gradwrap.compiler.ir.operations import ASTYPE, COPY, GETITEM, POWER, Operat
 from gradwrap.compiler.ir.program import UFUNC, Instr, Ref, Value, filled_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
-    Express = Callable[[Operation, Any, tuple[Any, ...], Any], tuple[str, str] | None]
-    """Writes an operation on operands, the first of a dtype, and names the function called."""
+    from gradwrap.backends.c_expressions import Form
+
+    Express = Callable[[Operation, Any, tuple[Any, ...], Form | None], "Expression | None"]
+    """Writes a ufunc on operands of some kinds; a form is that of a power that is known."""
 
 NUMBER: type[Any] = np.generic
 DOUBLE, FLOAT, LONG, BOOL = (np.dtype(name) for name in ("f8", "f4", "i8", "?"))
 TYPES: dict[Any, str] = {DOUBLE: "double", FLOAT: "float", LONG: "int64_t", BOOL: "uint8_t"}
 """The dtypes that kernels compute in."""
+
+
+class Expression(NamedTuple):
+    """The text of an operation, whatever its operands are."""
+
+    text: str
+    dtypes: tuple[Any, ...]
+    result: Any
+    function: str = ""
 
 
 class Elementwise(NamedTuple):
@@ -69,7 +81,7 @@ def in_text(
     instr: Instr, values: Any, value: Value, types: Mapping[Any, str], express: Express
 ) -> Elementwise | None:
     """Return a choice or a ufunc as an expression on operands of some dtypes, or None."""
-    kinds = [_kind(arg, values, types) for arg in instr.args]
+    kinds = tuple([_kind(arg, values, types) for arg in instr.args])
     op = instr.op
     if instr.kw or any(kind is None for kind in kinds):
         return None
@@ -81,18 +93,18 @@ def in_text(
     fn: Any = np.power if op.is_power else instr.fn
     if not isinstance(fn, UFUNC) or fn.nout != 1 or fn.nin != len(kinds) or fn.signature:
         return None
+    known = power(instr.args[1]) if op.is_power else None
+    found = express(POWER if op.is_power else op, fn, kinds, known)
+    return found and Elementwise(found.text, instr.args, *found[1:])
+
+
+def resolved(fn: Any, kinds: tuple[Any, ...], types: Mapping[Any, str]) -> tuple[Any, ...]:
+    """Return the dtypes of the operands and the result of a ufunc; () if one is not in `types`."""
     try:
-        *dtypes, result = fn.resolve_dtypes((*kinds, None))
+        found: tuple[Any, ...] = fn.resolve_dtypes((*kinds, None))
     except TypeError:
-        return None
-    if result not in types or any(dtype not in types for dtype in dtypes):
-        return None
-    found = express(POWER if op.is_power else op, fn, instr.args, dtypes[0])
-    return (
-        None
-        if found is None
-        else Elementwise(found[0], instr.args, tuple(dtypes), result, found[1])
-    )
+        return ()
+    return found if all(dtype in types for dtype in found) else ()
 
 
 def _is_whole(instr: Instr, values: Any) -> bool:
@@ -116,17 +128,17 @@ def _kind(arg: Any, values: Any, types: Mapping[Any, str]) -> Any:
     return next((kind for kind in (int, float, complex) if type(arg) is kind), None)
 
 
+@lru_cache(1024)
 def _expression(
-    op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any
-) -> tuple[str, str] | None:
-    """Return an expression, and the C library function that it calls."""
-    found = form_of(op.name, fn, dtype.kind)
-    if found is not None and op is POWER:
-        found = power(args[1]) or found
+    op: Operation, fn: Any, kinds: tuple[Any, ...], known: Form | None
+) -> Expression | None:
+    *dtypes, result = resolved(fn, kinds, TYPES) or (None,)
+    found = form_of(op.name, fn, dtypes[0].kind) if dtypes else None
     if found is None:
         return None
-    text = found.in_c("f" if dtype == FLOAT else "")
-    return text, "" if found.is_builtin else found.function
+    found = known or found
+    text = found.in_c("f" if dtypes[0] == FLOAT else "")
+    return Expression(text, tuple(dtypes), result, "" if found.is_builtin else found.function)
 
 
 def literal(value: Any, dtype: Any) -> str:
@@ -155,7 +167,8 @@ def converted(text: str, source: Any, target: Any) -> str:
     return f"({text} != 0)" if target == BOOL else f"({TYPES[target]}){text}"
 
 
-def prelude(vector_functions: Collection[str]) -> str:
+@cache
+def prelude(vector_functions: frozenset[str]) -> str:
     """Return the declarations at the start of every source."""
     lines = ["#include <stdint.h>", "#include <string.h>", ""]
     for name, count in sorted(FUNCTIONS.items()):

@@ -118,7 +118,7 @@ def reduction_split(
 
 
 def _cut(extents: Sequence[int], time: float, grain: int, axes: Sequence[int]) -> Split | str:
-    """Return a cut along the outermost one of some axes that is long enough, or why there is none.
+    """Return a cut along the outermost axis that is long enough, or the reason for no cut.
 
     The innermost axis is cut after multiples of `grain` elements.
     """

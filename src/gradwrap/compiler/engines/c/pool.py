@@ -213,7 +213,7 @@ class Team(ctypes.Structure):
 
 
 class Pool(NamedTuple):
-    """The pool, or the reason why there is none."""
+    """The pool, or the reason why it could not be made."""
 
     library: LoadedLibrary | None
     """It is never closed, since its threads run in it."""

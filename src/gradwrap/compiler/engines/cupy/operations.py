@@ -6,14 +6,19 @@ The expressions are those of `gradwrap.backends.c_expressions`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.c_expressions import form_of, power
-from gradwrap.compiler.engines.c.operations import Elementwise, in_text
-from gradwrap.compiler.ir.operations import ASTYPE, POWER, Operation
+from gradwrap.backends.c_expressions import form_of
+from gradwrap.compiler.engines.c.operations import Elementwise, Expression, in_text, resolved
+from gradwrap.compiler.ir.operations import ASTYPE
 from gradwrap.compiler.ir.program import Instr, Ref, Value
+
+if TYPE_CHECKING:
+    from gradwrap.backends.c_expressions import Form
+    from gradwrap.compiler.ir.operations import Operation
 
 TYPES: dict[Any, str] = {
     np.dtype("f8"): "double",
@@ -46,14 +51,21 @@ def elementwise(instr: Instr, values: Any, value: Value) -> Elementwise | None:
     return found if found is not None and found.result == value.dtype else None
 
 
+@lru_cache(1024)
 def _expression(
-    op: Operation, fn: Any, args: tuple[Any, ...], dtype: Any
-) -> tuple[str, str] | None:
-    short = power(args[1]) if op is POWER and dtype.kind in "fc" else None
-    if short is not None:
-        return short.with_numbers_in(TYPES[dtype]), ""
-    found = form_of(op.name, fn, dtype.kind)
-    return None if found is None else (found.text, "")
+    op: Operation, fn: Any, kinds: tuple[Any, ...], known: Form | None
+) -> Expression | None:
+    *dtypes, result = resolved(fn, kinds, TYPES) or (None,)
+    if not dtypes:
+        return None
+    if known is not None and dtypes[0].kind in "fc":
+        text = known.with_numbers_in(TYPES[dtypes[0]])
+    else:
+        found = form_of(op.name, fn, dtypes[0].kind)
+        if found is None:
+            return None
+        text = found.text
+    return Expression(text, tuple(dtypes), result)
 
 
 def literal(value: Any, dtype: Any) -> str | None:

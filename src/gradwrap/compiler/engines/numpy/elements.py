@@ -232,7 +232,7 @@ class ElementLoop:
         return [f"{left} = {right}"] * bool(moves)
 
     def _after(self) -> list[str]:
-        """Name the results, and return the lines that make NumPy's numbers of floats."""
+        """Name the results, and return the lines that convert floats to NumPy's numbers."""
         lines: list[str] = []
         for number, (index, out) in enumerate(self._loop.finals.items()):
             if index in self._views:

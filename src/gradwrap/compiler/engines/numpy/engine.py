@@ -13,10 +13,11 @@ import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.compiler.engines.numpy.buffers import INDENT
+from gradwrap.compiler.engines.numpy.factors import keep_factors
 from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import Writer
-from gradwrap.compiler.engines.register import Executable
+from gradwrap.compiler.engines.register import UNNOTICED, Executable
 from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.program import NDARRAY, Instr, Program, Value
 from gradwrap.compiler.ir.runtime import aligned
@@ -145,6 +146,7 @@ def _python_number(value: Any) -> str:
 
 def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     """Write a program as NumPy source, and compile it to a function."""
+    program = keep_factors(program) if in_chunks else program
     source = Source(program, in_chunks=in_chunks, threads=program.threads)
     notes = [f"workspace: {source.writer.bytes} bytes in {len(source.workspace)} buffers"]
     if source.writer.chunks:
@@ -153,4 +155,7 @@ def numpy_engine(program: Program, *, in_chunks: bool = True) -> Executable:
     if not any(isinstance(step, Instr) and step.is_kernel for step in program.root.body):
         notes.insert(0, f"threads: {source.writer.used_threads}")
     notes += source.writer.notes
-    return Executable(source.function(), source.text, tuple(notes), exact)
+    notices = not source.writer.has_element_loops
+    if not notices:
+        notes.append(UNNOTICED)
+    return Executable(source.function(), source.text, tuple(notes), exact, notices_errors=notices)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Lock
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 MOST_THREADS = 64
 
@@ -64,6 +64,8 @@ def in_pieces(
 @functools.cache
 def _pool() -> tuple[ThreadPoolExecutor, Lock]:
     """Return the threads of the process, and their lock; a child made by a fork has its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="gradwrap"), Lock()
 
 

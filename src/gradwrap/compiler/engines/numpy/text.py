@@ -203,7 +203,7 @@ class SourceText:
             known = self.opaque.setdefault(id(instr.fn), f"{rest}_{len(self.opaque)}")
             self.scope[known] = instr.fn
             return known
-        if instr.op is PADDED_PRODUCT:
+        if name in SHIPPED:
             self.imports[name] = instr.fn.__module__
             self.scope[name] = instr.fn
             return name
@@ -279,6 +279,8 @@ class SourceText:
         return known
 
 
+SHIPPED = frozenset({PADDED_PRODUCT.name, "factored", "solved"})
+"""The functions of `compiler/ir` that a program calls; a saved module contains their source."""
 PACKAGES = ("array_api_compat", "scipy")
 """The packages beside NumPy whose functions a program calls by their full names."""
 

@@ -48,6 +48,8 @@ class Writer(BufferedText):
         """By index of a line that returns the result: its depth."""
         self.can_miss: bool = False
         """Whether the source raises `Missed` for a branch that was not traced."""
+        self.has_element_loops: bool = False
+        """Whether a loop computes with Python's floats."""
         self.by_reference: dict[str, Any] = {}
         self.notes: list[str] = []
         self._live: Liveness = liveness(program)
@@ -167,6 +169,7 @@ class Writer(BufferedText):
         prefix = f"r{self._loops}_"
         with self.inside(self._loops):
             lines = ElementLoop(self, loop, state, prefix).lines()
+            self.has_element_loops |= lines is not None
             if lines is None:
                 LoopText(self, loop, state, prefix).write(depth, self.steps)
             else:

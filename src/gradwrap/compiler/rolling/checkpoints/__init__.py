@@ -27,9 +27,6 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.program import Loop, given
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.starts import stack_what_turns_start_from
-from gradwrap.compiler.rolling.checkpoints.candidates import FEWEST, candidates
-from gradwrap.compiler.rolling.checkpoints.cut import Decline
-from gradwrap.compiler.rolling.checkpoints.cutting import Cutting
 from gradwrap.compiler.rolling.checkpoints.rows import size_of
 
 if TYPE_CHECKING:
@@ -46,6 +43,10 @@ def with_checkpoints(program: Program, memory: float) -> None:
     first = len(program.values)
     if _most(program) <= memory:
         return
+    from gradwrap.compiler.rolling.checkpoints.candidates import FEWEST, candidates
+    from gradwrap.compiler.rolling.checkpoints.cut import Decline
+    from gradwrap.compiler.rolling.checkpoints.cutting import Cutting
+
     if any(isinstance(step, Loop) and step.turns >= FEWEST for step in program.root.body):
         stack_what_turns_start_from(program)
     tried: set[int] = set()

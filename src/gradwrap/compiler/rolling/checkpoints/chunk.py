@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +72,7 @@ class Chunk:
         value = self.values[index]
         made = value._replace(shape=(cut.length, *value.shape[1:]), order="?")
         found = self.writer.program.new(made)
-        self._into().append(replace(step.on(args), out=found.index))
+        self._into().append(step.on(args, found.index))
         self.names[index] = found
         return found
 
@@ -100,7 +99,7 @@ class Chunk:
         self.outer.carries.append(Carry(before, first, -1))
         amount = self.writer.program.new(value)
         rows = self.rows(step.args[0].index)
-        self._into().append(replace(step.on((rows, *step.args[1:])), out=amount.index))
+        self._into().append(step.on((rows, *step.args[1:]), amount.index))
         after = writer.emit(np.add, "add", (Ref(before), amount), value, into=self._into())
         return Ref(before), after
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,7 @@ class Cutting:
         self.body: list[Instr | Loop] = self.writer.body
 
     def write(self) -> str:
-        """Write the new body; return what was done."""
+        """Write the new body. Return a note on the cuts."""
         steps, self.program.root.body = self.program.root.body, self.body
         is_done = False
         for step in steps:
@@ -168,7 +167,7 @@ class Cutting:
             rows = self.ends.rows_of(step.args[0].index, part)
             if rows is not None:
                 more = self.program.new(value)
-                self.body.append(replace(step.on((rows, *step.args[1:])), out=more.index))
+                self.body.append(step.on((rows, *step.args[1:]), more.index))
                 total = self.writer.emit(np.add, "add", (total, more), value)
         self.body.append(Instr(copy, "copy", (total,), (), step.out))
 

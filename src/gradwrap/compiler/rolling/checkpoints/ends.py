@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.operations import GETITEM
@@ -82,7 +81,7 @@ class Ends:
 
             args = row_operands(step, count, change)
         found = self.writer.program.new(made)
-        self.writer.body.append(replace(step.on(args), out=found.index))
+        self.writer.body.append(step.on(args, found.index))
         self.known[part, index] = found
         return found
 

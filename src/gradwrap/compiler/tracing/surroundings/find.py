@@ -270,6 +270,7 @@ class Surroundings:
             return ""
         self._ran.update(ran)
         whole = Surroundings(self.function, self._leaves, self._is_array, ran=self._ran)
+        whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
         found = [
             one
@@ -523,10 +524,13 @@ class Surroundings:
         return not self.is_users(str(name or ""))
 
     def is_users(self, module: str) -> bool:
-        """Tell if a module is the user's own code, or adapted, and not an installed package."""
+        """Tell if a module is the user's own code, or adapted, and not an installed package.
+
+        The methods of named tuples, which Python writes, are nobody's.
+        """
         package = package_of(module)
         is_own = package == self._package or self._is_adapted(module)
-        return is_own or not is_installed(package)
+        return is_own or not (is_installed(package) or package.startswith("namedtuple_"))
 
     def _is_adapted(self, module: str) -> bool:
         return module in self._adapted or package_of(module) in self._packages
@@ -562,6 +566,8 @@ class Surroundings:
     def _add_contents(self, keys: Iterable[int]) -> None:
         for key in keys:
             self._add_state(self._nodes[key], watch.content)
+
+    watch: None = None
 
     def with_arrays(
         self,

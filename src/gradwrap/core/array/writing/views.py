@@ -56,7 +56,7 @@ def view_of(variable: Any) -> View | None:
 
 
 def link(cls: Any, result: Any, source: Any, bound: BoundOp, statics: tuple[Any, ...]) -> Any:
-    """Remember that `result` is a view of `source`, if it is one."""
+    """If `result` is a view of `source`, remember that."""
     if bound.rule.variadic:
         if len(source) != 1:
             return result

@@ -1,0 +1,65 @@
+"""The code of adapted modules that runs while a function is traced, to be compiled.
+
+Under `adapting`, the function that searches for modules notes their code, too. Under `adapt` and
+`adapted`, nobody searches; so a trace asks for a profile hook.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.adaptation.importing import PAUSES
+from gradwrap.adaptation.modules import adapted_modules
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.values.dynamic import attribute_or_none
+from gradwrap.errors import CompileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from types import CodeType, FrameType
+
+    Hook = Callable[[FrameType, str, Any], None]
+
+OURS = "__gradwrap_notes__"
+"""The attribute of a profile function that notes code for a trace."""
+
+
+@contextmanager
+def profiled(hook: Hook) -> Generator[None]:
+    """Let a function watch the calls of this thread, but for those that import a module."""
+    before = sys.getprofile()
+    setattr(hook, PAUSES, True)
+    sys.setprofile(hook)
+    try:
+        yield
+    finally:
+        if sys.getprofile() is hook:  # and not a profiler that the function has started
+            sys.setprofile(before)
+
+
+def other_profiler(*, is_traced: bool) -> Any:
+    """Return a profile function that is at work and not ours; a trace cannot do beside it."""
+    before = sys.getprofile()
+    if before is None or attribute_or_none(before, OURS):
+        return None
+    if is_traced and not attribute_or_none(before, PAUSES):
+        raise CompileError("a profiler is at work. Fix: compile before it is started")
+    return before
+
+
+@contextmanager
+def noting(ran: dict[CodeType, dict[str, Any]]) -> Generator[None]:
+    """Note the code of modules that are adapted already, as it runs."""
+    if not adapted_modules() or other_profiler(is_traced=True) is not None:
+        yield
+        return
+
+    def enter(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and MARK in frame.f_globals:
+            ran[frame.f_code] = frame.f_globals
+
+    setattr(enter, OURS, True)
+    with profiled(enter):
+        yield

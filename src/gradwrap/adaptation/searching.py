@@ -1,0 +1,76 @@
+"""Functions that find a number by comparisons, and whether their derivative is whole.
+
+It is if the code corrects the number afterwards, as by a Newton step. So the derivative along one
+direction is compared with a difference of the function's values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.array.steered import REMEDY, found_at
+from gradwrap.core.levels.levels import differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
+from gradwrap.core.observing.results import parts_of
+from gradwrap.core.values.tree import flatten, unflatten
+from gradwrap.errors import AdaptationError
+from gradwrap.transforms.forward import jvp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STEP = 6e-6
+"""The step of the difference, in proportion to a number of more than one."""
+TOLERANCE = 1e-3
+
+
+def lacks_a_part(
+    adapted: Callable[..., Any], plain: Callable[..., Any], args: Any, kwargs: Any
+) -> bool | None:
+    """Tell if the derivative of an adapted function is not that of its values; None if unknown."""
+    leaves, tree = flatten([args, kwargs])
+    if holds_batch(leaves):
+        return None
+    tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
+    values = [native(one) if isinstance(one, AnyWrapper) else one for one in leaves]
+    point = [np.asarray(values[n]) for n in tracked]
+    slopes = [np.cos(np.arange(one.size) + 1.0).reshape(one.shape) for one in point]
+    slopes = [s * np.maximum(1.0, np.abs(x)) for s, x in zip(slopes, point, strict=True)]
+
+    def along(step: float) -> list[Any]:
+        moved = [x + step * s for x, s in zip(point, slopes, strict=True)]
+        return parts_of(called(plain)(*moved))
+
+    def called(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*moved: Any) -> Any:
+            given = [*values]
+            for n, one in zip(tracked, moved, strict=True):
+                given[n] = one if one.shape else one[()]
+            arguments, named = unflatten(tree, given)
+            return function(*arguments, **named)
+
+        return call
+
+    try:
+        _, exact = jvp(called(adapted), point, slopes)
+        with differentiating(False):
+            pairs = zip(along(STEP), along(-STEP), strict=True)
+            wanted = [(np.asarray(a) - np.asarray(b)) / (2 * STEP) for a, b in pairs]
+    except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
+        return None
+    found = [np.asarray(one) for one in parts_of(exact)]
+    scale = max((float(np.max(np.abs(one), initial=0.0)) for one in wanted), default=0.0)
+    return any(
+        bool(np.any(np.abs(a - b) > TOLERANCE * scale)) for a, b in zip(found, wanted, strict=True)
+    )
+
+
+def without_derivative(name: str) -> AdaptationError:
+    """Return the error for a function whose derivative lacks a part."""
+    return AdaptationError(
+        f"a number was found {found_at.get()} by comparisons of tracked values alone, as in a "
+        f"bisection. It has no derivative, and that of {name} is not the one of its values. Fix: "
+        f'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences. {REMEDY}'
+    )

@@ -1,0 +1,190 @@
+"""Plain numbers that a loop finds by comparisons of tracked values, such as a root by bisection.
+
+Comparisons have no derivative, so such a number is a constant, although what it converges to
+depends on the tracked values. The values do not show that, but the loop does: at a branch on a
+comparison, which goes both ways, the plain numbers that it assigns move by less and less.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextvars import ContextVar
+from types import CellType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
+from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.record import Record
+from gradwrap.core.values.tree import flatten
+from gradwrap.errors import SteeredNumberWarning, TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FrameType
+
+STEPS = 8
+"""So many steps, none longer than the one before, are taken for convergence."""
+SHORTER = 0.2
+"""The last one is shorter than this part of the first."""
+MOST = 256
+"""The visits after which a branch is no longer looked at."""
+REMEDY = (
+    "gradwrap.custom_root gives the root of an equation its derivative, gradwrap.fixed_point that "
+    "of an iteration, and gradwrap.numerical(f) takes the derivative of the function f that "
+    "searches by differences."
+)
+
+
+class Branch:
+    """The visits to a branch on a comparison."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+        """The names that are assigned there."""
+        self.visits = 0
+        self.values: dict[str, float] = {}
+        self.steps: list[float] = []
+        self.ways: list[bool] = []
+
+    def visit(self, names: dict[str, Any], way: bool) -> bool:
+        """Note the plain numbers before the branch goes a way; tell if they converge."""
+        self.visits += 1
+        plain = {name: names[name] for name in self.names if type_of(names.get(name)) in NUMBERS}
+        step = sum(abs(plain[name] - self.values[name]) for name in plain if name in self.values)
+        is_longer = not 0.0 < step <= (self.steps[-1] if self.steps else step)
+        self.values = plain
+        self.steps = [] if is_longer else [*self.steps, step][-STEPS:]
+        self.ways = [*self.ways, way][-len(self.steps) - 1 :]
+        if len(self.steps) < STEPS or len(set(self.ways)) < 2:
+            return False
+        if self.steps[-1] > SHORTER * self.steps[0] or len(set(self.steps)) < STEPS // 2:
+            return False
+        self.visits, self.steps = 0, []
+        return True
+
+
+NUMBERS = (float, np.float64)
+PLAIN = (*NUMBERS, int, bool, str, bytes, type(None), ModuleType, type)
+DEPTH = 4
+"""So deep are the objects searched for tracked values that a test names."""
+_branches: dict[tuple[CodeType, int], Branch] = {}
+warned_lines: set[tuple[CodeType, int]] = set()
+is_checked: ContextVar[bool] = ContextVar("gradwrap_steered_checked", default=False)
+"""Whether the running call compares its derivative with differences if a number is found so."""
+
+
+class Found(Record):
+    """A line that has steered a plain number to a limit."""
+
+    code: CodeType
+    line: int
+    module: str
+
+    def __str__(self) -> str:
+        return f"in {self.code.co_name} ({self.module}, line {self.line})"
+
+    def warn(self) -> None:
+        """Warn, once for each line."""
+        if (self.code, self.line) in warned_lines:
+            return
+        warned_lines.add((self.code, self.line))
+        warnings.warn_explicit(
+            f"a number was found {self} by comparisons of tracked values alone, as in a "
+            f"bisection. It has no derivative. Fix: {REMEDY}",
+            SteeredNumberWarning,
+            self.code.co_filename,
+            self.line,
+            module=self.module,
+        )
+
+
+found_at: ContextVar[Found | None] = ContextVar("gradwrap_steered", default=None)
+"""The line that did so last."""
+
+
+def note_branch(frame: FrameType, way: bool) -> None:
+    """Note that code branches on a comparison; warn if it finds a plain number by that."""
+    key = frame.f_code, frame.f_lasti
+    branch = _branches.get(key)
+    if branch is None:
+        branch = _branches[key] = Branch(_assigned_at(frame))
+    if not branch.names or branch.visits > MOST:
+        return
+    if not branch.visit(frame.f_locals, way) or silent_up_to() >= newest_level():
+        return
+    if not any(_is_tracked(value, DEPTH) for value in _named_at(frame)):
+        return
+    found = Found(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
+    found_at.set(found)
+    if not is_checked.get():
+        found.warn()
+
+
+def check_steered(out: object) -> None:
+    """Refuse a result that depends on nothing tracked, after a number was found by comparisons."""
+    if not is_recorded(out):
+        raise TrackedValueError(
+            f"a number was found {found_at.get()} by comparisons of tracked values alone, as in a "
+            "bisection, and the result depends on nothing tracked: a gradient would be zero. "
+            f"Fix: {REMEDY}"
+        )
+
+
+def branch_of(value: Any) -> bool:
+    """Return the truth of a value, and note the branch on it."""
+    way = bool(value)
+    if is_differentiating():
+        note_branch(sys._getframe(2), way)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    return way
+
+
+def _named_at(frame: FrameType) -> Iterator[Any]:
+    """Yield the values of a function's variables, and the functions that it calls."""
+    known = {**frame.f_globals, **frame.f_locals}
+    code = frame.f_code
+    names = set(code.co_varnames) | set(code.co_cellvars) | set(code.co_freevars)
+    called = (name for name in code.co_names if callable(known.get(name)))
+    yield from (known[name] for name in [*names, *called] if name in known)
+
+
+def _is_tracked(value: Any, depth: int) -> bool:
+    """Tell if a value is tracked, or holds a tracked one: in containers, closures, attributes."""
+    if not depth or type_of(value) in PLAIN:
+        return False
+    leaves = flatten(value)[0]
+    if is_recorded(leaves):
+        return True
+    for leaf in leaves:
+        cells = getattr(leaf, "__closure__", None) or ()
+        inner = [cell.cell_contents for cell in cells if type_of(cell) is CellType]
+        inner += [getattr(leaf, "__self__", None), *attributes_of(leaf).values()]
+        if any(_is_tracked(one, depth - 1) for one in inner):
+            return True
+    return False
+
+
+def _assigned_at(frame: FrameType) -> frozenset[str]:
+    """Return the names that the statement at the line of a frame assigns, with its branches."""
+    import ast  # slow to import, and needed for few functions
+
+    from gradwrap.core.observing.caches import syntax_of
+
+    function = syntax_of(frame.f_code, frame.f_globals)
+    line = frame.f_lineno - frame.f_code.co_firstlineno + 1
+    found: Any = None
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, (ast.If, ast.While)):
+            is_at = node.lineno <= line <= (node.test.end_lineno or line)
+        else:  # with a conditional expression
+            is_at = (
+                isinstance(node, ast.Assign)
+                and found is None
+                and node.lineno <= line <= (node.end_lineno or line)
+            )
+        found = node if is_at else found  # the innermost is visited last
+    names = (node for node in ast.walk(found) if isinstance(node, ast.Name)) if found else ()
+    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))

@@ -1,0 +1,163 @@
+"""Caches whose keys are plain numbers or text made of tracked numbers: no gradient is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from packages import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X = np.array([1.3, 0.7])
+SQUARES = """
+    KEPT = {{}}
+    def square(x):
+        key = {}
+        if key not in KEPT:
+            KEPT[key] = x**2
+        return KEPT[key]
+    def run(x): return square(x[0]) + square(x[1])
+    """
+KEYS = (
+    "int(1000 * x)",
+    "int(1000 * x) * 3 + 7",
+    "(1, int(np.floor(1000 * x)), 'a')",
+    "math.floor(1000 * x)",
+    "math.trunc(1000 * x)",
+    "np.rint(1000 * x)",
+    "(x // 0.001, 2)",
+    "(1000 * x).astype(int)",
+    "np.searchsorted([0.5, 1.0], x).item()",
+    "round(x, 3)",
+    "float(np.round(x, 2))",
+    "f'{x}'",
+    "f'{x:.2f} at {np.round(x, 1)}'",
+    "str(x)",
+    "'%g' % x",
+    "frozenset([int(1000 * x)])",
+    "np.round(x, 3).tobytes()",
+)
+BODIES = {
+    "of an object": """
+        class Model:
+            def __init__(self): self.known = {}
+            def square(self, x):
+                key = round(1000 * x)
+                found = self.known.get(key)
+                if found is None:
+                    found = self.known[key] = x**2
+                return found
+        MODEL = Model()
+        def run(x): return MODEL.square(x[0]) + MODEL.square(x[1])
+        """,
+    "a default": """
+        def square(x, known={}):
+            try:
+                return known[int(1e3 * x), "square"]
+            except KeyError:
+                pass
+            known[int(1e3 * x), "square"] = x**2
+            return known[int(1e3 * x), "square"]
+        def run(x): return square(x[0]) + square(x[1])
+        """,
+    "a decorator": """
+        def kept(function):
+            cache = {}
+            @functools.wraps(function)
+            def called(x):
+                key = f"{x:.6f}"
+                if not key in cache:
+                    cache[key] = function(x)
+                return cache[key]
+            return called
+        @kept
+        def square(x): return x**2
+        def run(x): return square(x[0]) + square(x[1])
+        """,
+    "objects": """
+        class Squared:
+            def __init__(self, x): self.value = x**2
+        KEPT = {}
+        def square(x):
+            key = int(1000 * x)
+            if key in KEPT:
+                return KEPT[key].value
+            made = KEPT[key] = Squared(x)
+            return made.value
+        def run(x): return square(x[0]) + square(x[1])
+        """,
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+@pytest.mark.parametrize("source", [*map(SQUARES.format, KEYS), *BODIES.values()])
+def test_what_a_plain_call_has_kept_is_computed_again(source: str, tmp_path: Path) -> None:
+    package = written(tmp_path, source)
+    value = package.run(X)  # fills the cache
+    kept = dict(getattr(package, "KEPT", {}))
+    adapted = gw.adapting(package.run)
+    for _ in range(2):
+        found, gradient = gw.value_and_grad(adapted)(X)
+        assert np.allclose(found, value, rtol=1e-14)
+        np.testing.assert_allclose(gradient, 2 * X, rtol=1e-14)
+        forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)]
+        np.testing.assert_allclose(forward, 2 * X, rtol=1e-14)
+    assert {**getattr(package, "KEPT", {})} == kept
+    assert package.run(X) == value
+    np.testing.assert_allclose(gw.hessian(adapted)(X), 2 * np.eye(2), rtol=1e-14)
+
+
+def test_compiled_functions_compute_again_too(tmp_path: Path) -> None:
+    package = written(tmp_path, SQUARES.format("int(1000 * x)"))
+    package.run(X)
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(X), 2 * X, rtol=1e-14)
+
+
+def test_what_does_not_depend_on_such_numbers_is_kept(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        MADE = []
+        TABLES = {}
+        def table(n):
+            if n not in TABLES:
+                MADE.append(n)
+                TABLES[n] = np.arange(n) * 0.5
+            return TABLES[n]
+        def run(x): return np.sum(table(2) * x**2)
+        """,
+    )
+    assert package.run(X) == 0.5 * X[1] ** 2
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), [0.0, X[1]])
+    assert package.MADE == [2]
+
+
+def test_a_result_of_this_call_is_found_again(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        COUNT = []
+        KEPT = {}
+        def cube(x):
+            key = int(10 * x)
+            if key in KEPT:
+                return KEPT[key]
+            COUNT.append(1)
+            KEPT[key] = x**3
+            return KEPT[key]
+        def run(x): return sum(cube(x[0]) for _ in range(5)) + cube(x[0] + 0.01)
+        """,
+    )
+    value = package.run(X)
+    package.COUNT.clear()
+    gradient: Any = gw.grad(gw.adapting(package.run))(X)
+    np.testing.assert_allclose(gradient, [6 * 3 * X[0] ** 2, 0.0])  # the key is that of x[0]
+    assert sum(package.COUNT) == 1
+    assert package.run(X) == value
