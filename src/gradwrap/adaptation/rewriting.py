@@ -213,6 +213,12 @@ def _names_ndarray(expression: ast.expr) -> bool:
     return name == "ndarray"
 
 
+def _are_numbers(constant: Any) -> bool:
+    """Tell if a constant is what Python makes of a set of numbers."""
+    numbers: Any = constant if type_of(constant) is frozenset else ()
+    return bool(numbers) and all(isinstance(one, (int, float)) for one in numbers)
+
+
 def _is_set_of_numbers(expression: ast.expr) -> TypeGuard[ast.Set]:
     return isinstance(expression, ast.Set) and all(
         isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
@@ -327,7 +333,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
-        or any(isinstance(value, frozenset) for value in code.co_consts)
+        or any(map(_are_numbers, code.co_consts))
         or last_calls.may_keep(code)
         or rounded_keys.may_cache(code)
     )
