@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.levels.memory import lay_out, one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.placing import placed_rule
