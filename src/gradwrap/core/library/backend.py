@@ -282,6 +282,13 @@ class Backend:
         """
         return False
 
+<<<<<<< HEAD
+=======
+    def handed_out(self, wrapper: Any) -> Any:
+        """Return a wrapper of an array of this library that later writes do not reach."""
+        return wrapper._snapshot()
+
+>>>>>>> work-npb
     def batch_first(self, array: Any, axis: int) -> Any:
         """Move the batch axis to the front.
 
@@ -307,7 +314,6 @@ class Backend:
     """`may_be_view` tells what is a view, of any result; else it is asked where NumPy has one."""
     keeps_base: bool = False
     """The `base` of a result is the array it is a view of, or None where it is a new array."""
-    handed_out: Any = staticmethod(snapshot)  # a wrapper that later writes do not reach
     lent: Any = None
     """`lent(view, loan)` makes an array of the memory of a view that keeps a loan alive."""
 
