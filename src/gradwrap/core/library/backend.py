@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 
 from gradwrap.core.levels.memory import lay_out, one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper, snapshot
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, layers, make_wrapper
 from gradwrap.core.library.buffers import Guarded, buffer_of, shared
 from gradwrap.core.library.compat import device, module_like
 from gradwrap.core.library.placing import placed_rule
@@ -282,13 +282,10 @@ class Backend:
         """
         return False
 
-<<<<<<< HEAD
-=======
     def handed_out(self, wrapper: Any) -> Any:
         """Return a wrapper of an array of this library that later writes do not reach."""
         return wrapper._snapshot()
 
->>>>>>> work-npb
     def batch_first(self, array: Any, axis: int) -> Any:
         """Move the batch axis to the front.
 
