@@ -27,6 +27,7 @@ from .report import milliseconds, number, table
 HERE = Path(__file__).parents[1]
 ENGINES = ("numpy", "c")
 ROUNDS, CALLS = 5, 12
+LINALG: Any = np.linalg
 Times: TypeAlias = dict[str, float]
 
 
@@ -48,7 +49,7 @@ def polynomial(x: Any, coefficients: Any) -> Any:
 def matrices(a: Any, b: Any, x: Any) -> Any:
     """Return a loss of two layers and a system of equations."""
     h = np.tanh(a @ x) + b @ x
-    return np.sum(h * np.linalg.solve(a @ a.T + 9.0 * np.eye(len(a)), h))
+    return np.sum(h * LINALG.solve(a @ a.T + 9.0 * np.eye(len(a)), h))
 
 
 def loop(x: Any) -> Any:

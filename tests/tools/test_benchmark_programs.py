@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from benchmarks import first_calls
 from benchmarks.checking import check
 from benchmarks.peers import Peer, c_engine, first_call, gradwrap, jax, numpy_engine
 from benchmarks.programs import IN_PLACE, PROGRAMS, SETS, is_primal
@@ -17,6 +18,8 @@ from benchmarks.programs.__main__ import check_numerically
 from benchmarks.programs.long import PROGRAMS as LONG
 from benchmarks.programs.long import main as measure_long
 from benchmarks.report import compared, put_into
+
+import gradwrap as gw
 
 if TYPE_CHECKING:
     import pathlib
@@ -138,3 +141,22 @@ def test_pages_have_places_for_the_tables(page: str) -> None:
     for name in re.findall(r"<!-- begin: (.*) -->", text):
         assert f"<!-- end: {name} -->" in text
     assert "<!-- begin: benchmarks -->" in text
+
+
+@pytest.mark.parametrize(("function", "args"), [one[1:] for one in first_calls.programs()])
+def test_the_programs_of_first_calls_are_compiled(
+    function: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    gradient = gw.grad(function)
+    compiled = gw.compile(gradient)
+    np.testing.assert_allclose(compiled(*args), gradient(*args), rtol=1e-12)
+    assert compiled.programs
+    assert "runs eagerly" not in compiled.explain()
+
+
+def test_first_calls_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--only", "tanh", "--one", "numpy", "--calls", "2", str(ROOT)]
+    assert first_calls.main(options) == 0
+    first, later = json.loads(capsys.readouterr().out)
+    assert first > 0
+    assert later > 0

@@ -322,8 +322,8 @@ def _shown(number: Any) -> Any:
 
 
 SEQUENCES = (LIST, TUPLE)
-_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_ARITHMETIC = ("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__pow__")
+_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _REFUSED = (
     *("__hash__", "__int__", "__float__", "__complex__", "__round__", "__trunc__", "__floor__"),
     *("__ceil__", "__str__", "__repr__", "__format__", "__divmod__", "__rdivmod__", "__invert__"),
@@ -354,9 +354,9 @@ def _refusing(name: str) -> Any:
 
 for _name in _ARITHMETIC:
     _perform: Any = getattr(operator, _name)
-    setattr(Twofold, f"__{_name}__", _arithmetic(_perform, swapped=False))
-    setattr(Twofold, f"__r{_name}__", _arithmetic(_perform, swapped=True))
+    setattr(Twofold, _name, _arithmetic(_perform, swapped=False))
+    setattr(Twofold, f"__r{_name[2:]}", _arithmetic(_perform, swapped=True))
 for _name in _COMPARISONS:
-    setattr(Twofold, f"__{_name}__", _comparison(getattr(operator, _name)))
+    setattr(Twofold, _name, _comparison(getattr(operator, _name)))
 for _name in _REFUSED:
     setattr(Twofold, _name, _refusing(_name))

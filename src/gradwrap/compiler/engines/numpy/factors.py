@@ -103,7 +103,7 @@ class _Systems:
             maker = self.makers.get(index)
             if maker is not None and swaps_last_two(maker, 2):
                 transposed = not transposed
-            elif maker is not None and maker.name in ("conjugate", "conj"):
+            elif maker is not None and maker.op.undoes == "conjugate":
                 conjugated = not conjugated
             else:
                 break
