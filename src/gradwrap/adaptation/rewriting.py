@@ -263,13 +263,11 @@ def rewritten(
             changed = _Calls(namespace, every).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(_with_functions(_compiled(changed, file)))
-            found |= {
-                old: after[_place(old)]
-                for old in olds
-                if _place(old) in after
-                and before[_place(old)].co_code == old.co_code
-                and before[_place(old)] != after[_place(old)]
-            }
+            for old in olds:
+                place = _place(old)  # which lambdas of one line share
+                for one, new in zip(before.get(place, ()), after.get(place, ()), strict=True):
+                    if one == old != new:
+                        found[old] = new
     return found
 
 
@@ -379,9 +377,8 @@ def _place(code: CodeType) -> tuple[Any, ...]:
     return (code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_argcount)
 
 
-def _by_place(code: CodeType) -> dict[tuple[Any, ...], CodeType]:
-    found = {_place(code): code}
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= _by_place(inner)
+def _by_place(code: CodeType) -> dict[tuple[Any, ...], list[CodeType]]:
+    found: dict[tuple[Any, ...], list[CodeType]] = {}
+    for one in _all_codes(code):
+        found.setdefault(_place(one), []).append(one)
     return found

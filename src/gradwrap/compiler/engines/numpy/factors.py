@@ -93,7 +93,8 @@ class _Systems:
         if step.kw or any(type(arg) is not Ref for arg in step.args):
             return None
         left, right = step.args
-        first, second = self.program.values[left.index], self.program.values[right.index]
+        first: Value = self.program.values[left.index]
+        second: Value = self.program.values[right.index]
         is_one = len(first.shape) == 2 and first.shape[0] >= LEAST and len(second.shape) < 3
         if not is_one or first.dtype.char not in "fdFD" or second.dtype != first.dtype:
             return None
