@@ -298,7 +298,8 @@ class _Examination:
     def moved(self, by: float) -> list[Any]:
         pairs = zip(self.values, self.directions, strict=True)
         moved = [(x + by * t).astype(t.dtype) for x, t in pairs]
-        return [x.item() if is_a(old, float) else x for x, old in zip(moved, self.values)]  # noqa: B905
+        both = zip(moved, self.values, strict=True)
+        return [x.item() if is_a(old, float) else x for x, old in both]
 
     def slopes(self, function: Callable[[float], Any], step: float) -> tuple[float, bool]:
         """The slope at zero, and whether there is one."""
