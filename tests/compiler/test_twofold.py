@@ -339,6 +339,13 @@ def shape_by_a_function(x: Any) -> Any:
     return total * (1.0 + np.shape(x)[0] // LATE)
 
 
+def shape_by_another_library(x: Any) -> Any:
+    told, total = [gnp.shape], 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    return total * (1.0 + told[0](x)[0] // LATE)
+
+
 def loop_over_a_table(x: Any) -> Any:
     total, k = 0.0, 0
     for i in range(len(x)):
@@ -356,6 +363,7 @@ OTHERS = [
     *(loop_over_elements, loop_over_parts, caught, caught_comparison, element_of_another_length),
     *(a_float_of_the_index, power_of_a_length, while_loop, kept_by_name, text_of_an_index),
     *(shape_of_a_table, shape_by_a_function, loop_over_a_table, shape_by_another_name),
+    shape_by_another_library,
 ]
 
 

@@ -57,6 +57,30 @@ def test_a_profiler_that_the_function_starts_goes_on(package: Any) -> None:
     assert "squares" in calls
 
 
+def test_a_profiler_that_an_imported_module_starts_goes_on(package: Any, tmp_path: Path) -> None:
+    (tmp_path / "starts_profiler.py").write_text(
+        "import sys\ncalls = []\n"
+        "def note(frame, event, arg):\n    calls.append(frame.f_code.co_name)\n"
+        "sys.setprofile(note)\n"
+    )
+
+    def f(x: Any) -> Any:
+        started: Any = __import__("starts_profiler")
+        assert sys.getprofile() is started.note
+        return package.squares(x)
+
+    sys.path.insert(0, str(tmp_path))
+    before = sys.getprofile()
+    try:
+        assert np.allclose(gw.grad(gw.adapting(f))(X), 2 * X)
+        started = sys.modules.pop("starts_profiler")
+        assert sys.getprofile() is started.note
+        assert "squares" in started.calls
+    finally:
+        sys.setprofile(before)
+        sys.path.remove(str(tmp_path))
+
+
 def test_a_profile_of_the_standard_library_goes_on(package: Any) -> None:
     profiler = cProfile.Profile()
 

@@ -807,3 +807,20 @@ def test_methods_of_the_class_of_arrays_take_tracked_ones(tmp_path: Path) -> Non
         """,
     )
     check(package.run)
+
+
+def test_functions_that_share_a_line_keep_their_own_code(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import numpy as np
+
+        BASE = np.array([1.0, 2.0])
+        first, second = (lambda x: 2.0 * (BASE.copy() @ x)), (lambda x: 3.0 * (BASE.copy() @ x))
+
+        def run(x):
+            return first(x) + 10.0 * second(x)
+        """,
+    )
+    assert package.run(X) == 32.0 * 3.5
+    check(package.run)

@@ -38,6 +38,9 @@ def test_decay_is_differentiated_by_every_method(method: str) -> None:
 class Heun(native.OdeSolver):  # type: ignore[misc]  # a class of SciPy's
     """A solver that is not SciPy's: Heun's method with steps of one length."""
 
+    t: Any
+    y: Any
+
     def __init__(self, fun: Any, t0: Any, y0: Any, bound: Any, **options: Any) -> None:
         super().__init__(fun, t0, y0, bound, options["vectorized"])
         self.length: float = options["length"]

@@ -39,7 +39,7 @@ def _import(
     try:
         found = _original(name, globals, locals, fromlist, level)
     finally:
-        if pauses:
+        if pauses and sys.getprofile() is None:  # and not a profiler that the module has started
             sys.setprofile(watcher)
     if globals is None:
         return found

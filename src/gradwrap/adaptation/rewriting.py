@@ -213,6 +213,12 @@ def _names_ndarray(expression: ast.expr) -> bool:
     return name == "ndarray"
 
 
+def _are_numbers(constant: Any) -> bool:
+    """Tell if a constant is what Python makes of a set of numbers."""
+    numbers: Any = constant if type_of(constant) is frozenset else ()
+    return bool(numbers) and all(isinstance(one, (int, float)) for one in numbers)
+
+
 def _is_set_of_numbers(expression: ast.expr) -> TypeGuard[ast.Set]:
     return isinstance(expression, ast.Set) and all(
         isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
@@ -257,13 +263,11 @@ def rewritten(
             changed = _Calls(namespace, every).visit(tree)
             changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
             after = _by_place(_with_functions(_compiled(changed, file)))
-            found |= {
-                old: after[_place(old)]
-                for old in olds
-                if _place(old) in after
-                and before[_place(old)].co_code == old.co_code
-                and before[_place(old)] != after[_place(old)]
-            }
+            for old in olds:
+                place = _place(old)  # which lambdas of one line share
+                for one, new in zip(before.get(place, ()), after.get(place, ()), strict=True):
+                    if one == old != new:
+                        found[old] = new
     return found
 
 
@@ -329,7 +333,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
-        or any(isinstance(value, frozenset) for value in code.co_consts)
+        or any(map(_are_numbers, code.co_consts))
         or last_calls.may_keep(code)
         or rounded_keys.may_cache(code)
     )
@@ -373,9 +377,8 @@ def _place(code: CodeType) -> tuple[Any, ...]:
     return (code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_argcount)
 
 
-def _by_place(code: CodeType) -> dict[tuple[Any, ...], CodeType]:
-    found = {_place(code): code}
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= _by_place(inner)
+def _by_place(code: CodeType) -> dict[tuple[Any, ...], list[CodeType]]:
+    found: dict[tuple[Any, ...], list[CodeType]] = {}
+    for one in _all_codes(code):
+        found.setdefault(_place(one), []).append(one)
     return found
