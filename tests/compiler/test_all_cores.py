@@ -224,6 +224,7 @@ def test_calls_at_the_same_time(engine: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where it was imported
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_child_of_a_fork_makes_threads_of_its_own(engine: str) -> None:
     function = gw.compile(gw.value_and_grad(_sums), engine=engine, threads=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -145,7 +145,8 @@ def test_a_strict_state_is_one_that_does_more_than_warn() -> None:
     for mode in ("ignore", "warn"):
         with np.errstate(all=mode):
             assert not is_strict()
-    for mode in ("raise", "call", "print", "log"):
+    strict: list[Literal["raise", "call", "print", "log"]] = ["raise", "call", "print", "log"]
+    for mode in strict:
         with np.errstate(under=mode):
             assert is_strict()
             with np.errstate(all="ignore"):

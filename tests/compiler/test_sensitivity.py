@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.compiler.calls.compare import Distant, made, mismatch
+from gradwrap.compiler.calls.compare import MOST, Distant, made, mismatch
 from gradwrap.compiler.calls.entry import AMPLIFIES
-from gradwrap.compiler.calls.sensitivity import FACTOR, MOST, TRIES, precisions_by_movement
+from gradwrap.compiler.calls.sensitivity import FACTOR, TRIES, precisions_by_movement
 from gradwrap.compiler.calls.signatures import Call
 from gradwrap.compiler.engines.register import Executable
 

@@ -111,9 +111,16 @@ def test_faults_of_structure_are_found(case: str) -> None:
     assert "after the pass 'a pass'" in str(caught.value)
 
 
-def test_a_program_that_is_left_as_it_was_has_the_same_parts() -> None:
+def test_a_copy_has_the_same_parts_until_it_is_changed() -> None:
     program, _ = _rolled()
-    assert parts_of(program) == parts_of(program)
+    before = parts_of(program)
+    assert parts_of(program) == before
+    other = program.copy()
+    assert parts_of(other) == before
+    loop = next(step for step in other.root.body if isinstance(step, Loop))
+    loop.body.pop()
+    assert parts_of(other) != before
+    assert parts_of(program) == before
 
 
 def _value(**changes: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation.scipy_objects import let_answer
 from gradwrap.errors import GradwrapError
 
 if TYPE_CHECKING:
@@ -109,3 +110,9 @@ def test_what_has_no_derivative_is_refused() -> None:
         gw.grad(lambda x: RESCALED(x / 4))(X)
     with pytest.raises(GradwrapError, match=r"periodic spline .* \.antiderivative"):
         gw.grad(lambda x: PERIODIC.integrate(0.0, x[0]))(X)
+
+
+def test_method_of_an_immutable_class_is_left() -> None:
+    let_answer(float, "hex", lambda *_: "replaced")  # a rotation's is, before SciPy 1.17
+
+    assert (0.5).hex() == "0x1.0000000000000p-1"

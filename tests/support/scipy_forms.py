@@ -50,6 +50,11 @@ def _stack(x: Any) -> Any:
     return np.stack([x, x * 1.0625 + (0 if np.ndim(x) == 2 else 0.03125)])
 
 
+def _numbers(x: Any) -> Any:
+    """The place of each element."""
+    return np.reshape(np.arange(np.size(x)), np.shape(x))
+
+
 def _steps(x: Any) -> Any:
     return np.repeat(x, 2, axis=-1)[..., ::2]
 
@@ -59,15 +64,15 @@ def _first_axis_last(x: Any) -> Any:
 
 
 def _complex(x: Any) -> Any:
-    return x + 0.25j * np.cos(np.arange(np.size(x))).reshape(np.shape(x))
+    return x + 0.25j * np.cos(_numbers(x))
 
 
 def _with_nan(x: Any) -> Any:
-    return np.where(np.arange(x.size).reshape(x.shape) == 1 % x.size, np.nan + 0 * x, x)
+    return np.where(_numbers(x) == 1 % x.size, np.nan + 0 * x, x)
 
 
 def _with_zeros(x: Any) -> Any:
-    return np.where(np.arange(x.size).reshape(x.shape) % 3 == 0, 0 * x, x)
+    return np.where(_numbers(x) % 3 == 0, 0 * x, x)
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
@@ -293,7 +298,8 @@ class _Examination:
     def moved(self, by: float) -> list[Any]:
         pairs = zip(self.values, self.directions, strict=True)
         moved = [(x + by * t).astype(t.dtype) for x, t in pairs]
-        return [x.item() if is_a(old, float) else x for x, old in zip(moved, self.values)]  # noqa: B905
+        both = zip(moved, self.values, strict=True)
+        return [x.item() if is_a(old, float) else x for x, old in both]
 
     def slopes(self, function: Callable[[float], Any], step: float) -> tuple[float, bool]:
         """The slope at zero, and whether there is one."""

@@ -21,6 +21,8 @@ DOORS = "gradwrap.scipy.doors"
 DENSITIES = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 DENSITIES_OF_VECTORS = ("pdf", "logpdf")
 ESTIMATES = ("evaluate", "__call__", "pdf", "logpdf", "integrate_box_1d")
+IMMUTABLE = 1 << 8
+"""The flag of classes whose attributes cannot be set, as that of rotations before SciPy 1.17."""
 SEARCHES = ("query_ball_point", "count_neighbors")
 """Methods of trees that return places and numbers of points, which have no derivative."""
 
@@ -30,19 +32,19 @@ def enter_distributions(module: Any) -> None:
     rv: Any = module.distributions.rv_frozen
     for kind in (rv, *rv.__subclasses__()):
         for name in DENSITIES:
-            _answer(kind, name, _of_distribution(name))
+            let_answer(kind, name, _of_distribution(name))
     normal = type_of(module.multivariate_normal())
     for name in DENSITIES_OF_VECTORS:
-        _answer(normal, name, _of_normal(name))
+        let_answer(normal, name, _of_normal(name))
     for name in ESTIMATES:
-        _answer(module.gaussian_kde, name, _of_estimate(name))
+        let_answer(module.gaussian_kde, name, _of_estimate(name))
 
 
 def enter_trees(module: Any) -> None:
     """Let trees and triangulations of plain points be asked for tracked ones."""
-    _answer(module.KDTree, "query", _query)
+    let_answer(module.KDTree, "query", _query)
     for name in SEARCHES:
-        _answer(module.KDTree, name, _search(getattr(module.KDTree, name)))
+        let_answer(module.KDTree, name, _search(getattr(module.KDTree, name)))
     kind: Any = module.Delaunay
     kind.find_simplex = answering(kind.find_simplex, _search(kind.find_simplex))
 
@@ -57,11 +59,12 @@ def enter_rotations(module: Any) -> None:
         ours = _dispatcher("spatial.transform.Rotation")
         return ours.from_quat(rotation.as_quat()).apply(*args, **kwargs)
 
-    _answer(module.Rotation, "apply", answer)
+    let_answer(module.Rotation, "apply", answer)
 
 
-def _answer(kind: Any, name: str, answer: Callable[..., Any]) -> None:
-    if name in vars(kind):
+def let_answer(kind: Any, name: str, answer: Callable[..., Any]) -> None:
+    """Replace a method of a class that has it, unless the class is immutable."""
+    if name in vars(kind) and not kind.__flags__ & IMMUTABLE:
         setattr(kind, name, answering(getattr(kind, name), answer))
 
 

@@ -143,6 +143,9 @@ class Formula(Derived):
     Formulas of the table do not: they take arguments that SciPy refuses.
     """
 
+    stops_early = False
+    """SciPy's result is on the way to the formula's, so that the two are not compared."""
+
     def __init__(self, function: Callable[..., Any], options: str = "") -> None:
         self.function = function
         self.options = tuple(options.split())
@@ -159,7 +162,7 @@ class Formula(Derived):
         made = self.evaluate(call, call.leaves, outs)
         parts = [part_at(made, path) for path in call.out_paths]
         return [
-            _with_value(_compared(call, _aligned(part, out), out), out)
+            _with_value(self.compared(call, _aligned(part, out), out), out)
             if isinstance(part, AnyWrapper)
             else out
             for part, out in zip(parts, outs, strict=True)
@@ -216,10 +219,40 @@ class Formula(Derived):
                     part = part_at(made, path)
                     if level_of(part) == level:
                         kept.append(place)
-                        found.append(_compared(call, _aligned(part, outs[place]), outs[place]))
+                        aligned = _aligned(part, outs[place])
+                        found.append(self.compared(call, aligned, outs[place]))
             return found
 
         return formula, kept
+
+    def compared(self, call: SciPyCall, made: Any, out: Any) -> Any:
+        """Return a formula's result; raise an error if it is another than SciPy's.
+
+        Then the derivative would be that of another function. Rounding may be amplified, so the
+        results need to agree in a quarter of the digits only. A result near zero may be lost by
+        cancellation, and one that is NaN has a derivative that is NaN.
+        """
+        one, other = innermost(made), innermost(out)
+        if self.stops_early or not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
+            return made  # or a trace's
+        if np.shape(one) != np.shape(other):
+            return made  # only one of them has examples
+        tolerance = np.finfo(np.result_type(other)).eps ** 0.25
+        with np.errstate(all="ignore"):  # infinities are equal
+            gap, size = np.abs(one - other), np.abs(other)
+            if np.max(gap, initial=0.0) <= tolerance * np.max(size, initial=0.0) < np.inf:
+                return made
+            finite = np.isfinite(other) & ~np.isnan(one)
+            scale = np.max(size, where=finite, initial=0.0)
+            off = np.max(gap, where=finite, initial=0.0)
+        if not off <= tolerance * scale + tolerance**4:
+            raise NoRuleError(
+                f"the formula for the derivative of {call.name} gives another result than SciPy, "
+                f"off by {off:.2g}, so it would be the derivative of another function. Fix: "
+                ".detach() the result if no gradient is wanted, or give the function a rule of "
+                "your own with gradwrap.defvjp."
+            )
+        return made
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call the formula."""
@@ -269,10 +302,18 @@ STACK = Stack()
 
 
 def formula(
-    path: str, function: Callable[..., Any], arrays: str, options: str = "", **words: Any
+    path: str,
+    function: Callable[..., Any],
+    arrays: str,
+    options: str = "",
+    *,
+    stops_early: bool = False,
+    **words: Any,
 ) -> Row:
     """Return a row whose derivative is that of a formula of the same arguments."""
-    return Row(path, Formula(function, options), arrays=arrays, **words)
+    kind = Formula(function, options)
+    kind.stops_early = stops_early
+    return Row(path, kind, arrays=arrays, **words)
 
 
 class ArrayApi(Formula):
@@ -670,35 +711,6 @@ def _fitted(made: Any, x: Any) -> Any:
     if made.shape == x.shape and made.dtype == x.dtype:
         return made
     return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
-
-
-def _compared(call: SciPyCall, made: Any, out: Any) -> Any:
-    """Return a formula's result; raise an error if it is another than SciPy's.
-
-    Then the derivative would be that of another function. Rounding may be amplified, so the
-    results need to agree in a quarter of the digits only.
-    """
-    one, other = innermost(made), innermost(out)
-    if not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
-        return made  # a trace's
-    if np.shape(one) != np.shape(other):
-        return made  # only one of them has examples
-    tolerance = np.finfo(np.result_type(other)).eps ** 0.25
-    with np.errstate(all="ignore"):  # infinities are equal
-        gap, size = np.abs(one - other), np.abs(other)
-        if np.max(gap, initial=0.0) <= tolerance * np.max(size, initial=0.0) < np.inf:
-            return made
-        finite = np.isfinite(other)
-        scale = np.max(size, where=finite, initial=0.0)
-        off = np.max(gap, where=finite, initial=0.0)
-    if not off <= tolerance * scale:
-        raise NoRuleError(
-            f"the formula for the derivative of {call.name} gives another result than SciPy for "
-            f"these arguments, off by {off:.2g}, so it would be the derivative of another "
-            "function. Fix: .detach() the result if no gradient is wanted, or give the function a "
-            "rule of your own with gradwrap.defvjp."
-        )
-    return made
 
 
 def _aligned(part: Any, out: Any) -> Any:

@@ -120,6 +120,7 @@ ROWS = [
         "obs",
         neutral="k_or_guess iter thresh rng seed",
         note="with the assignment held fixed",
+        stops_early=True,
     ),
     formula(
         "cluster.vq.kmeans2",

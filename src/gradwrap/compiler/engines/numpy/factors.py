@@ -92,7 +92,8 @@ class _Systems:
         """Return the matrix whose factors solve a system, and its form."""
         if step.kw or any(type(arg) is not Ref for arg in step.args):
             return None
-        left, right = step.args
+        left: Ref = step.args[0]
+        right: Ref = step.args[1]
         first, second = self.program.values[left.index], self.program.values[right.index]
         is_one = len(first.shape) == 2 and first.shape[0] >= LEAST and len(second.shape) < 3
         if not is_one or first.dtype.char not in "fdFD" or second.dtype != first.dtype:
