@@ -50,6 +50,9 @@ def _stack(x: Any) -> Any:
     return np.stack([x, x * 1.0625 + (0 if np.ndim(x) == 2 else 0.03125)])
 
 
+choose: Any = np.where  # of arguments of any type
+
+
 def _numbers(x: Any) -> Any:
     """The place of each element."""
     return np.reshape(np.arange(np.size(x)), np.shape(x))
@@ -68,11 +71,11 @@ def _complex(x: Any) -> Any:
 
 
 def _with_nan(x: Any) -> Any:
-    return np.where(_numbers(x) == 1 % x.size, np.nan + 0 * x, x)
+    return choose(_numbers(x) == 1 % x.size, np.nan + 0 * x, x)
 
 
 def _with_zeros(x: Any) -> Any:
-    return np.where(_numbers(x) % 3 == 0, 0 * x, x)
+    return choose(_numbers(x) % 3 == 0, 0 * x, x)
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
@@ -305,10 +308,12 @@ class _Examination:
         """The slope at zero, and whether there is one."""
         ends = [(1, 1), (3, 3), (30, 0), (0, 30)]
         try:
-            found = [(function(a * step) - function(-b * step)) / ((a + b) * step) for a, b in ends]
+            found: list[Any] = [
+                (function(a * step) - function(-b * step)) / ((a + b) * step) for a, b in ends
+            ]
         except Exception:  # noqa: BLE001  whatever SciPy raises beyond the arguments
             return np.nan, False
-        if max(map(abs, found)) > LARGEST:
+        if max(abs(one) for one in found) > LARGEST:
             raise Untried
         scale = max(1.0, *map(abs, found), abs(float(function(0.0))))
         self.scale = scale
@@ -333,7 +338,7 @@ class _Examination:
         slope, is_smooth = self.slopes(self.at, STEP)
         if is_smooth and not abs(forward - slope) <= (3e-4 + self.tolerance) * self.scale:
             raise Mismatch(f"forward {forward}, by differences {slope}")
-        masked = [np.where(np.isfinite(p), w, 0 * w)[()] for w, p in self.weighted()]
+        masked: list[Any] = [np.where(np.isfinite(p), w, 0 * w)[()] for w, p in self.weighted()]
         gradients = pull(masked)
         for one, other in zip(gradients, self.values, strict=True):
             if _facts(one) != _facts(other):

@@ -16,7 +16,7 @@ from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
 from gradwrap.compiler.ir.program import Instr, Program, Ref, Value, is_elementwise, refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Generator
 
     from gradwrap.compiler.ir.analysis import Roots
 
@@ -54,7 +54,7 @@ class BufferedText(SourceText):
         self._count = 0
 
     @contextmanager
-    def inside(self, loop: int) -> Iterator[None]:
+    def inside(self, loop: int) -> Generator[None]:
         """Write lines inside this loop: a buffer that they allocate is allocated in each turn."""
         outer = self.loops
         self.loops = (*outer, loop)

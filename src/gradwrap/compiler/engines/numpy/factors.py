@@ -92,13 +92,12 @@ class _Systems:
         """Return the matrix whose factors solve a system, and its form."""
         if step.kw or any(type(arg) is not Ref for arg in step.args):
             return None
-        left: Ref = step.args[0]
-        right: Ref = step.args[1]
-        first, second = self.program.values[left.index], self.program.values[right.index]
+        index: int = step.args[0].index
+        other: int = step.args[1].index
+        first, second = self.program.values[index], self.program.values[other]
         is_one = len(first.shape) == 2 and first.shape[0] >= LEAST and len(second.shape) < 3
         if not is_one or first.dtype.char not in "fdFD" or second.dtype != first.dtype:
             return None
-        index: int = left.index
         transposed = conjugated = False
         while True:
             maker = self.makers.get(index)
