@@ -19,7 +19,7 @@ A parameter `out` receives SciPy's value.
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
@@ -143,8 +143,9 @@ class Formula(Derived):
     Formulas of the table do not: they take arguments that SciPy refuses.
     """
 
-    stops_early = False
-    """SciPy's result is on the way to the formula's, so that the two are not compared."""
+    may_differ: Literal["", "if nan", "anywhere"] = ""
+    """Where a formula's result need not be SciPy's: where it is NaN, as is then the derivative, or
+    anywhere, since SciPy's is on the way to it."""
 
     def __init__(self, function: Callable[..., Any], options: str = "") -> None:
         self.function = function
@@ -230,11 +231,13 @@ class Formula(Derived):
 
         Then the derivative would be that of another function. Rounding may be amplified, so the
         results need to agree in a quarter of the digits only. A result near zero may be lost by
-        cancellation, and one that is NaN has a derivative that is NaN.
+        cancellation.
         """
         one, other = innermost(made), innermost(out)
-        if self.stops_early or not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
-            return made  # or a trace's
+        if not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
+            return made  # a trace's
+        if self.may_differ == "anywhere":
+            return made
         if np.shape(one) != np.shape(other):
             return made  # only one of them has examples
         tolerance = np.finfo(np.result_type(other)).eps ** 0.25
@@ -242,7 +245,9 @@ class Formula(Derived):
             gap, size = np.abs(one - other), np.abs(other)
             if np.max(gap, initial=0.0) <= tolerance * np.max(size, initial=0.0) < np.inf:
                 return made
-            finite = np.isfinite(other) & ~np.isnan(one)
+            finite = np.isfinite(other)
+            if self.may_differ == "if nan":
+                finite &= ~np.isnan(one)
             scale = np.max(size, where=finite, initial=0.0)
             off = np.max(gap, where=finite, initial=0.0)
         if not off <= tolerance * scale + tolerance**4:
@@ -307,12 +312,12 @@ def formula(
     arrays: str,
     options: str = "",
     *,
-    stops_early: bool = False,
+    may_differ: Literal["", "if nan", "anywhere"] = "",
     **words: Any,
 ) -> Row:
     """Return a row whose derivative is that of a formula of the same arguments."""
     kind = Formula(function, options)
-    kind.stops_early = stops_early
+    kind.may_differ = may_differ
     return Row(path, kind, arrays=arrays, **words)
 
 

@@ -120,7 +120,7 @@ ROWS = [
         "obs",
         neutral="k_or_guess iter thresh rng seed",
         note="with the assignment held fixed",
-        stops_early=True,
+        may_differ="anywhere",
     ),
     formula(
         "cluster.vq.kmeans2",
