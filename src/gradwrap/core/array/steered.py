@@ -43,9 +43,9 @@ class Branch:
     """The visits to a branch on a comparison."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
+        self.names: frozenset[str] = names
         """The names that are assigned there."""
-        self.visits = 0
+        self.visits: int = 0
         self.values: dict[str, float] = {}
         self.steps: list[float] = []
         self.ways: list[bool] = []
