@@ -40,8 +40,8 @@ class Looked:
     """A cache in which an adapted call has looked for such keys."""
 
     def __init__(self, held: dict[Any, Any]) -> None:
-        self.held = held
-        self.before = dict(held)
+        self.held: dict[Any, Any] = held
+        self.before: dict[Any, Any] = dict(held)
         self.keys: set[Any] = set()
 
     def restore(self) -> None:

@@ -243,7 +243,8 @@ class Turns:
 
     def __init__(self, watch: Watch, short: range, full: range, frame: FrameType | None) -> None:
         self._watch = watch
-        self.whole, self.full = short, full
+        self.whole: range = short
+        self.full: range = full
         self._code: CodeType | None = None
         if frame is not None:
             self.begun(frame)

@@ -166,9 +166,9 @@ class Twofold:
     def __init__(
         self, uses: Uses, short: Any, full: Any, factors: Mapping[Symbol, int] | None = None
     ) -> None:
-        self.uses = uses
-        self.short = short
-        self.full = full
+        self.uses: Uses = uses
+        self.short: Any = short
+        self.full: Any = full
         self.factors: dict[Symbol, int] = {one: n for one, n in (factors or {}).items() if n}
 
     @property

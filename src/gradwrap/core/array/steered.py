@@ -43,9 +43,9 @@ class Branch:
     """The visits to a branch on a comparison."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
+        self.names: frozenset[str] = names
         """The names that are assigned there."""
-        self.visits = 0
+        self.visits: int = 0
         self.values: dict[str, float] = {}
         self.steps: list[float] = []
         self.ways: list[bool] = []
@@ -69,6 +69,8 @@ class Branch:
 
 NUMBERS = (float, np.float64)
 PLAIN = (*NUMBERS, int, bool, str, bytes, type(None), ModuleType, type)
+KEPT = 4096
+"""The most branches that are kept in mind."""
 DEPTH = 4
 """So deep are the objects searched for tracked values that a test names."""
 _branches: dict[tuple[CodeType, int], Branch] = {}
@@ -111,6 +113,8 @@ def note_branch(frame: FrameType, way: bool) -> None:
     key = frame.f_code, frame.f_lasti
     branch = _branches.get(key)
     if branch is None:
+        if len(_branches) >= KEPT:  # of code that is made again and again
+            _branches.clear()
         branch = _branches[key] = Branch(_assigned_at(frame))
     if not branch.names or branch.visits > MOST:
         return
