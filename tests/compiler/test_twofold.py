@@ -10,7 +10,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.compiler.tracing.twofold import Symbol, Twofold, Unlike, Uses, settled
+from gradwrap.compiler.tracing.twofold import Symbol, Twofold, Unlike, Uses, plain_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -449,19 +449,19 @@ def test_other_uses_of_an_index_are_refused(compute: Callable[[Any], Any]) -> No
 def test_keys_lie_inside_at_full_size() -> None:
     known = uses()
     i = index(known)
-    assert settled((i, slice(i, i + 3), Ellipsis, i), (20, 20, 20, 20), known) == (
+    assert plain_key((i, slice(i, i + 3), Ellipsis, i), (20, 20, 20, 20), known) == (
         5,
         slice(5, 8),
         Ellipsis,
         5,
     )
     with pytest.raises(Unlike):
-        settled(i + 3, (20,), known)
+        plain_key(i + 3, (20,), known)
     with pytest.raises(Unlike):
-        settled(i - 3, (20,), known)
+        plain_key(i - 3, (20,), known)
 
 
 def test_a_slice_that_is_cut_short_is_recorded() -> None:
     known = uses()
-    assert settled(slice(-50, None), (20,), known) == slice(-50, None)
+    assert plain_key(slice(-50, None), (20,), known) == slice(-50, None)
     assert ("slice", 20, 50) in known.found["here"]

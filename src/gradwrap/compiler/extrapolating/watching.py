@@ -19,7 +19,7 @@ from gradwrap.compiler.extrapolating.sizes import LIMIT, NEAR
 from gradwrap.compiler.ir.program import NDARRAY, NUMBER
 from gradwrap.compiler.tracing.tape import Recorded
 from gradwrap.compiler.tracing.tracer import SHAPES
-from gradwrap.compiler.tracing.twofold import Symbol, Twofold, Unlike, Uses, settled
+from gradwrap.compiler.tracing.twofold import Symbol, Twofold, Unlike, Uses, plain_key
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.code import frame_of, is_of_arrays, module_of
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
@@ -100,9 +100,9 @@ class Watch:
         """Return the lengths of the axes of an array."""
         return tuple(map(self.length, shape))
 
-    def settled(self, key: Any, shape: Sequence[int]) -> Any:
+    def plain_key(self, key: Any, shape: Sequence[int]) -> Any:
         """Return a key of an array of a shape with the plain numbers of this run."""
-        return settled(key, shape, self.uses)
+        return plain_key(key, shape, self.uses)
 
     def told(self, name: str) -> Exception:
         """Return the error of a function that tells lengths as plain numbers."""

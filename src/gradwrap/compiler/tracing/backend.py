@@ -237,7 +237,7 @@ def _plain_key(key: Any, wrapper: Any) -> Any:
     watch = None if tape is None else tape.watch
     if watch is None or not watch.is_users(module_of(frame_of(2))):
         return key
-    return watch.settled(key, type_of(wrapper)._kind.shape.fget(wrapper))
+    return watch.plain_key(key, type_of(wrapper)._kind.shape.fget(wrapper))
 
 
 def _write_call(cls: Any) -> Any:

@@ -64,13 +64,13 @@ class FloatTracer(Tracer, Weak):
         if method != "__call__" and any(one.dtype.char in NARROW for one in _arrays(inputs)):
             raise self.tape.refuse(f"np.{ufunc.__name__}.{method} takes a Python float")
         others = [one for one in inputs if type(one) is not FloatTracer]
-        settled = [one.beside(others) if type(one) is FloatTracer else one for one in inputs]
-        return getattr(ufunc, method)(*settled, **kwargs)
+        inputs_beside = [one.beside(others) if type(one) is FloatTracer else one for one in inputs]
+        return getattr(ufunc, method)(*inputs_beside, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, AnyWrapper) for kind in types):
             return NotImplemented
-        args, named = settled(function, (args, tuple(kwargs.values())))
+        args, named = beside_floats(function, (args, tuple(kwargs.values())))
         return function(*args, **dict(zip(kwargs, named, strict=True)))
 
     def __copy__(self) -> Any:
@@ -90,7 +90,7 @@ class FloatTracer(Tracer, Weak):
         raise self.tape.refuse(f"it uses the attribute {name} of a Python float")
 
 
-def settled(function: Any, args: tuple[Any, ...]) -> Any:
+def beside_floats(function: Any, args: tuple[Any, ...]) -> Any:
     """Return arguments of a NumPy function with floats as the function takes them."""
     found: list[FloatTracer] = []
     dtypes: set[str] = set()

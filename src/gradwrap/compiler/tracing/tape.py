@@ -162,7 +162,7 @@ class Watch(Protocol):
         """Return the lengths of the axes of an array."""
         ...
 
-    def settled(self, key: Any, shape: Sequence[int]) -> Any:
+    def plain_key(self, key: Any, shape: Sequence[int]) -> Any:
         """Return a key of an array of a shape with plain numbers."""
         ...
 

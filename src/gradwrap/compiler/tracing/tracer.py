@@ -243,7 +243,7 @@ class Tracer(Recorded):
     def __getitem__(self, key: Any) -> Any:
         watch = self.tape.watch
         if watch is not None and watch.is_users(module_of(frame_of(1))):
-            key = watch.settled(key, self.value.shape)
+            key = watch.plain_key(key, self.value.shape)
         key = unwrapped_key(key)
         made = self.tape.record(getitem, "getitem", (self, key))
         if isinstance(key, (Tracer, TUPLE, LIST, NDARRAY)):
@@ -340,7 +340,7 @@ class ArrayTracer(Tracer):
     def __setitem__(self, key: Any, value: Any) -> None:
         watch = self.tape.watch
         if watch is not None and watch.is_users(module_of(frame_of(1))):
-            key = watch.settled(key, self.value.shape)
+            key = watch.plain_key(key, self.value.shape)
         if isinstance(value, AnyWrapper):
             raise self.tape.refuse("a tracked value is written to a plain array")
         if self.shares and package_of(module_of(frame_of(1))) not in {*ARRAYS, "scipy"}:

@@ -80,7 +80,7 @@ SIMPLE: tuple[type[Any], ...] = (int, SLICE, type(Ellipsis))
 """The kinds of the parts of keys that select by place, beside `Twofold`."""
 
 
-def settled(key: Any, shape: Sequence[int], uses: Uses) -> Any:
+def plain_key(key: Any, shape: Sequence[int], uses: Uses) -> Any:
     """Return a key of an array with the plain numbers of this run.
 
     Raises
@@ -102,7 +102,7 @@ def settled(key: Any, shape: Sequence[int], uses: Uses) -> Any:
         part = parts[n]
         length = None if axis is None else shape[axis]
         if type_of(part) is SLICE:
-            parts[n] = _settled_slice(part, length if is_simple else None, uses)
+            parts[n] = _plain_slice(part, length if is_simple else None, uses)
         elif type_of(part) is Twofold:
             if not is_simple or length is None:
                 raise uses.refuse("an index of a loop is beside arrays in a key")
@@ -114,7 +114,7 @@ def settled(key: Any, shape: Sequence[int], uses: Uses) -> Any:
     return tuple(parts) if type_of(key) is TUPLE else parts[0]
 
 
-def _settled_slice(part: slice, length: int | None, uses: Uses) -> slice:
+def _plain_slice(part: slice, length: int | None, uses: Uses) -> slice:
     """Return a slice with plain numbers, whose length at full size is recorded."""
     bounds: list[Any] = [part.start, part.stop, part.step]
     kinds = {*map(type_of, bounds)}
