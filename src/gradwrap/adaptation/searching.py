@@ -61,6 +61,8 @@ def lacks_a_part(
     except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
         return None
     found = [np.asarray(one) for one in parts_of(exact)]
+    if [one.shape for one in found] != [one.shape for one in wanted]:
+        return None
     scale = max((float(np.max(np.abs(one), initial=0.0)) for one in wanted), default=0.0)
     return any(
         bool(np.any(np.abs(a - b) > TOLERANCE * scale)) for a, b in zip(found, wanted, strict=True)

@@ -21,7 +21,7 @@ def factored(matrix: Any, /) -> Any:
     found = np.empty((count, count + 1), matrix.dtype, order="F")
     found[:, :count] = matrix
     factorise = getattr(lapack, f"{'sdcz'['fdFD'.index(matrix.dtype.char)]}getrf")
-    _, exchanges, problem = factorise(found[:, :count], overwrite_a=True)
+    found[:, :count], exchanges, problem = factorise(found[:, :count], overwrite_a=True)
     if problem:
         raise np.linalg.LinAlgError("Singular matrix")
     found[:, count] = exchanges
