@@ -290,13 +290,20 @@ class Stack(Formula):
             args, kwargs = call.form.placed(one_of_stack(given, cores, shape, index))
             result = one_matrix(*args, **kwargs)
             is_bare = isinstance(result, TUPLE) and len(result) == 1  # of `qr`, mode "r"
-            results.append(result[0] if is_bare else result)
+            results.append(result[0] if is_bare else _as_arrays(result))
         parts: dict[Path, Any] = {}
         for path, _ in float_parts(results[0], wanted=_is_stacked):
             if not call.row.is_byproduct(path):
                 each = [part_at(result, path) for result in results]
                 parts[path] = np.reshape(np.stack(each), (*shape, *np.shape(each[0])))
         return with_parts(results[0], parts)
+
+
+def _as_arrays(result: Any) -> Any:
+    """Return a result with arrays in place of the tuples in it, as SciPy's results for stacks."""
+    if not isinstance(result, TUPLE):
+        return result
+    return tuple(np.stack(one) if isinstance(one, TUPLE) else one for one in result)
 
 
 def _is_stacked(part: Any) -> bool:
