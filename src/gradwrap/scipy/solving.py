@@ -22,7 +22,7 @@ from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
-from gradwrap.scipy.results import with_parts
+from gradwrap.scipy.results import check_value, with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
@@ -255,10 +255,13 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     if not is_recorded(list(parts.values())):
         return result
     shaped = {}
+    values = {path: _at(result, path) for path in parts}
+    whole = max((_size(value) for value in values.values()), default=0.0)
     for path, part in parts.items():
-        value = _at(result, path)
+        value = values[path]
         shape = np.shape(value)
         shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
+        check_value(f"scipy.{name}", shaped[path], value, size_of_all=whole)
     row = _ResultRow(
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )
@@ -268,6 +271,12 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         if isinstance(part, LinearOperator):  # such as `hess_inv` of L-BFGS
             made[key] = _RefusedOperator(part, f"scipy.{name}: .{key} of its result")
     return made
+
+
+def _size(value: Any) -> float:
+    """Return the largest absolute value of the finite elements."""
+    data = np.abs(np.asarray(value))
+    return float(np.max(data, initial=0.0, where=np.isfinite(data)))
 
 
 class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped

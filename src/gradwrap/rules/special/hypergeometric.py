@@ -90,7 +90,7 @@ def _associated(xp: Any, m: Any, v: Any, x: Any, out: Any) -> Any:
     bend = -(x ** (v + 1.0)) * xp.where(m < 0, 0.25, sides * (v - 1.0) * (v + 2.0) / 4.0)
     order = xp.abs(m)
     high = xp.where(order == 2.0, bend, xp.where(order == 1.0, steep, 0.0 * x))
-    return xp.where(is_end, xp.where(order == 0.0, slope, high), within)
+    return xp.astype(xp.where(is_end, xp.where(order == 0.0, slope, high), within), out.dtype)
 
 
 def _gegenbauer(xp: Any, n: Any, alpha: Any, x: Any) -> Any:

@@ -93,10 +93,10 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
         return _ordered(_eig(t, (w, v), a, b, True)[0], out, w)
     w, v = out
     moved = t["a"] @ v
-    if b is not None:
-        moved = moved - (t["b"] @ v) * w
     if b is not None and not np.all(np.isfinite(native_of(w))):
         raise NoRuleError(INFINITE.format("eig"))
+    if b is not None:
+        moved = moved - (t["b"] @ v) * w
     inner = np.linalg.solve(v if b is None else b @ v, moved)
     dw = np.diagonal(inner, axis1=-2, axis2=-1)
     check_distinct("scipy.linalg.eig", w, a.shape[-1])
