@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -26,9 +27,7 @@ def along(function: Any, x: Any, t: Any) -> Any:
 
 def check(path: str, part: Any, x: Any, *, rtol: float = 1e-6) -> None:
     """Compare both modes with differences of SciPy's results, along one direction."""
-    of_ours, of_scipys = (
-        lambda x, owner=owner: part(getattr_of(owner, path), x) for owner in (gs, scipy)
-    )
+    of_ours, of_scipys = (functools.partial(part, getattr_of(owner, path)) for owner in (gs, scipy))
     t = np.cos(np.arange(np.size(x)).reshape(np.shape(x)))
     wanted = np.asarray(along(of_scipys, x, t))
     _, forward = gw.jvp(of_ours, [x], [t])
@@ -97,7 +96,11 @@ def test_points_outside_of_a_grid_have_constant_values(
 def test_spherical_bessel_functions_of_negative_numbers(name: str, derivative: bool) -> None:
     x = np.array([-7.3, -2.0, -0.4, 0.3, 2.5])
     for n in range(4):
-        check(f"special.spherical_{name}", fn(lambda f, x, n=n: f(n, x, derivative)), x)
+        check(f"special.spherical_{name}", functools.partial(of_order, n, derivative), x)
+
+
+def of_order(n: int, derivative: bool, f: Any, x: Any) -> Any:
+    return f(n, x, derivative)
 
 
 def test_legendre_functions_at_the_poles() -> None:

@@ -83,7 +83,8 @@ def _associated(xp: Any, m: Any, v: Any, x: Any, out: Any) -> Any:
     m, v, x, out = as_floats(xp, m, v, x, out)
     is_end = xp.abs(x) == 1.0
     gap = xp.where(is_end, 1.0, x * x - 1.0)
-    within = (v * x * out - (v + m) * xp.special.lpmv(m, v - 1.0, xp.where(is_end, 0.0, x))) / gap
+    lower = xp.special.lpmv(m, v - 1.0, xp.where(is_end, 0.0, x))
+    within = (v * x * out - xp.where(v + m == 0.0, 0.0, (v + m) * lower)) / gap
     slope, sides = _gegenbauer(xp, v, 0.5, x), v * (v + 1.0)
     sign = x * slope * xp.where(m < 0, -1.0, 1.0)
     steep = xp.where(sign == 0.0, 0.0, xp.where(sign < 0.0, -float("inf"), float("inf")))
