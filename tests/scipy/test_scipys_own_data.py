@@ -110,7 +110,7 @@ def test_legendre_functions_at_the_poles() -> None:
                 found = gw.grad(lambda x, m=m, v=v: gs.special.lpmv(m, v, x))(pole)
                 near = pole * (1 - 1e-9)
                 inside = gw.grad(lambda x, m=m, v=v: gs.special.lpmv(m, v, x))(near)
-                np.testing.assert_allclose(found, inside, rtol=1e-6, atol=1e-2)
+                np.testing.assert_allclose(found, inside, rtol=1e-6, atol=5e-2)
     assert gw.grad(lambda x: gs.special.lpmv(1, 1, x))(1.0) == np.inf
 
 
