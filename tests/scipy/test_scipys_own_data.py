@@ -185,6 +185,22 @@ def test_calls_without_a_derivative_are_refused() -> None:
             )(TURN)
 
 
+def test_guess_of_a_search_that_stops_early_is_refused() -> None:
+    def found(x: Any) -> Any:
+        return gs.optimize.least_squares(lambda x: x**2 + 5, x, max_nfev=1).x[0]
+
+    with pytest.raises(NoRuleError, match=r"least_squares found no solution .*allow more iter"):
+        gw.grad(found)(np.array([2.0]))
+
+
+def test_minimum_that_is_not_the_only_one_is_refused() -> None:
+    def found(a: Any) -> Any:
+        return np.sum(gs.optimize.minimize(lambda x: (x[0] + x[1] - a) ** 2, np.ones(2)).x)
+
+    with pytest.raises(NoRuleError, match=r"the Jacobian is singular at the solution"):
+        gw.grad(found)(1.5)
+
+
 def test_other_results_than_those_of_scipys_objects_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
