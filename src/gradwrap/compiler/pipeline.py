@@ -9,6 +9,7 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, parts_of, verify
 from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
+from gradwrap.compiler.passes.choices import choose_numbers
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.growing import join_growing_products
@@ -60,6 +61,7 @@ def find_loops(program: Program, *, nested: bool = False) -> None:
 FIND_LOOPS, MERGE = "find loops", "merge"
 PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
+    Pass("choose numbers", choose_numbers, keeps_periods=True),
     Pass(MERGE, partial(substitute, merge_keys=False), keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
     Pass("remove what is dead", remove_dead, keeps_periods=True),
