@@ -50,10 +50,10 @@ class Pass(NamedTuple):
     """Whether equal turns of a loop stay equal. Passes that break periods follow `find loops`."""
 
 
-def find_loops(program: Program, *, nested: bool = False) -> None:
+def find_loops(program: Program, *, nested: bool = False, several: bool = False) -> None:
     """Roll repeated stretches into loops, and determine the memory orders of the new values."""
     first = len(program.values)
-    rolled(program, nested=nested)
+    rolled(program, nested=nested, several=several)
     if len(program.values) > first:
         describe_orders(program, first)
 
@@ -95,6 +95,7 @@ def prepared(
     sparingly: bool = False,
     arguments: Sequence[Any] | None = None,
     nested: bool = False,
+    several: bool = False,
     forwards: bool = True,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
@@ -111,6 +112,8 @@ def prepared(
         The inputs of a call, for the verifier.
     nested
         Whether loops of loops are what matters, if need be of few turns.
+    several
+        Whether a turn of a loop may be several turns of the code.
     forwards
         Whether reads return the values written, before loops are looked for.
 
@@ -128,7 +131,7 @@ def prepared(
             straight = program.copy() if is_search and sparingly else None
             exact = program.exact
             if is_search:
-                find_loops(program, nested=nested)
+                find_loops(program, nested=nested, several=several)
                 if not forwards:
                     split_loops(program)
             elif one.name == MERGE and not forwards:
