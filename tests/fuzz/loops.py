@@ -291,7 +291,7 @@ class AlikeWriter(Writer):
             *("i == len(x) - 2", "i > 1", "i % 2 and i % 3"),
         )
 
-    def statement(self) -> list[str]:
+    def statement(self) -> list[str]:  # noqa: PLR0911  one for each kind
         kind = self.random.randrange(14)
         if kind < 7:
             return [self.update()]

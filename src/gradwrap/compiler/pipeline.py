@@ -25,6 +25,7 @@ from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import work_by_blocks
 from gradwrap.compiler.passes.wholes import write_wholes
+from gradwrap.compiler.passes.windows import stack_windows
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -63,6 +64,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
     Pass("choose numbers", choose_numbers, keeps_periods=True),
     Pass(MERGE, partial(substitute, merge_keys=False), keeps_periods=True),
+    Pass("stack windows", stack_windows, (MERGE,), keeps_bits=False, keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),

@@ -174,9 +174,7 @@ def _watched(
     """
     sizes, is_users = family.sizes, family.subject.surroundings.is_users
     sizes.short = [*point]
-    sizes.watch = watch = Watch(
-        sizes, is_users, cuts=family.cuts, period=family.lengths.step
-    )
+    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts, period=family.lengths.step)
     try:
         with paths(is_users, count=watch.step) if is_counted else nullcontext():
             traced = budget.traced(family.subject, family.cut_leaves(), family.around())

@@ -41,7 +41,9 @@ class Fit:
     """
 
     def __init__(
-        self, points: Sequence[tuple[int, ...]], recorded: Callable[[], Recorded | None] = bool
+        self,
+        points: Sequence[tuple[int, ...]],
+        recorded: Callable[[], Recorded | None] | None = None,
     ) -> None:
         self._points = points
         self._recorded = recorded
@@ -64,7 +66,7 @@ class Fit:
 
     def _law(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any] | None:
         """Return the function through sequences that a formula of the code gives, or None."""
-        recorded = self._recorded()
+        recorded = self._recorded and self._recorded()
         laws = recorded.laws(column, self.integers) if recorded else ()
         return next(iter(laws), None)
 

@@ -1,9 +1,9 @@
 """How code computes numbers from the indices of loops and from lengths, as formulas.
 
 A short run with a `Number` in place of each index of a loop records what Python computes with it.
-So the numbers of all turns can be computed, such as `lr / (1 + decay * i)`, and it is known in which
-turns code does the same again: `i % 3`, or a loop in steps of 10. Nothing relies on it: the program
-with these numbers is compared with the function as any other.
+So the numbers of all turns can be computed, such as `lr / (1 + decay * i)`. It is also known after
+how many turns code does the same again: `i % 3`, or a loop in steps of 10. Nothing relies on it:
+the program with these numbers is compared with the function as any other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradwrap.core.observing.code import frame_of
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 DEEPEST = 12
 """The most operations of a formula."""
@@ -61,13 +61,15 @@ class Formula(NamedTuple):
     @property
     def size(self) -> int:
         """Return the number of operations."""
-        return 1 + sum(one.size for one in self.parts if type_of(one) is Formula)
+        sizes: list[int] = [one.size for one in self.parts if type_of(one) is Formula]
+        return 1 + sum(sizes)
 
     @property
-    def symbols(self) -> set[Any]:
+    def symbols(self) -> set[Symbol]:
         """Return the indices that it depends on."""
-        found: set[Any] = {one for one in self.parts if type_of(one) is Symbol}
-        return found.union(*(one.symbols for one in self.parts if type_of(one) is Formula))
+        found: set[Symbol] = {one for one in self.parts if type_of(one) is Symbol}
+        inner: list[set[Symbol]] = [one.symbols for one in self.parts if type_of(one) is Formula]
+        return found.union(*inner)
 
 
 def value_of(formula: Any, index: int, point: Sequence[int]) -> Any:
@@ -76,7 +78,7 @@ def value_of(formula: Any, index: int, point: Sequence[int]) -> Any:
     if kind is Formula:
         return formula.perform(*[value_of(one, index, point) for one in formula.parts])
     if kind is Length:
-        return point[formula.parameter] + formula.more
+        return int(point[formula.parameter] + formula.more)
     return index if kind is Symbol else formula.number
 
 
@@ -170,10 +172,10 @@ class Functions:
         if not callable(found):
             return found
 
-        def call(*parts: Any) -> Any:
-            if any(type_of(one) is Number for one in parts):
+        def call(*parts: Any, **options: Any) -> Any:
+            if any(type_of(one) is Number for one in parts) and not options:
                 return self._recorder.computed(found, *parts)
-            return found(*parts)
+            return found(*map(_plain, parts), **options)
 
         return call
 
@@ -198,7 +200,7 @@ class Turns:
     def __len__(self) -> int:
         return len(self._whole)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: int) -> int:
         return self._whole[key]
 
 
@@ -253,7 +255,10 @@ def _arithmetic(name: str, *, swapped: bool) -> Any:
 
 
 def _other(perform: Callable[..., Any]) -> Any:
-    return lambda self, *others: perform(*map(_plain, (self, *others)))
+    def operate(self: Any, *others: Any) -> Any:
+        return perform(*map(_plain, (self, *others)))
+
+    return operate
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs"):
@@ -318,14 +323,18 @@ class _Law:
 
     def _whole(self, turns: range, point: Sequence[int]) -> Any:
         numbers = [value_of(self.formula, index, point) for index in turns]
+        made = np.array(numbers)
+        if made.dtype.kind not in "if":
+            raise ValueError
         with np.errstate(all="ignore"):
-            return self.change(np.array(numbers))
+            return self.change(made)
 
     def fits(self, column: Sequence[Any], points: Sequence[tuple[int, ...]]) -> bool:
         """Tell if it gives sequences at points; find which part they are."""
         dtype = column[0].dtype
-        pairs = zip(self.ranges, points, strict=True)
+        wholes: list[Any]
         try:
+            pairs = zip(self.ranges, points, strict=True)
             wholes = [self._whole(*pair).astype(dtype) for pair in pairs]
         except (ArithmeticError, ValueError):  # the code does not compute it in all turns
             return False
@@ -333,11 +342,13 @@ class _Law:
             return False
         for self.is_backward in (False, True):
             turned = [one[::-1] for one in wholes] if self.is_backward else wholes
+            both = [*zip(column, turned, strict=True)]
             for self.is_at_end in (False, True):
                 for self.skipped in range(min(4, len(turned[0]) - len(column[0]) + 1)):
-                    pairs = zip(column, turned, strict=True)
-                    if all(one.tobytes() == self._part(whole, len(one)).tobytes()
-                           for one, whole in pairs):
+                    if all(
+                        one.tobytes() == self._part(whole, len(one)).tobytes()
+                        for one, whole in both
+                    ):
                         return True
         return False
 

@@ -93,8 +93,8 @@ LENGTHS = (
 )
 """The second and the third are for nested loops, whose traces would else be too long: first with
 arrays that are read and written as they stand, since the turns at the edges then do what all others
-do. With steps of 12, a function that does something else in every second, third, fourth or sixth turn
-repeats itself."""
+do. With steps of 12, a function that does something else in every second, third, fourth or sixth
+turn repeats itself."""
 PERIODS = 9
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
@@ -438,10 +438,21 @@ def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
         sizes.of(length)
     sizes.recorder = recorder = Recorder(sizes.short)
     with suppress(Declined):
-        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], Shortened(subject.surroundings, sizes, cuts=True))
+        run(
+            subject,
+            [sizes.cut(leaf) for leaf in subject.leaves],
+            Shortened(subject.surroundings, sizes, cuts=True),
+        )
         period = recorder.record.period
         if 2 < period <= LONGEST:
-            one = Lengths(PERIODS * period, period, cuts=BOTH, longest=1500, several=True, near=max(NEAR, period))
+            one = Lengths(
+                PERIODS * period,
+                period,
+                cuts=BOTH,
+                longest=1500,
+                several=True,
+                near=max(NEAR, period),
+            )
             yield (one,)
 
 

@@ -82,7 +82,9 @@ def _once(wide: Any) -> tuple[int, ...]:
 def _few(wide: Any, ends: Any, step: int) -> tuple[int, ...]:
     """Return the numbers of a few inner loops that are all the same."""
     start = int(wide[ends[0]])
-    count = int(ends[1] - ends[0]) if len(ends) > 1 else (int(wide[ends[0] - 1]) - start) // step + 1
+    count = (
+        int(ends[1] - ends[0]) if len(ends) > 1 else (int(wide[ends[0] - 1]) - start) // step + 1
+    )
     return start, 0, step, count, 0, count - int(ends[0])
 
 

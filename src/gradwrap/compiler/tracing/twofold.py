@@ -190,8 +190,7 @@ class Twofold:
         return least, greatest
 
     def is_periodic(self, modulus: Twofold) -> bool:
-        """Tell if the remainder is the same at full size, in all turns that the indices stand for.
-        """
+        """Tell if the remainder is the same in all turns that stand in its place at full size."""
         k = modulus.short
         if modulus.factors or k != modulus.full or type(self.full) is not int:
             return False
