@@ -74,12 +74,11 @@ class Formula(NamedTuple):
 
 def value_of(formula: Any, index: int, point: Sequence[int]) -> Any:
     """Return the number of a formula in a turn, at lengths."""
-    kind = type_of(formula)
-    if kind is Formula:
+    if isinstance(formula, Formula):
         return formula.perform(*[value_of(one, index, point) for one in formula.parts])
-    if kind is Length:
-        return int(point[formula.parameter] + formula.more)
-    return index if kind is Symbol else formula.number
+    if isinstance(formula, Length):
+        return point[formula.parameter] + formula.more
+    return index if isinstance(formula, Symbol) else formula.number
 
 
 @dataclass

@@ -247,9 +247,10 @@ class _Rewriter:
     def _collected(
         self, chain: list[int], whole: Value, groups: list[tuple[_Stack, list[int]]]
     ) -> None:
+        self._program.exact = False  # the sums are added up in another order
         stacks = {place: stack for stack, places in groups for place in places}
         total: Ref = self._instr(chain[0]).args[0]
-        sums: dict[_Stack, Ref] = {}
+        sums: dict[int, tuple[_Stack, Ref]] = {}
         for place in chain:
             step = self._instr(place)
             steps: list[Instr | Loop] = []
@@ -263,16 +264,17 @@ class _Rewriter:
                 value = whole._replace(
                     shape=(stack.number, *self._region(whole, window)), order="C"
                 )
-                if stack not in sums:
-                    sums[stack] = self._emit(steps, zeros, (value.shape, value.dtype), value)
+                if id(stack) not in sums:
+                    made = self._emit(steps, zeros, (value.shape, value.dtype), value)
+                    sums[id(stack)] = stack, made
                 row = (window.start - stack.start) // stack.step
-                sums[stack] = self._emit(
-                    steps, scatter_add, (sums[stack], row, amount), value, line=step.line
-                )
+                added = (sums[id(stack)][1], row, amount)
+                made = self._emit(steps, scatter_add, added, value, line=step.line)
+                sums[id(stack)] = stack, made
             self.steps[place] = steps
         last = self.steps[chain[-1]]
-        for stack, sums_of in sums.items():
-            total = self._spread(last, stack, sums_of, total, whole)
+        for stack, made in sums.values():
+            total = self._spread(last, stack, made, total, whole)
         end = last[-1]
         assert isinstance(end, Instr)
         last[-1] = replace(end, out=self._instr(chain[-1]).out)
