@@ -43,6 +43,9 @@ EXTRAPOLATED = ("All turns", "in one direction", "extrapolated from")
 class Writer:
     """Writes the text of one program of arguments `x` (n), `m` (n, 3) and `w` (3)."""
 
+    comprehends = 0.2
+    """How often a generator or a comprehension is added up, which keep a state."""
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.n = self.random.randint(60, 130)
@@ -220,9 +223,9 @@ class Writer:
             loops += self.loop()
         if is_nest:
             loops += self.nest()
-        if self.random.random() < 0.2:
+        if self.random.random() < self.comprehends:
             self.after.append(f"sum(np.sin(x[i]) * {self.number()} for i in range(len(x)))")
-        if self.random.random() < 0.2:
+        if self.random.random() < self.comprehends:
             self.after.append("sum([helper(x[i], w) for i in range(1, len(x))])")
         total = " + ".join(["s", "np.sum(v)", *self.after])
         lines = [
@@ -241,6 +244,8 @@ class Writer:
 
 class AlikeWriter(Writer):
     """Writes programs whose turns are alike, or repeat after a few, and now and then are not."""
+
+    comprehends = 0.02
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -273,12 +278,18 @@ class AlikeWriter(Writer):
                 f"np.where({one} > {other}, {one}, 0.3 * {other})",
                 f"np.clip({one}, -0.5, 0.7)",
                 f"w[i % 3] * {one}",
+                f"np.mean(x[{self.window()}]) * {one}",
             )
         return super().scalar(depth)
+
+    def window(self) -> str:
+        return self.pick("i - 1 : i + 2", "i - 1 : i + 1") if self.is_indexed else "3:7"
 
     def vector(self, depth: int = 0) -> str:
         if depth < 2 and self.random.random() < 0.1:
             one, other = self.vector(depth + 1), self.vector(depth + 1)
+            if self.is_rare() and self.is_indexed:
+                return "x[i - 1 : i + 2]"
             return self.pick(f"np.maximum({one}, {other})", f"np.where(w > 0.5, {one}, {other})")
         return super().vector(depth)
 
