@@ -388,7 +388,7 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
     seconds = writer.choice([0.0, 1.0]) if seed % 2 == 0 else 0.0
     try:
         eager(*first)
-    except (IndexError, TypeError, gw.errors.GradwrapError) as error:
+    except (IndexError, TypeError, ValueError, gw.errors.GradwrapError) as error:
         return Outcome("raises", "", type(error).__name__)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", CompileWarning)

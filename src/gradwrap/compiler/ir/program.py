@@ -477,7 +477,8 @@ def item(whole: Any, index: int, /) -> Any:
 
 def choice(condition: Any, one: Any, other: Any, /) -> Any:
     """Return one of two numbers as a number, not as a 0-d array."""
-    return np.where(condition, one, other)[()]
+    where: Callable[..., Any] = np.where
+    return where(condition, one, other)[()]
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, /) -> Any:
