@@ -100,9 +100,11 @@ class Record:
 class Recorder:
     """Gives code numbers that note how they were computed."""
 
-    def __init__(self, lengths: Sequence[int]) -> None:
+    def __init__(self, lengths: Sequence[int], most: float = math.inf) -> None:
         self._lengths = lengths
         """The short lengths of this run."""
+        self._left = most
+        """The turns of loops that may still be performed."""
         self.record: Record = Record()
 
     @property
@@ -129,6 +131,12 @@ class Recorder:
         """Take note of a loop."""
         if self.record.loops.setdefault(symbol, whole) != whole:
             self.record.loops[symbol] = range(0)  # it takes several numbers of turns
+
+    def turn(self) -> None:
+        """Count a turn of a loop."""
+        self._left -= 1
+        if self._left < 0:
+            raise Declined("enough turns have been recorded")
 
     def _len(self, whole: Any) -> Any:
         return self.length(builtins.len(whole))
@@ -194,6 +202,7 @@ class Turns:
     def _each(self, whole: range) -> Iterator[Any]:
         self._recorder.begun(self._symbol, whole)
         for number in whole:
+            self._recorder.turn()
             yield Number(self._recorder, number, self._symbol)
 
     def __len__(self) -> int:

@@ -99,6 +99,8 @@ PERIODS = 9
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
 """The longest period, in turns."""
+ENOUGH = 400
+"""The turns of loops in which remainders and steps are looked for."""
 
 
 class Subject(NamedTuple):
@@ -436,24 +438,15 @@ def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
     lengths = _lengths_of(subject)
     for length in lengths:
         sizes.of(length)
-    sizes.recorder = recorder = Recorder(sizes.short)
+    sizes.recorder = recorder = Recorder(sizes.short, ENOUGH)
+    around = Shortened(subject.surroundings, sizes, cuts=True)
     with suppress(Declined):
-        run(
-            subject,
-            [sizes.cut(leaf) for leaf in subject.leaves],
-            Shortened(subject.surroundings, sizes, cuts=True),
-        )
-        period = recorder.record.period
-        if 2 < period <= LONGEST:
-            one = Lengths(
-                PERIODS * period,
-                period,
-                cuts=BOTH,
-                longest=1500,
-                several=True,
-                near=max(NEAR, period),
-            )
-            yield (one,)
+        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
+    period = recorder.record.period
+    if 2 < period <= LONGEST:
+        near = max(NEAR, period)
+        least = PERIODS * period
+        yield (Lengths(least, period, cuts=BOTH, longest=1500, several=True, near=near),)
 
 
 def _lengths_of(subject: Subject) -> list[int]:
