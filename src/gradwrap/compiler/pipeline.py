@@ -19,6 +19,7 @@ from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
+from gradwrap.compiler.passes.scaled_matrices import scale_less
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
@@ -80,6 +81,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("absorb signs", absorb_signs, ("remove what is dead in loops",)),
     Pass("multiply by reciprocals", multiply_by_reciprocals, ("merge in loops",), keeps_bits=False),
     Pass("merge multiples", merge_multiples, ("merge in loops",), keeps_bits=False),
+    Pass("scale less", scale_less, ("merge multiples",), keeps_bits=False),
     Pass("remove what is left", remove_dead, ("absorb signs", "merge multiples")),
     Pass("own outputs", own_outputs, ("remove what is left",)),
 )
