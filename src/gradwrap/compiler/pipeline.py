@@ -11,6 +11,7 @@ from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.gathers import join_gathers
 from gradwrap.compiler.passes.growing import join_growing_products
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
@@ -74,6 +75,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
+    Pass("join gathers", join_gathers, ("merge in loops",), keeps_bits=False),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),
     Pass("remove copies", remove_copies, ("merge in loops",)),

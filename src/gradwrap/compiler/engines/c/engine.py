@@ -304,8 +304,8 @@ class _Cut:
                 outputs = [index for index in outputs if index in outside]
             else:
                 shelved = []
-            for step in stretch:
-                wanted.update(used(step))
+            for step in stretch:  # it has its own views
+                wanted.update(index for index in used(step) if index not in views)
             placed.append((stretch, outputs, shelved, left[::-1]))
         made = Block(guard=block.guard, result=block.result)
         for stretch, outputs, shelved, left in reversed(placed):
