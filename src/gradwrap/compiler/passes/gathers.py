@@ -9,6 +9,7 @@ of a buffer, into which the values are written one after the other.
 from __future__ import annotations
 
 import math
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,19 +103,21 @@ class _Tables:
         """Tell if a step reads rows that a table names, or adds such rows."""
         if step.op not in (GETITEM, SCATTER_ADD) or type(step.args[0]) is not Ref or step.kw:
             return False
+        index: int = step.args[0].index
         table = self.tables.get(step.args[1].index) if type(step.args[1]) is Ref else None
-        source = self.values[step.args[0].index]
+        source = self.values[index]
         if table is None or not source.is_ndarray or source.order != "C":
             return False
-        rows = Ref(step.out) if step.op is GETITEM else step.args[2]
-        if type(rows) is not Ref:
+        if step.op is not GETITEM and type(step.args[2]) is not Ref:
             return False
-        value, shape = self.values[rows.index], (len(table), *source.shape[1:])
+        rows: int = step.out if step.op is GETITEM else step.args[2].index
+        value, shape = self.values[rows], (len(table), *source.shape[1:])
         return (value.shape, value.dtype) == (shape, source.dtype) and value.is_ndarray
 
     def is_worth(self, steps: Sequence[Instr]) -> bool:
         """Tell if steps are many, and do not need a large array together."""
-        shape = self.values[steps[0].args[0].index].shape
+        source: int = steps[0].args[0].index
+        shape = self.values[source].shape
         size = self.rows(steps) * math.prod(shape[1:])
         return len(steps) >= FEWEST and size <= max(LARGE, math.prod(shape))
 
@@ -133,15 +136,16 @@ class _Tables:
 
     def slices(self, steps: Sequence[Instr]) -> list[slice]:
         """Return the part of the joined tables that is the table of each step."""
-        ends = np.cumsum([len(self.tables[step.args[1].index]) for step in steps]).tolist()
-        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        lengths = [len(self.tables[step.args[1].index]) for step in steps]
+        return [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
 
     def read_at_once(self, steps: Sequence[Instr], instead: dict[int, Sequence[Instr]]) -> None:
         """Replace reads from one array."""
-        source, first = steps[0].args[0], steps[0]
-        value = self.values[source.index]
+        first = steps[0]
+        source: int = first.args[0].index
+        value = self.values[source]
         whole = self.program.new(value._replace(shape=(self.rows(steps), *value.shape[1:])))
-        at_once = first.on((source, self.joined(steps)), whole.index)
+        at_once = first.on((Ref(source), self.joined(steps)), whole.index)
         for step, part in zip(steps, self.slices(steps), strict=True):
             self.values[step.out] = self.values[step.out]._replace(order="C")
             read = Instr(getitem, "getitem", (whole, part), (), step.out, True, step.line)
@@ -149,8 +153,8 @@ class _Tables:
 
     def add_at_once(self, steps: Sequence[Instr], instead: dict[int, Sequence[Instr]]) -> None:
         """Replace a chain of additions to one array."""
-        target, last = steps[0].args[0], steps[-1]
-        value = self.values[target.index]
+        target: int = steps[0].args[0].index
+        value, last = self.values[target], steps[-1]
         described = value._replace(shape=(self.rows(steps), *value.shape[1:]))
         whole = self.program.new(described)
         made = [Instr(zeros, "zeros", (described.shape, value.dtype), (), whole.index)]
@@ -159,5 +163,5 @@ class _Tables:
             args = (buffer, part, step.args[2])
             made.append(Instr(setitem, "setitem", args, (), whole.index, line=step.line))
             instead[step.out], made = made, []
-        added = last.on((target, self.joined(steps), whole))
+        added = last.on((Ref(target), self.joined(steps), whole))
         instead[last.out] = [*instead[last.out], added]

@@ -124,19 +124,19 @@ class _Body:
             return
         if step.out in self.instead:
             return
-        step = changed(step, self.leaf)
-        index, factor = self.factors.get(step.out, (None, None))
+        one: Instr = changed(step, self.leaf)
+        index, factor = self.factors.get(one.out, (None, None))
         if index is None:
-            yield step
+            yield one
             return
         ref = self.program.new(self.program.values[index])
-        if index == step.out:
-            yield step.on(step.args, ref.index)
-            yield Instr(np.multiply, "multiply", (ref, factor), (), index, line=step.line)
+        if index == one.out:
+            yield one.on(one.args, ref.index)
+            yield Instr(np.multiply, "multiply", (ref, factor), (), index, line=one.line)
         else:
             scaled = Instr(np.multiply, "multiply", (Ref(index), factor), (), ref.index)
             yield scaled
-            yield step.on(tuple(ref if arg == Ref(index) else arg for arg in step.args))
+            yield one.on(tuple(ref if arg == Ref(index) else arg for arg in one.args))
 
     def leaf(self, leaf: Any) -> Any:
         """Return the matrix in place of a multiple, or the leaf itself."""
