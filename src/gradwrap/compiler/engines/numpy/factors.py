@@ -7,7 +7,6 @@ SciPy is installed, LAPACK's factors are computed once, and kept.
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.factored import factored, solved
@@ -43,7 +42,9 @@ def keep_factors(program: Program) -> Program:
     """Return a program that factorises each matrix once, or the same program."""
     if OPERATIONS[SOLVE] not in program.operations() or not _Systems(program).by_matrix():
         return program
-    if importlib.util.find_spec("scipy") is None:
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None:
         return program
     made = program.copy()
     for root, home, group in _Systems(made).by_matrix():
