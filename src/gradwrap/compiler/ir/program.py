@@ -31,7 +31,7 @@ name                       operation
 `pow`                      `a ** b`, which is not `np.power`: NumPy squares for `x ** 2`
 `add.reduce`, …            a method of a ufunc; `args` are `(x,)` or `(x, axis)`; the keywords
                            `axis`, `keepdims`, `dtype` are there if they are not the default
-`where`                    `np.where` of three arguments, elementwise
+`where`                    `np.where` of three arguments, elementwise; `choice` if it gives a number
 `getitem`                  `(x, key)`: a view if the key is basic, else a copy
 `setitem`                  `(x, key, v)`: a copy of `x` with `v` written at `key`. An engine may
                            write into the buffer of `x` if `x` dies here and has no other reader
@@ -475,6 +475,12 @@ def copy(x: Any, order: Any = "K", /) -> Any:
 def item(whole: Any, index: int, /) -> Any:
     """Return one output of an operation with several."""
     return whole[index]
+
+
+def choice(condition: Any, one: Any, other: Any, /) -> Any:
+    """Return one of two numbers as a number, not as a 0-d array."""
+    where: Callable[..., Any] = np.where
+    return where(condition, one, other)[()]
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, /) -> Any:

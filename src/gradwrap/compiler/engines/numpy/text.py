@@ -31,6 +31,7 @@ from gradwrap.compiler.ir.program import (
     Program,
     Ref,
     Value,
+    choice,
 )
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
@@ -150,7 +151,8 @@ class SourceText:
         if op.operator and not instr.kw:
             *first, last = (self._operand(arg, state) for arg in args)
             return f"{first[0]} {op.operator} {last}" if first else f"{op.operator}{last}"
-        return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+        text = f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+        return f"{text}[()]" if fn is choice else text
 
     def new_array(self, how: str, value: Value) -> str:
         """Return the text of a new array, `np.empty` or `np.zeros`."""
