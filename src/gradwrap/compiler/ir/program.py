@@ -158,7 +158,8 @@ class Instr:
 
     def __post_init__(self) -> None:
         self.op = OPERATIONS[self.name]
-        self.reads = found = []
+        found: list[int] = []
+        self.reads = found
         for part in reversed(self.args):
             kind = type_of(part)
             if kind is Ref:
