@@ -31,9 +31,11 @@ def test_passes_stand_behind_those_that_they_need() -> None:
         *("stack windows", FIND_LOOPS, "write wholes", "join growing products", "join matrices"),
         *(
             "work by blocks",
+            "join gathers",
             "keep what is added back",
             "multiply by reciprocals",
             "merge multiples",
+            "scale less",
         ),
     ]
 

@@ -40,6 +40,11 @@ def merge_multiples(program: Program) -> None:
     _Multiples(program).run()
 
 
+def is_power_of_two(factor: float) -> bool:
+    """Tell if a factor is a power of two, of either sign: products with it are exact."""
+    return abs(math.frexp(factor)[0]) == 0.5
+
+
 class _Products:
     """A forward walk through a program that tracks the known values."""
 
@@ -161,6 +166,6 @@ class _Multiples(_Products):
             factor += bases[1][1]
         else:
             return step.out, 1.0
-        is_power = 1 / MOST < factor < MOST and math.frexp(factor)[0] == 0.5
+        is_power = 1 / MOST < factor < MOST and is_power_of_two(factor)
         is_known = is_power and self.values[base] == self.values[step.out]
         return (base, factor) if is_known else (step.out, 1.0)

@@ -8,7 +8,6 @@ Multiplying by 2, 4, 8 ... and then by another number becomes one product, which
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import MULTIPLY, NEGATIVE, SUBTRACT, Sign
 from gradwrap.compiler.ir.program import UFUNC, Instr, Loop, Program, Ref, refs, used
+from gradwrap.compiler.passes.products import is_power_of_two
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
@@ -291,4 +291,4 @@ def _negated(number: Any) -> Any:
 
 def _is_exact(factor: Any) -> bool:
     """Tell if a product with a factor is exact: 1, 2, 4, 8 ..., of either sign."""
-    return 1 <= abs(factor) < MOST and abs(math.frexp(factor)[0]) == 0.5
+    return 1 <= abs(factor) < MOST and is_power_of_two(factor)

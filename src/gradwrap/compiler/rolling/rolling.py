@@ -85,8 +85,8 @@ MOST_LENGTHS = 3
 DEPTH = 4
 """The greatest depth of nested loops."""
 GRAM = 12
-LONGEST = 400
-"""The longest period, in operations."""
+LONGEST = 2000
+"""The longest period, in operations: a turn of a solver of Navier-Stokes equations has 1,000."""
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""

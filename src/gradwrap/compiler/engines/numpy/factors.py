@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.ir.factored import factored, solved
+from gradwrap.compiler.ir.factored import BESIDE, factored, solved
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value
 from gradwrap.compiler.passes.stacks_of_matrices import swaps_last_two
@@ -50,7 +50,7 @@ def keep_factors(program: Program) -> Program:
     for root, home, group in _Systems(made).by_matrix():
         place = _first(home, root, group)
         shape = made.values[root].shape
-        value = Value((shape[0], shape[1] + 1), made.values[root].dtype, True, order="F")
+        value = Value((shape[0], shape[1] + BESIDE), made.values[root].dtype, True, order="F")
         factors = made.new(value)
         home.insert(place, Instr(factored, "factored", (Ref(root),), (), factors.index))
         for system in group:
