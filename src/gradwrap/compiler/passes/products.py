@@ -9,7 +9,6 @@ exact, except near the least and the largest numbers of the dtype.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,7 +116,7 @@ class _Reciprocals(_Products):
             elif divisor in known and self.values[step.out].dtype == self.values[divisor].dtype:
                 self.program.exact = False
                 args = (args[0], Ref(known[divisor]))
-                return [replace(step, fn=np.multiply, name="multiply", args=args)]
+                return [step.on(args, fn=np.multiply)]
         return [step]
 
 
@@ -145,7 +144,7 @@ class _Multiples(_Products):
         if Ref(base) in step.args:
             return [step]
         self.program.exact = False
-        return [replace(step, fn=np.multiply, name="multiply", args=(Ref(base), factor))]
+        return [step.on((Ref(base), factor), fn=np.multiply)]
 
     def form(self, step: Instr, known: dict[Any, int]) -> tuple[int, float]:
         """Return the base and the factor of the result; the result itself if none is known."""
