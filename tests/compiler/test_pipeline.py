@@ -38,9 +38,11 @@ def test_passes_stand_behind_those_that_they_need() -> None:
         ),
         *(
             "work by blocks",
+            "join gathers",
             "keep what is added back",
             "multiply by reciprocals",
             "merge multiples",
+            "scale less",
         ),
     ]
 

@@ -12,6 +12,7 @@ from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.choices import choose_numbers
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.gathers import join_gathers
 from gradwrap.compiler.passes.growing import join_growing_products
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
@@ -20,6 +21,7 @@ from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
+from gradwrap.compiler.passes.scaled_matrices import scale_less
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
@@ -77,6 +79,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
+    Pass("join gathers", join_gathers, ("merge in loops",), keeps_bits=False),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),
     Pass("remove copies", remove_copies, ("merge in loops",)),
@@ -84,6 +87,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("absorb signs", absorb_signs, ("remove what is dead in loops",)),
     Pass("multiply by reciprocals", multiply_by_reciprocals, ("merge in loops",), keeps_bits=False),
     Pass("merge multiples", merge_multiples, ("merge in loops",), keeps_bits=False),
+    Pass("scale less", scale_less, ("merge multiples",), keeps_bits=False),
     Pass("remove what is left", remove_dead, ("absorb signs", "merge multiples")),
     Pass("own outputs", own_outputs, ("remove what is left",)),
 )

@@ -85,8 +85,8 @@ MOST_LENGTHS = 3
 DEPTH = 4
 """The greatest depth of nested loops."""
 GRAM = 12
-LONGEST = 400
-"""The longest period, in operations."""
+LONGEST = 2000
+"""The longest period, in operations: a turn of a solver of Navier-Stokes equations has 1,000."""
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
@@ -163,9 +163,10 @@ class Roller(Rewriting):
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
             self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
-            self._prepare(block)
-            loops = self._segments()
+            loops = self._segments(block)
         if not loops:
+            if not self.place:
+                return
             for step in block.body:
                 self._straight(step)
         else:
@@ -213,8 +214,8 @@ class Roller(Rewriting):
 
     # Periods --------------------------------------------------------------------------------------
 
-    def _segments(self) -> list[Segment]:
-        """Return the repeating stretches of the body."""
+    def _segments(self, block: Block) -> list[Segment]:
+        """Return the repeating stretches of the body of a block; prepare it if there are some."""
         self._enter_kinds()
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
@@ -232,6 +233,8 @@ class Roller(Rewriting):
                 turns = 1 + (b - a) // period
                 end = a + turns * period
                 if turns >= self.fewest and free[a:end].all():
+                    if not found:
+                        self._prepare(block)
                     shortest = _shortest(codes[a:end], period)
                     whole = b - a + period
                     start: int = a
