@@ -85,11 +85,13 @@ MOST_LENGTHS = 3
 DEPTH = 4
 """The greatest depth of nested loops."""
 GRAM = 12
-LONGEST = 400
-"""The longest period, in operations."""
+LONGEST = 2000
+"""The longest period, in operations: a turn of a solver of Navier-Stokes equations has 1,000."""
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
+MULTIPLES = 6
+"""The most periods in a turn, where one period is too short: it reads values of several others."""
 TURNS = 8
 """The fewest turns of a loop; two fewer if its first and last turns are left out."""
 FEWER = 5
@@ -99,14 +101,17 @@ ROW, STACK = 1 << 14, 1 << 20
 TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (sum(pair), pair[1]))
 
 
-def rolled(program: Program, *, nested: bool = False) -> None:
-    """Roll the loops in all blocks of a program; `nested` favours loops of loops."""
+def rolled(program: Program, *, nested: bool = False, several: bool = False) -> None:
+    """Roll the loops in all blocks of a program.
+
+    `nested` favours loops of loops, and `several` loops whose turns are several of the code's.
+    """
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
         if all(len(block.body) < SHORTEST for block in program.blocks()):
             break
-        roller = Roller(program, nested=nested)
+        roller = Roller(program, nested=nested, several=several)
         for block in list(program.blocks()):
             roller.roll(block)
         reasons = roller.reasons
@@ -134,9 +139,10 @@ def rolled(program: Program, *, nested: bool = False) -> None:
 class Roller(Rewriting):
     """Rewrites the blocks of a program, starting at the root."""
 
-    def __init__(self, program: Program, *, nested: bool) -> None:
+    def __init__(self, program: Program, *, nested: bool, several: bool) -> None:
         super().__init__(program)
         self.nested = nested
+        self.several = several
         self.fewest: int = FEWER if nested else TURNS
         self.live: Liveness = liveness(program)
         self.codes: dict[Any, int] = {}
@@ -145,6 +151,8 @@ class Roller(Rewriting):
         self.found: Counter[tuple[str, int]] = Counter()
         """The loops found: a description of their operations, and their number of turns."""
         self.reasons: Counter[str] = Counter()
+        self.is_uneven: bool = False
+        """Whether a value of the last segment was read at several distances."""
 
     # The body of a block --------------------------------------------------------------------------
 
@@ -155,9 +163,10 @@ class Roller(Rewriting):
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
             self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
-            self._prepare(block)
-            loops = self._segments()
+            loops = self._segments(block)
         if not loops:
+            if not self.place:
+                return
             for step in block.body:
                 self._straight(step)
         else:
@@ -166,7 +175,7 @@ class Roller(Rewriting):
             while at < len(self.instrs):
                 segment = starts.pop(at, None)
                 try:
-                    done = 0 if segment is None else self._segment(segment)
+                    done = 0 if segment is None else self._in_turns(segment)
                 except Late as late:
                     assert segment is not None
                     starts.update({part.start: part for part in segment.parts(late.distance)})
@@ -205,8 +214,8 @@ class Roller(Rewriting):
 
     # Periods --------------------------------------------------------------------------------------
 
-    def _segments(self) -> list[Segment]:
-        """Return the repeating stretches of the body."""
+    def _segments(self, block: Block) -> list[Segment]:
+        """Return the repeating stretches of the body of a block; prepare it if there are some."""
         self._enter_kinds()
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
@@ -224,6 +233,8 @@ class Roller(Rewriting):
                 turns = 1 + (b - a) // period
                 end = a + turns * period
                 if turns >= self.fewest and free[a:end].all():
+                    if not found:
+                        self._prepare(block)
                     shortest = _shortest(codes[a:end], period)
                     whole = b - a + period
                     start: int = a
@@ -284,6 +295,8 @@ class Roller(Rewriting):
         common = [period for period, _ in counted.most_common(PERIODS)]
         if self.nested:  # loops with few turns are less common than the turns of those around them
             common.sort()
+        if self.several:  # a shorter period may be that of most turns, but not of all
+            common.sort(reverse=True)
         return [period for period in common if period * self.fewest <= len(listed)]
 
     def _code(self, instr: Instr) -> int:
@@ -323,6 +336,17 @@ class Roller(Rewriting):
         return ("n", kind) if numeric and is_numeric(nest) else token(nest)
 
     # One segment ----------------------------------------------------------------------------------
+
+    def _in_turns(self, segment: Segment) -> int:
+        """Roll a segment, if need be in turns of several periods; return the steps covered."""
+        self.is_uneven = False
+        done = self._segment(segment)
+        for times in range(2, MULTIPLES + 1):
+            if done or not (self.several and self.is_uneven):
+                break
+            turns = segment.turns // times
+            done = self._segment(Segment(segment.start, segment.period * times, turns))
+        return done
 
     def _segment(self, whole: Segment) -> int:
         """Roll a segment, if need be without its end turns; return the number of steps covered."""
@@ -403,6 +427,7 @@ class Roller(Rewriting):
             raise Decline("a value of one turn alone is read in others")
         for k in range(distance, turns):
             if inside[k] != start + (k - distance) * period + row:
+                self.is_uneven = True
                 raise Decline("a value is read from turns at several distances")
         if any(at >= 0 for at in inside[:distance]):
             raise Decline("a first value comes from within the loop")
