@@ -89,8 +89,8 @@ class Solved(Composed):
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
         parts = self.function(**chosen(words | more, self.wanted))
         has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
-        given = [*parts.values(), *args, *kwargs.values()]  # a result on the way moves with a guess
-        if has_failed and not self.checks and is_recorded(given):
+        moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
+        if has_failed and not self.checks and is_recorded(moving):
             refuse_failure(row.name, False, result.get("message", "") or "success=False")
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
 

@@ -169,10 +169,10 @@ def _characteristic(a: Any) -> Any:
 
 
 def _ss2tf(A: Any, B: Any, C: Any, D: Any, input: Any) -> Any:
-    A, B, C, D = (np.atleast_2d(one) for one in (A, B, C, D))
-    b, d = B[:, input : input + 1], D[:, input : input + 1]
-    den = _characteristic(A)
-    rows = [_characteristic(A - b @ C[k : k + 1]) + (d[k] - 1) * den for k in range(C.shape[0])]
+    a, b, c, d = (np.atleast_2d(one) for one in (A, B, C, D))
+    b, d = b[:, input : input + 1], d[:, input : input + 1]
+    den = _characteristic(a)
+    rows = [_characteristic(a - b @ c[k : k + 1]) + (d[k] - 1) * den for k in range(c.shape[0])]
     return np.stack(rows), den
 
 
