@@ -117,6 +117,21 @@ def test_the_kernel_has_few_inputs_and_loops() -> None:
     assert "values[" not in compiled.source.partition("# The kernels")[0]
 
 
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+@pytest.mark.parametrize(("length", "groups"), [(100, 59), (60, 88)])
+def test_large_arrays_are_read_in_few_groups(length: int, groups: int) -> None:
+    """A cosine is computed in the pass that reads it, where another pass would cost much."""
+
+    def shrinking(x: Any) -> Any:
+        for _ in range(30):
+            x = x[:-1] + 0.1 * np.sin(x[1:])
+        return np.sum(x * x)
+
+    compiled = gw.compile(gw.grad(shrinking), engine="c")
+    compiled(np.linspace(0.0, 1.0, length))
+    assert f"{groups} groups" in compiled.explain()
+
+
 def test_large_reads_stay_apart() -> None:
     """Together they would need more memory than the array and the limit."""
     tables = [RNG.integers(0, 50, 40_000) for _ in range(10)]

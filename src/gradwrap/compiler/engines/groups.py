@@ -7,6 +7,7 @@ when the open group is complete.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 MANY_BITS = 1024
+FEW_ELEMENTS = 64
+"""The most elements of an array for which another pass over them costs little."""
 
 
 class Unit(NamedTuple):
@@ -43,7 +46,8 @@ def scheduled(
     `shape_of` returns the shape of the groups that an instruction can join, or None. Sums and
     writes of a group are complete only at its end: no other member can read them. With `writes`,
     several members may add to one array. With `reach`, the members of a group are at most so many
-    steps apart, and share a value: others of the same shape may be of another turn.
+    steps apart, and those of small arrays share a value: others that happen to have the same shape
+    may be of another turn.
     """
     units: list[Unit] = []
     needs: list[int] = []  # for each unit a bit set: all units that it depends on
@@ -67,7 +71,8 @@ def scheduled(
         group = None
         if shape is not None and shape in open_groups and at - open_groups[shape][1] <= window:
             group = open_groups[shape][0]
-            if reach is not None and ties[group].isdisjoint(used(step)):
+            is_small = reach is not None and math.prod(shape) <= FEW_ELEMENTS
+            if is_small and ties[group].isdisjoint(used(step)):
                 group = None
         if group is not None and not (
             any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
