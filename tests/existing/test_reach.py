@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation.rewriting import join
 from gradwrap.errors import (
     AdaptationError,
+    GradwrapError,
     InPlaceError,
     TrackedTextWarning,
     TrackedValueError,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+compat: Any = importlib.import_module("array_api_compat.numpy")
+strict: Any = importlib.import_module("array_api_strict")
 X = np.array([0.5, 1.5])
 TABLE = np.arange(6.0).reshape(2, 3)
 
@@ -314,6 +318,70 @@ def test_namespaces_of_array_api_compat(tmp_path: Path) -> None:
         """,
     )
     check(package.run)
+
+
+def test_functions_of_array_api_compat_that_convert_arrays_themselves(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import numpy as np
+        import array_api_compat.numpy as xp
+        def run(x):
+            a = xp.stack([x, xp.asarray([0.3, 2.0])])
+            spectrum = xp.linalg.eigvals(a)
+            solution = xp.linalg.solve(a, xp.asarray([1.0, 2.0]))
+            return (
+                xp.linalg.trace(a @ a) + xp.sum(xp.abs(spectrum) ** 3)
+                + xp.sum(solution) + xp.sum(xp.clip(x, 0.1, 1.2) ** 2)
+            )
+        """,
+    )
+    check(package.run)
+
+
+def of_strict(x: Any) -> Any:
+    weights = strict.asarray([2.0, 3.0])
+    return strict.sum(weights * strict.sin(x)) + strict.linalg.vecdot(x, x)
+
+
+def test_a_library_of_the_standard_that_code_names_itself() -> None:
+    """The functions of `array_api_strict` refuse all arrays but its own."""
+    x = strict.asarray(X)
+    for _ in range(2):
+        slope = gw.grad(gw.adapting(of_strict))(x)
+        assert type(slope) is type(x)
+        assert np.allclose(np.from_dlpack(slope), np.array([2.0, 3.0]) * np.cos(X) + 2 * X)
+    assert isinstance(gw.adapting(of_strict)(x), type(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "library"),
+    [
+        (of_strict, strict.asarray(X), "array_api_strict"),
+        (fn(lambda x: compat.linalg.trace(compat.linalg.outer(x, x))), X, "array_api_compat"),
+        (fn(lambda x: compat.sum(compat.clip(x, 0.1, 1.2))), X, "array_api_compat"),
+    ],
+)
+def test_where_code_names_a_library_of_the_standard_the_remedy_is_its_namespace(
+    function: Any, x: Any, library: str
+) -> None:
+    message = (
+        rf"(?s)in (of_strict|<lambda>) \(test_reach.py.* Fix: the functions of {library} take "
+        r"plain arrays alone: take the namespace from the array, xp = x.__array_namespace__\(\) or "
+        r".*gradwrap.adapting\(f\)"
+    )
+    with pytest.raises(GradwrapError, match=message):
+        gw.grad(function)(x)
+
+
+def test_arguments_of_ufuncs_that_are_no_lists_are_not_joined() -> None:
+    gw.grad(checked_join)(X)
+
+
+def checked_join(x: Any) -> Any:
+    assert join(x) is x
+    assert np.array_equal(join([x[0], x[1]]).detach(), X)
+    return np.sum(x)
 
 
 def test_the_first_cause_is_named_where_text_is_evaluated(tmp_path: Path) -> None:

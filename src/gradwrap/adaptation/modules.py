@@ -28,7 +28,7 @@ from gradwrap.adaptation.places import (
     changes,
     changes_of_stores,
 )
-from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
+from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.values.dynamic import (
     DICT,
     LIST,
@@ -402,7 +402,7 @@ def library_of(namespace: Namespace) -> str:
 def can_adapt(namespace: Namespace) -> bool:
     """Tell if code with these globals may be adapted; some libraries never are."""
     library = library_of(namespace)
-    return library not in NEVER_ADAPTED and not library.startswith("namedtuple_")
+    return not is_never_adapted(library) and not library.startswith("namedtuple_")
 
 
 def with_package(namespace: Namespace) -> list[Namespace]:
@@ -451,7 +451,7 @@ def _checked(package: Any) -> str:
             f"adapt takes packages and modules, or their names; it got {class_of(name)}. "
             'Fix: gradwrap.adapt("package").'
         )
-    if name.partition(".")[0] in NEVER_ADAPTED:
+    if is_never_adapted(name.partition(".")[0]):
         fix = {
             "scipy": "import gradwrap.scipy as scipy, or adapt the package that calls it",
             "numpy": "adapt the package that calls it",

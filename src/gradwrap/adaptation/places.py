@@ -28,7 +28,7 @@ from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.rewriting import rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
-from gradwrap.core.observing.callers import MARK, NEVER_ADAPTED
+from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.observing.code import package_of
 from gradwrap.core.values.dynamic import (
     DICT,
@@ -280,7 +280,7 @@ class _Search:
     def _is_of(self, module: str) -> bool:
         is_given = isinstance(self._namespace, Given)
         package = package_of(module)
-        return package not in NEVER_ADAPTED if is_given else package == self._package
+        return not is_never_adapted(package) if is_given else package == self._package
 
     def _in_function(self, function: Any) -> Iterator[Change]:
         is_own = self._is_own(function)

@@ -32,7 +32,7 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,7 +94,8 @@ def class_of(value: Any) -> Any:
 
 def join(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged."""
-    return ours.array(values) if holds_wrapper(values) else values
+    is_list = isinstance(values, SEQUENCE)
+    return ours.array(values) if is_list and holds_wrapper(values) else values
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:

@@ -34,6 +34,7 @@ from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import statistics_functions
 from gradwrap.adaptation.structured import records
+from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import (
@@ -45,6 +46,8 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.library.namespace import EXTENSIONS
+from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.code import STANDARD
 from gradwrap.core.observing.results import are_equal, parts_of
@@ -138,8 +141,8 @@ def _of_module(module: ModuleType) -> ModuleType | None:
     """Return the stand-in of a SciPy module, `numpy.ma` or a compiled module, or None."""
     if module.__name__.startswith("numpy.ma"):
         return _like(module, deep=True)
-    if module.__name__.startswith("array_api_compat.numpy"):
-        return _compatible(module)
+    if _is_standard(module):
+        return _of_standard(module, wrap_namespace(module))
     functions = _FUNCTIONS.get(module.__name__)
     if functions is not None:
         for original, stand_in in functions(module):
@@ -173,19 +176,43 @@ def _array_namespace(*xs: Any, **options: Any) -> Any:
     return array_api_compat.array_namespace(*xs, **options)
 
 
-def _compatible(module: ModuleType) -> ModuleType:
-    """Copy a module of the standard's names, whose own functions are those of NumPy in Python."""
-    solve: Any = vars(module).get("solve")
-    if type_of(solve) is FunctionType:  # it converts its arguments itself, for NumPy 1
-        _enter(solve, _np.linalg.solve)
-    for part in list(vars(module).values()):
-        if type_of(part) is ModuleType and part.__name__.startswith("array_api_compat.numpy"):
-            stand_in_of(part)
-    for name, value in vars(module).items():
-        known: Any = _table.get(id(getattr(_np, name, None)))
-        if type_of(value) is FunctionType and _library(value.__module__) != "numpy" and known:
-            _enter(value, known[1])
+def _is_standard(module: ModuleType) -> bool:
+    """Tell if a module is a namespace of the standard, and its library has no backend here."""
+    names = ("__array_namespace_info__", "empty")
+    return all(hasattr(module, n) for n in names) and _library(module.__name__) not in registered()
+
+
+def _of_standard(module: ModuleType, wrapped: Any) -> ModuleType:
+    """Copy a namespace of the Array API standard, with functions that take variables."""
+    of_numpy = module.__name__.startswith("array_api_compat.numpy")
+    extensions: dict[str, Any] = {name: getattr(module, name, None) for name in EXTENSIONS}
+    for name, value in {**vars(module), **extensions}.items():
+        own: Any = getattr(wrapped, name, None)
+        if type_of(value) is ModuleType and name in EXTENSIONS and own is not None:
+            _of_standard(value, own)
+        elif type_of(value) is FunctionType and callable(own) and id(value) not in _table:
+            numpys = _table.get(id(getattr(_np, name, None))) if of_numpy else None
+            if numpys or own is not value:
+                made = _for_variables(value, own, are_constants_plain=of_numpy)
+                _enter(value, numpys[1] if numpys else made)
     return _like(module)
+
+
+def _for_variables(
+    function: Callable[..., Any], own: Callable[..., Any], *, are_constants_plain: bool
+) -> Callable[..., Any]:
+    """Return a function that calls `own` for variables, and `function` for plain arguments.
+
+    Arrays of some libraries refuse to be combined with what is not theirs, so constants that are
+    made while a function is differentiated are variables there.
+    """
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        is_plain = are_plain(args, options) and (are_constants_plain or not is_differentiating())
+        return (function if is_plain else own)(*args, **options)
+
+    return stand_in
 
 
 def _library(name: str) -> str:

@@ -74,6 +74,11 @@ def registered() -> frozenset[str]:
     return frozenset(factories)
 
 
+def libraries() -> frozenset[str]:
+    """Return the names of the array libraries that are registered or whose arrays were met."""
+    return registered() | {backend.name for backend in by_type.values()}
+
+
 def serve(backend: Backend, kinds: Iterable[type]) -> None:
     """Use a backend for arrays of these types and for its namespace, without a factory."""
     with lock:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.library.buffers import OURS
-from gradwrap.core.library.registration import registered
+from gradwrap.core.library.registration import libraries, registered
 from gradwrap.core.observing.code import STANDARD, is_in_packages, package_of, parts_of
 from gradwrap.core.values.record import Record
 from gradwrap.errors import GradwrapError, InPlaceError, TrackedValueError
@@ -29,6 +29,13 @@ NEVER_ADAPTED = STANDARD | {
     *("setuptools", "_distutils_hack"),
 }
 """Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
+
+
+def is_never_adapted(package: str) -> bool:
+    """Tell if a package is left as it is: also the library of any arrays that were met."""
+    return package in NEVER_ADAPTED or package in libraries()
+
+
 MARK = "__gradwrap_adapted__"
 """The global name that marks a module as adapted (`gradwrap.adapt`)."""
 STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
@@ -48,6 +55,8 @@ class Caller(Record):
     """Its module is adapted: what it does not take is out of reach."""
     called: Called | None = None
     """The call that the line was making."""
+    namespace: str = ""
+    """The library whose function of the Array API standard the line called, not ours."""
     outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The calls of the same package that led there, the outermost first: the module, and names."""
 
@@ -95,7 +104,9 @@ def _inwards(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, 
 def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
     from gradwrap.core.observing.called import called_at  # it parses code, for messages alone
 
-    passed_by = PASSED_BY | registered()
+    passed_by = PASSED_BY | libraries()
+    of_standard = libraries() - registered() | {"array_api_compat"}
+    namespace = ""
     rest = iter(frames)
     for frame, line, instruction in rest:
         module = str(frame.f_globals.get("__name__", ""))
@@ -112,13 +123,18 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
                 is_store,
                 MARK in frame.f_globals,
                 called_at(frame, instruction),
+                namespace,
                 tuple(own[::-1]),
             )
+        elif package_of(module) in of_standard:
+            namespace = package_of(module)
+        elif package_of(module) == "gradwrap":
+            namespace = ""
 
 
 def is_passed_by(frame: FrameType) -> bool:
     """Tell if a frame runs code of gradwrap, of a library of arrays or of the standard library."""
-    return package_of(str(frame.f_globals.get("__name__", ""))) in PASSED_BY | registered()
+    return package_of(str(frame.f_globals.get("__name__", ""))) in PASSED_BY | libraries()
 
 
 def _names(frame: FrameType) -> tuple[str, tuple[str, ...]]:
@@ -199,6 +215,13 @@ def _is_called_by_adapted_code() -> bool:
 
 
 def _remedy_in(caller: Caller, fix: str) -> str:
+    if caller.namespace:
+        adapt = ", or differentiate gradwrap.adapting(f) in place of your function f"
+        return (
+            f"the functions of {caller.namespace} take plain arrays alone: take the namespace from "
+            "the array, xp = x.__array_namespace__() or array_api_compat.array_namespace(x)"
+            f"{'' if caller.is_adapted else adapt}."
+        )
     if not caller.package:
         found = caller.called
         texts = (give(found) for give in remedies_of_calls) if found is not None else ()
@@ -207,7 +230,7 @@ def _remedy_in(caller: Caller, fix: str) -> str:
         return advisers[caller.package](caller)
     adapt = (
         ""
-        if caller.is_adapted or caller.package in NEVER_ADAPTED
+        if caller.is_adapted or is_never_adapted(caller.package)
         else "differentiate gradwrap.adapting(f) in place of your function f, or call "
         f'gradwrap.adapt("{caller.package}") once; or '
     )
