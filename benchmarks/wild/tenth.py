@@ -716,9 +716,6 @@ def svgelements() -> Iterator[Case]:
     yield "CubicBezier.point", lambda x: at(
         m.CubicBezier(*(complex(a, b) for a, b in zip(x[::2], x[1::2], strict=True)))
     ), [0.0, 0.1, 1.0, 2.0, 3.0, 2.5, 4.0, 0.3]  # fmt: skip
-    yield "Matrix", lambda x: list(m.Matrix.rotate(x[0]) * m.Matrix.scale(x[1], x[2])), [
-        0.3, 1.2, 0.8,
-    ]  # fmt: skip
     yield "Arc.point", lambda x: at(
         m.Arc((x[0], x[1]), x[2], x[3], 0.3, 0, 1, (x[4], x[5]))
     ), [0.0, 0.1, 3.0, 2.0, 2.5, 1.3]  # fmt: skip
