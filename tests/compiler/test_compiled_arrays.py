@@ -348,3 +348,18 @@ def test_arrays_of_the_other_byte_order_are_compiled() -> None:
     for found, wanted in zip(gradient(x, y), gw.grad(function, (0, 1))(x, y), strict=True):
         np.testing.assert_array_equal(found, wanted)
     assert "runs eagerly" not in gradient.explain()
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_negations_of_complex_arrays_have_the_same_bits(dtype: Any, order: Any) -> None:
+    """The parts of an array in C's order are negated: zeros and infinities keep their signs."""
+    parts = [0.0, -0.0, np.inf, -np.inf, 1.5, -2.0]
+    z = np.array([[complex(a, b) for a in parts] for b in parts], dtype, order=order)
+    compiled = gw.compile(lambda z: np.conj(-z) - 1)
+    with np.errstate(all="ignore"):
+        wanted = np.conj(-z) - 1
+        for found in (compiled(z), compiled(z)):
+            assert found.dtype == wanted.dtype
+            assert found.tobytes() == wanted.tobytes()
+    assert ("view(" in compiled.source) == (order == "C")

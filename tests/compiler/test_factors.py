@@ -67,7 +67,7 @@ def test_gradients_are_those_of_the_function(
 ) -> None:
     gradient = gw.grad(function, (0, 1))
     compiled = gw.compile(gradient, engine=engine)
-    for shape in ((20,), (20, 3)):
+    for shape in ((20,), (20, 3), (20, 30)):
         compiled(*system(20, dtype, shape))
         arguments = system(20, dtype, shape)
         tolerance = 1e3 * float(np.finfo(dtype).eps)

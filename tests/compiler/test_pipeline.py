@@ -28,12 +28,14 @@ def test_passes_stand_behind_those_that_they_need() -> None:
     assert all(one.keeps_periods for one in PASSES[:search])
     assert not any(one.keeps_periods for one in PASSES[search:])
     assert [one.name for one in PASSES if not one.keeps_bits] == [
-        *(FIND_LOOPS, "write wholes", "join growing products", "join matrices"),
+        *("stack windows", FIND_LOOPS, "write wholes", "join growing products", "join matrices"),
         *(
             "work by blocks",
+            "join gathers",
             "keep what is added back",
             "multiply by reciprocals",
             "merge multiples",
+            "scale less",
         ),
     ]
 

@@ -66,6 +66,23 @@ def test_numbers_that_vary_have_the_dtype_of_their_operation() -> None:
     compiled_to(f, X.astype(np.float32))
 
 
+def test_turns_may_be_long() -> None:
+    """A turn of a solver has hundreds of operations; this one repeats nothing within a turn."""
+    which = np.random.default_rng(0).integers(4, size=450).tolist()
+    operations: list[Any] = [np.sin, np.cos, lambda s: s + 1.0, lambda s: s * 0.5]
+
+    def f(x: Any) -> Any:
+        s = x[0]
+        for i in range(10):
+            for number in which:
+                s = operations[number](s)
+            s = s * x[i]
+        return s
+
+    (loop,) = loops(compiled_to(f, X))
+    assert 400 < len(loop.body) <= 451
+
+
 def test_a_state_of_vectors_is_kept_in_rows() -> None:
     def f(w: Any, u: Any, b: Any, x: Any) -> Any:
         h = np.zeros(4)

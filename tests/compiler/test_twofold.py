@@ -387,7 +387,7 @@ def uses() -> Any:
 
 def index(known: Uses) -> Any:
     """Return the index 5 of a loop whose inner turns are those from 2 to 97."""
-    return Twofold(known, 5, 0, {Symbol(0, 0, 5, 5, 2, 97, 1): 1})
+    return Twofold(known, 5, 0, {Symbol(0, 0, 5, 5, 2, 97, step=1, period=1, one=5): 1})
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, parts_of, verify
 from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
+from gradwrap.compiler.passes.choices import choose_numbers
 from gradwrap.compiler.passes.copies import remove_copies
 from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.compiler.passes.gathers import join_gathers
 from gradwrap.compiler.passes.growing import join_growing_products
 from gradwrap.compiler.passes.joins import join_runs
 from gradwrap.compiler.passes.last_turns import keep_last_turns
@@ -19,11 +21,13 @@ from gradwrap.compiler.passes.ownership import own_outputs
 from gradwrap.compiler.passes.parts_of_turns import stack_parts_of_turns
 from gradwrap.compiler.passes.products import merge_multiples, multiply_by_reciprocals
 from gradwrap.compiler.passes.rolls import join_rolls
+from gradwrap.compiler.passes.scaled_matrices import scale_less
 from gradwrap.compiler.passes.signs import absorb_signs
 from gradwrap.compiler.passes.stacks_of_matrices import join_matrices
 from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import work_by_blocks
 from gradwrap.compiler.passes.wholes import write_wholes
+from gradwrap.compiler.passes.windows import stack_windows
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -49,10 +53,10 @@ class Pass(NamedTuple):
     """Whether equal turns of a loop stay equal. Passes that break periods follow `find loops`."""
 
 
-def find_loops(program: Program, *, nested: bool = False) -> None:
+def find_loops(program: Program, *, nested: bool = False, several: bool = False) -> None:
     """Roll repeated stretches into loops, and determine the memory orders of the new values."""
     first = len(program.values)
-    rolled(program, nested=nested)
+    rolled(program, nested=nested, several=several)
     if len(program.values) > first:
         describe_orders(program, first)
 
@@ -60,7 +64,9 @@ def find_loops(program: Program, *, nested: bool = False) -> None:
 FIND_LOOPS, MERGE = "find loops", "merge"
 PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
+    Pass("choose numbers", choose_numbers, keeps_periods=True),
     Pass(MERGE, partial(substitute, merge_keys=False), keeps_periods=True),
+    Pass("stack windows", stack_windows, (MERGE,), keeps_bits=False, keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),
     Pass("remove what is dead", remove_dead, keeps_periods=True),
     Pass(FIND_LOOPS, find_loops, (MERGE, "remove what is dead"), keeps_bits=False),
@@ -73,6 +79,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("join matrices", join_matrices, ("merge in loops",), keeps_bits=False),
     Pass("work by blocks", work_by_blocks, ("merge in loops",), keeps_bits=False),
     Pass("join runs", join_runs, ("merge in loops",)),
+    Pass("join gathers", join_gathers, ("merge in loops",), keeps_bits=False),
     Pass("remove overwritten writes in loops", remove_overwritten, ("merge in loops",)),
     Pass("keep what is added back", keep_what_is_added_back, ("merge in loops",), keeps_bits=False),
     Pass("remove copies", remove_copies, ("merge in loops",)),
@@ -80,6 +87,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("absorb signs", absorb_signs, ("remove what is dead in loops",)),
     Pass("multiply by reciprocals", multiply_by_reciprocals, ("merge in loops",), keeps_bits=False),
     Pass("merge multiples", merge_multiples, ("merge in loops",), keeps_bits=False),
+    Pass("scale less", scale_less, ("merge multiples",), keeps_bits=False),
     Pass("remove what is left", remove_dead, ("absorb signs", "merge multiples")),
     Pass("own outputs", own_outputs, ("remove what is left",)),
 )
@@ -93,6 +101,7 @@ def prepared(
     sparingly: bool = False,
     arguments: Sequence[Any] | None = None,
     nested: bool = False,
+    several: bool = False,
     forwards: bool = True,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
@@ -109,6 +118,8 @@ def prepared(
         The inputs of a call, for the verifier.
     nested
         Whether loops of loops are what matters, if need be of few turns.
+    several
+        Whether a turn of a loop may be several turns of the code.
     forwards
         Whether reads return the values written, before loops are looked for.
 
@@ -126,7 +137,7 @@ def prepared(
             straight = program.copy() if is_search and sparingly else None
             exact = program.exact
             if is_search:
-                find_loops(program, nested=nested)
+                find_loops(program, nested=nested, several=several)
                 if not forwards:
                     split_loops(program)
             elif one.name == MERGE and not forwards:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import pathlib
 import threading
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -37,6 +36,7 @@ from gradwrap.errors import CompileError
 from gradwrap.transforms.derived import own_name
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Callable, Iterable, Sequence
 
 P = ParamSpec("P")
@@ -147,6 +147,8 @@ class Compiled(Generic[P, R]):
             There is no program: no call was made, or all of them ran eagerly. Or it calls a
             function of another library as one operation.
         """
+        import pathlib
+
         entry, executable = self._newest()
         assert entry.program is not None
         steps = (step for body in entry.program.bodies() for step in body)

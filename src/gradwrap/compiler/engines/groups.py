@@ -7,6 +7,7 @@ when the open group is complete.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 MANY_BITS = 1024
+FEW_ELEMENTS = 64
+"""The most elements of an array for which another pass over them costs little."""
 
 
 class Unit(NamedTuple):
@@ -42,13 +45,17 @@ def scheduled(
 
     `shape_of` returns the shape of the groups that an instruction can join, or None. Sums and
     writes of a group are complete only at its end: no other member can read them. With `writes`,
-    several members may add to one array. The members of a group are at most `reach` steps apart.
+    several members may add to one array. With `reach`, the members of a group are at most so many
+    steps apart, and those of small arrays share a value: others that happen to have the same shape
+    may be of another turn.
     """
     units: list[Unit] = []
     needs: list[int] = []  # for each unit a bit set: all units that it depends on
     maker: dict[int, int] = {}
     open_groups: dict[tuple[int, ...], tuple[int, int]] = {}
     """By shape: the group that accepts members, and the number of its first step."""
+    ties: dict[int, set[int]] = {}
+    """By group: the values that its members read and make."""
     late: dict[int, Operation] = {}
     writes = writes and any(isinstance(s, Instr) and s.op.kind is Kind.WRITE for s in body)
     memory = _Memory(body) if writes else None
@@ -64,6 +71,9 @@ def scheduled(
         group = None
         if shape is not None and shape in open_groups and at - open_groups[shape][1] <= window:
             group = open_groups[shape][0]
+            is_small = reach is not None and math.prod(shape) <= FEW_ELEMENTS
+            if is_small and ties[group].isdisjoint(used(step)):
+                group = None
         if group is not None and not (
             any(needs[number] >> group - base & 1 for number in makers if base <= number != group)
             or _needs_done(step, maker, group, late, memory)
@@ -88,6 +98,8 @@ def scheduled(
             needs.append(wanted)
             if shape is not None:
                 open_groups[shape] = (group, at)
+        if reach is not None and shape is not None:
+            ties.setdefault(group, set()).update(used(step), given(step))
         if memory is not None and isinstance(step, Instr):
             memory.enter(step, group)
         for index in given(step):

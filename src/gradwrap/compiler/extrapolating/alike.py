@@ -113,7 +113,7 @@ def of_all_turns(
     except Declined:
         if not family.cuts:
             raise
-        sizes = sizes_of(family.actual, family.lengths.limit)
+        sizes = sizes_of(family.actual, family.lengths.limit, family.lengths.near)
         family = Family(subject, sizes, family.lengths, budget, cuts=False)
         _watched(family, budget, family.points[0], is_counted=False)
         family.fit()
@@ -174,7 +174,7 @@ def _watched(
     """
     sizes, is_users = family.sizes, family.subject.surroundings.is_users
     sizes.short = [*point]
-    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts)
+    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts, period=family.lengths.step)
     try:
         with paths(is_users, count=watch.step) if is_counted else nullcontext():
             traced = budget.traced(family.subject, family.cut_leaves(), family.around())

@@ -17,6 +17,8 @@ from gradwrap.compiler.extrapolating.walk import ARRAY, FLOAT, INTEGER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.compiler.extrapolating.formulas import Recorded
+
 ULP = 2.0**-52
 FEW = 8
 """The most units in the last place by which a fitted number may differ from a sample."""
@@ -38,20 +40,35 @@ class Fit:
     all: it checks the fit.
     """
 
-    def __init__(self, points: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        points: Sequence[tuple[int, ...]],
+        recorded: Callable[[], Recorded | None] | None = None,
+    ) -> None:
         self._points = points
+        self._recorded = recorded
+        """Gives the formulas of what the code computed at the points."""
         self._known: dict[tuple[int, ...], Callable[[Sequence[int]], int]] = {}
         self._laws: list[Callable[[int], Any]] = []
         """The laws of the sequences of floats so far."""
 
     def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
         """Return the function of a kind of numbers through its samples at the points."""
-        makes: dict[str, Callable[[Sequence[Any]], Callable[[Sequence[int]], Any]]] = {
-            INTEGER: self.integers,
-            FLOAT: self.floats,
-            ARRAY: self.arrays,
-        }
-        return makes[kind](column)
+        if kind == ARRAY:
+            return self.arrays(column)
+        try:
+            return self.integers(column) if kind == INTEGER else self.floats(column)
+        except Declined:
+            law = self._law([np.array([number]) for number in column])
+            if law is None:
+                raise
+        return lambda point: law(point, 1)[0].item()
+
+    def _law(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any] | None:
+        """Return the function through sequences that a formula of the code gives, or None."""
+        recorded = self._recorded and self._recorded()
+        laws = recorded.laws(column, self.integers) if recorded else ()
+        return next(iter(laws), None)
 
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
         """Return the linear function through integers, or one with a product of lengths.
@@ -201,7 +218,10 @@ class Fit:
                 except Declined:
                     continue
                 return _Sequence(inner, head, tail, ends)
-        raise Declined(f"a sequence of numbers with no known law: {column[0][:4]}...")
+        known = self._law(column)
+        if known is None:
+            raise Declined(f"a sequence of numbers with no known law: {column[0][:4]}...")
+        return known
 
 
 class _Product:

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.extrapolating.fitting import Fit
+from gradwrap.compiler.extrapolating.formulas import Record, Recorded, Recorder
 from gradwrap.compiler.extrapolating.paths import can_follow
-from gradwrap.compiler.extrapolating.sizes import BETWEEN, LIMIT, Declined, Shortened, Sizes
+from gradwrap.compiler.extrapolating.sizes import (
+    BETWEEN,
+    LIMIT,
+    NEAR,
+    Declined,
+    Shortened,
+    Sizes,
+)
 from gradwrap.compiler.extrapolating.walk import (
     ARRAY,
     Walk,
@@ -27,7 +35,7 @@ from gradwrap.compiler.tracing.tape import TooLong, shares
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
     from gradwrap.compiler.tracing.tape import Library
@@ -59,8 +67,19 @@ class Lengths(NamedTuple):
     """Whether reads return the values written, before loops are looked for."""
     longest: int = 1000
     """The longest program, in operations: a longer one is not rolled well."""
+    several: bool = False
+    """Whether a turn of a loop may be several turns of the code."""
+    near: int = NEAR
+    """Lengths that differ by at most so much share a parameter."""
+
+    def is_less(self, lengths: Sequence[int]) -> bool:
+        """Tell if the actual lengths are long enough."""
+        most = self.base + (FURTHEST + 1) * self.step
+        return self.base <= LIMIT or all(most <= length for length in lengths)
 
 
+FURTHEST = 6
+"""The steps between the shortest lengths and those of the furthest unseen point."""
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(19, 2, cuts=CUT),),
@@ -69,12 +88,19 @@ LENGTHS = (
         Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)
     ),
-    (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=BOTH)),
+    (Lengths(36, 12, cuts=CUT),),
+    (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=(False,))),
 )
 """The second and the third are for nested loops, whose traces would else be too long: first with
 arrays that are read and written as they stand, since the turns at the edges then do what all others
-do. By the last, a function that does something else in every second, third, fourth or sixth turn
-repeats itself."""
+do. With steps of 12, a function that does something else in every second, third, fourth or sixth
+turn repeats itself."""
+PERIODS = 9
+"""The least number of periods in a loop, if its turns repeat after several."""
+LONGEST = 128
+"""The longest period, in turns."""
+ENOUGH = 400
+"""The turns of loops in which remainders and steps are looked for."""
 
 
 class Subject(NamedTuple):
@@ -192,6 +218,7 @@ class Family:
         """The time of a run at full size, by one at short lengths."""
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
+        self._records: list[Recorded] = []
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
         self.lengths: Lengths = lengths
         self.points: list[tuple[int, ...]] = self._points()
@@ -210,7 +237,7 @@ class Family:
     def unseen(self) -> list[tuple[int, ...]]:
         """Return two points that are not traced."""
         count = len(self._start)
-        far = self.point([6 - i % 2 for i in range(count)])
+        far = self.point([FURTHEST - i % 2 for i in range(count)])
         if any(map(operator.gt, far, self.actual)):  # arguments may be shorter
             far = self.point([4 - i % 2 for i in range(count)])
         return [self.point([3 + i % 2 for i in range(count)]), far]
@@ -237,7 +264,7 @@ class Family:
             samples.append(self._sample(point))
             if samples[-1].skeleton != samples[0].skeleton:
                 raise Declined(f"the programs of lengths {self.points[0]} and {point} differ")
-        fit = Fit(self.points)
+        fit = Fit(self.points, self._recorded)
         columns = [
             (column[0][0], [number for _, number in column])
             for column in zip(*(one.numbers for one in samples), strict=True)
@@ -258,11 +285,41 @@ class Family:
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
         given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
-        nested, forwards = self.lengths.nested, self.lengths.forwards
-        program, _ = prepared(program, roll=True, arguments=given, nested=nested, forwards=forwards)
+        one = self.lengths
+        program, _ = prepared(
+            program,
+            roll=True,
+            arguments=given,
+            nested=one.nested,
+            several=one.several,
+            forwards=one.forwards,
+        )
         if program.length() > self.lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
         return _Sample(program, traced._replace(tape=None), *taken(program), wholes)
+
+    def _recorded(self) -> Recorded | None:
+        """Return what the function computes from indices and lengths at the points, if it can."""
+        if not self._records:
+            with suppress(Declined):
+                self._records = [Recorded([self.record(one) for one in self.points], self.points)]
+        return self._records[0] if self._records else None
+
+    def record(self, point: Sequence[int]) -> Record:
+        """Return what the function computes from indices and lengths at a point.
+
+        Raises
+        ------
+        Declined
+            It raises an error.
+        """
+        self.sizes.short = [*point]
+        recorder = self.sizes.recorder = Recorder(point)
+        try:
+            run(self.subject, self.cut_leaves(), self.around())
+        finally:
+            self.sizes.recorder = None
+        return recorder.record
 
     def _constants(
         self, traced: Traced, around: Shortened
@@ -361,7 +418,7 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
     budget = Budget()
-    for lengths in LENGTHS:
+    for lengths in (*_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
         budget.most = MOST_NESTED if lengths[0].nested else MOST
@@ -373,6 +430,28 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
             if found is not None:
                 return found, ""
     return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
+
+
+def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
+    """Yield lengths for the period after which the turns of loops repeat, if it is not short."""
+    sizes = Sizes()
+    lengths = _lengths_of(subject)
+    for length in lengths:
+        sizes.of(length)
+    sizes.recorder = recorder = Recorder(sizes.short, ENOUGH)
+    around = Shortened(subject.surroundings, sizes, cuts=True)
+    with suppress(Declined):
+        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
+    period = recorder.record.period
+    if 2 < period <= LONGEST:
+        near = max(NEAR, period)
+        least = PERIODS * period
+        yield (Lengths(least, period, cuts=BOTH, longest=1500, several=True, near=near),)
+
+
+def _lengths_of(subject: Subject) -> list[int]:
+    arrays = [*subject.inputs, *subject.surroundings.array_objects()]
+    return [one.shape[0] for one in arrays if isinstance(one, NDARRAY) and one.ndim]
 
 
 def _found(
@@ -389,11 +468,14 @@ def _found(
     TooMany
         A trace takes too many operations.
     """
-    for parameters in _parameters(subject, lengths[0].limit, reasons, budget):
+    limit, near = lengths[0].limit, lengths[0].near
+    for parameters in _parameters(subject, limit, near, reasons, budget):
         for one in lengths:
+            if not one.is_less(parameters):
+                continue
             for cuts in one.cuts:
                 try:
-                    sizes = sizes_of(parameters, one.limit)
+                    sizes = sizes_of(parameters, one.limit, one.near)
                     family = Family(subject, sizes, one, budget, cuts=cuts)
                     family.fit()
                     compared(family)
@@ -408,22 +490,21 @@ def _found(
     return None
 
 
-def sizes_of(lengths: Sequence[int], limit: int) -> Sizes:
+def sizes_of(lengths: Sequence[int], limit: int, near: int = NEAR) -> Sizes:
     """Return parameters for these long lengths."""
-    sizes = Sizes(limit)
+    sizes = Sizes(limit, near)
     for length in lengths:
         sizes.of(length)
     return sizes
 
 
 def _parameters(
-    subject: Subject, limit: int, reasons: list[str], budget: Budget
+    subject: Subject, limit: int, near: int, reasons: list[str], budget: Budget
 ) -> list[list[int]]:
     """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
-    arrays = [*subject.inputs, *subject.surroundings.array_objects()]
-    lengths = [one.shape[0] for one in arrays if isinstance(one, NDARRAY) and one.ndim]
+    lengths = _lengths_of(subject)
     for cuts in (True, False):  # a trace of short arrays is fast, but may raise an error
-        sizes = Sizes(limit)
+        sizes = Sizes(limit, near)
         around = Shortened(subject.surroundings, sizes, cuts=cuts)
         for length in lengths if cuts else ():
             sizes.of(length)
@@ -442,5 +523,5 @@ def _parameters(
         finally:
             reasons += sizes.varying
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
-    both = sizes_of([*sizes.in_ranges, *lengths], limit).actual
+    both = sizes_of([*sizes.in_ranges, *lengths], limit, near).actual
     return found if not both or both in found else [*found, both]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,10 @@ def _once(wide: Any) -> tuple[int, ...]:
     for step in (0, 1, -1, *(steps[:1].tolist())):
         ends = np.flatnonzero(steps != step) + 1
         if len(ends) < FEWEST:
+            if step and 0 < len(ends) < len(wide) // FEWEST:
+                found = _few(wide, ends, step)
+                if np.array_equal(indices((*found, len(wide)), len(wide)), wide):
+                    return found
             continue
         counts, starts = np.diff(ends).tolist(), wide[ends].tolist()
         more, further = counts[1] - counts[0], starts[1] - starts[0]
@@ -72,6 +77,15 @@ def _once(wide: Any) -> tuple[int, ...]:
         if skipped >= 0 and np.array_equal(indices((*found, len(wide)), len(wide)), wide):
             return found
     raise Declined("integers that are no indices of a loop of loops")
+
+
+def _few(wide: Any, ends: Any, step: int) -> tuple[int, ...]:
+    """Return the numbers of a few inner loops that are all the same."""
+    start = int(wide[ends[0]])
+    count = (
+        int(ends[1] - ends[0]) if len(ends) > 1 else (int(wide[ends[0] - 1]) - start) // step + 1
+    )
+    return start, 0, step, count, 0, count - int(ends[0])
 
 
 def indices(law: Sequence[int], length: int) -> Any:
@@ -96,8 +110,24 @@ def _backward(law: Callable[[int], Any]) -> Callable[[int], Any]:
     return lambda count: law(count)[::-1]
 
 
+def _stairs(whole: Any) -> Callable[[int], Any] | None:
+    """Return the law of a sequence that repeats each number equally often."""
+    ends = np.flatnonzero(whole[1:] != whole[:-1]) + 1
+    if len(ends) < FEWEST or ends[0] == 1 or len({*np.diff(ends, prepend=0).tolist()}) > 1:
+        return None
+    times = int(ends[0])
+    law = _law(whole[::times])
+    return law and (lambda count: np.repeat(law(-(-count // times)), times)[:count])
+
+
 def _law(whole: Any) -> Callable[[int], Any] | None:
     """Return the law of a sequence: what gives its numbers bit for bit, or else up to rounding."""
+    for period in range(2, (len(whole) - 1) // 2 + 1):
+        if whole[period:].tobytes() == whole[:-period].tobytes():
+            return partial(np.resize, whole[:period].copy())
+    stairs = _stairs(whole)
+    if stairs is not None:
+        return stairs
     if whole.dtype.kind in "iu":
         steps = np.diff(whole.astype(np.int64))
         if np.any(steps != steps[0]):

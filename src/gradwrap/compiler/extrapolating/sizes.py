@@ -43,12 +43,31 @@ class Numbers(Watch, Protocol):
         ...
 
 
+class Computing(Protocol):
+    """Gives user code numbers that note how they were computed: see `formulas.py`."""
+
+    @property
+    def builtins(self) -> dict[str, Any]:
+        """Return what replaces Python's builtins and modules."""
+        ...
+
+    def length(self, length: int) -> Any:
+        """Return a length that notes what is computed with it."""
+        ...
+
+    def turns(self, whole: range) -> Any:
+        """Return the indices of a loop."""
+        ...
+
+
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = LIMIT, near: int = NEAR) -> None:
         self._limit = limit
         """The greatest length that stays as it is."""
+        self._near = near
+        """Lengths that differ by at most so much share a parameter."""
         self.actual: list[int] = []
         self.short: list[int] = []
         self.in_ranges: list[int] = []
@@ -57,6 +76,8 @@ class Sizes:
         """Whether a new long length becomes a parameter."""
         self.watch: Numbers | None = None
         """Watches a run, whose numbers know what they are at full size."""
+        self.recorder: Computing | None = None
+        """Records a run, whose numbers note how they were computed."""
         self._bounds: dict[int, set[tuple[int, ...]]] = {}
         """By line of a call of `range`: its bounds."""
 
@@ -67,7 +88,7 @@ class Sizes:
         if length < 0:
             return -self.of(-length)
         for number, actual in enumerate(self.actual):
-            if abs(length - actual) <= NEAR:
+            if abs(length - actual) <= self._near:
                 return self.short[number] + length - actual
         if not self.is_open:
             return length
@@ -79,7 +100,7 @@ class Sizes:
         """Return the actual length that a bound of a range stands for; 0 for a short one."""
         self.of(bound)
         pairs = [*zip(self.actual, self.short, strict=True), *((n, n) for n in self.actual)]
-        return next((n for n, near in pairs if abs(abs(bound) - near) <= NEAR), 0)
+        return next((n for n, near in pairs if abs(abs(bound) - near) <= self._near), 0)
 
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""
@@ -96,12 +117,19 @@ class Sizes:
     def cut(self, leaf: Any) -> Any:
         """Return the first part of an array, or a replaced integer; other leaves unchanged."""
         if type(leaf) is int:
-            return self.of(leaf) if self.watch is None else self.watch.number(leaf)
+            return self.number(leaf)
         if not isinstance(leaf, NDARRAY) or self.shape(leaf.shape) == leaf.shape:
             return leaf
         if not (leaf.flags.c_contiguous or leaf.flags.f_contiguous):
             raise Declined("a long argument is not contiguous")
         return leaf[tuple(map(slice, self.shape(leaf.shape)))].copy(order="K")
+
+    def number(self, number: int) -> Any:
+        """Return what replaces an integer of the surroundings."""
+        if self.watch is not None:
+            return self.watch.number(number)
+        short = self.of(number)
+        return short if self.recorder is None else self.recorder.length(short)
 
     @property
     def builtins(self) -> dict[str, Any]:
@@ -113,9 +141,12 @@ class Sizes:
             self.in_ranges += found
             line = sys._getframe(1).f_lineno  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
             self._bounds.setdefault(line, set()).add((*given,))
-            return range(*map(self.of, given[:2]), *given[2:])
+            whole = range(*map(self.of, given[:2]), *given[2:])
+            return whole if self.recorder is None else self.recorder.turns(whole)
 
         found = {**vars(builtins), "range": shortened}
+        if self.recorder is not None:
+            found |= self.recorder.builtins
         return found if self.watch is None else {**found, **self.watch.builtins}
 
     @property
@@ -221,5 +252,5 @@ class Shortened:
             leaves,
             lambda array: enter(self.cut(array)),
             self._sizes.builtins,
-            (self._sizes.of if self.watch is None else self.watch.number) if self._cuts else None,
+            self._sizes.number if self._cuts else None,
         )

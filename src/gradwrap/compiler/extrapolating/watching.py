@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import math
 from bisect import bisect_right
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -50,9 +51,13 @@ FEW = 6
 class Watch:
     """Gives user code numbers that know what they are at full size, and watches long loops."""
 
-    def __init__(self, sizes: Sizes, is_users: Callable[[str], bool], *, cuts: bool) -> None:
+    def __init__(
+        self, sizes: Sizes, is_users: Callable[[str], bool], *, cuts: bool, period: int = 1
+    ) -> None:
         self._sizes = sizes
         self._cuts = cuts
+        self.period: int = period
+        """The number of turns by multiples of which the lengths differ from those at full size."""
         self.is_users: Callable[[str], bool] = lru_cache(maxsize=None)(is_users)
         self.uses: Uses = Uses(self._place, self.length)
         self.loops: list[Turns] = []
@@ -281,9 +286,20 @@ class Turns:
 
     @property
     def kind(self) -> Any:
-        """Return the number of a turn at one of the ends; "inner" for the others."""
+        """Return the number of a turn at one of the ends; for the others, its place in a period."""
         left = len(self.whole) - self.turn
-        return self.turn if self.turn < HEAD else -left if left <= TAIL else "inner"
+        if self.turn < HEAD or left <= TAIL:
+            return self.turn if self.turn < HEAD else -left
+        return "inner", self.turn % self.period
+
+    @property
+    def period(self) -> int:
+        """Return the number of turns after which the code may do the same again.
+
+        At full size there are more turns by a multiple of it, so that the loop ends alike.
+        """
+        steps = self._watch.period // math.gcd(self._watch.period, self.whole.step)
+        return 1 if (len(self.full) - len(self.whole)) % steps else steps
 
     def __next__(self) -> Any:
         return self._next(frame_of(1))
@@ -313,11 +329,16 @@ class Turns:
             raise StopIteration
         self.steps.append(0)
         plain = self.whole[self.turn]
-        if self.kind != "inner":
+        if not isinstance(self.kind, TUPLE):
             at = self.turn if self.turn < HEAD else self.turn - len(self.whole)
             return Twofold(uses, plain, self.full[at])
         first, last = sorted((self.full[HEAD], self.full[-1 - TAIL]))
-        symbol = Symbol(self.site, self.serial, self.turn, plain, first, last, step=self.whole.step)
+        symbol = Symbol(
+            *(self.site, self.serial, self.turn, plain, first, last),
+            step=self.whole.step,
+            period=self.period,
+            one=self.full[self.turn],
+        )
         return Twofold(uses, plain, 0, {symbol: 1})
 
     def _state(self, frame: FrameType) -> Any:
@@ -354,15 +375,19 @@ class Turns:
         """Return the numbers of steps of turns, if all turns are alike.
 
         The turns at both ends are performed as they are at full size. Those between begin with the
-        same variables, but for the first: the ones before the first are known.
+        same variables as the turns a period before, but for the first ones: what comes before those
+        is known.
         """
         if not self._has_ended:
             raise Unlike("a loop ends early")
+        period = self.period
         inner = self.steps[HEAD:-TAIL]
-        alike = self._states[HEAD + 1 : len(self.whole) - TAIL + 1]
-        if any(one != alike[0] for one in alike) or len({*inner}) > 1:
+        states = self._states[HEAD + 1 : len(self.whole) - TAIL + 1]
+        if len(states) <= period:
+            raise Unlike("a loop has few turns")
+        if any(many[:-period] != many[period:] for many in (inner, states)):
             raise Unlike("the turns of a loop differ")
-        return (*self.steps[: HEAD + 1], *self.steps[-TAIL:])
+        return (*self.steps[: HEAD + period], *self.steps[-TAIL:])
 
 
 class Elements(Turns):

@@ -49,11 +49,12 @@ def live_before(body: Sequence[Instr | Loop], live: set[int]) -> set[int]:
     """Return the values that are live before a body, given those that are live after it."""
     live = set(live)
     for step in reversed(body):
-        if isinstance(step, Loop):
-            live.difference_update(step.outs)
-        else:
+        if isinstance(step, Instr):
             live.discard(step.out)
-        live.update(used(step))
+            live.update(step.reads)
+        else:
+            live.difference_update(step.outs)
+            live.update(used(step))
     return live
 
 

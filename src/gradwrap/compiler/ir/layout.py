@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -145,17 +146,22 @@ def _begins_with_array(key: Any) -> bool:
     return not isinstance(first, SLICE) and first is not None and first is not Ellipsis
 
 
+@lru_cache(maxsize=32)
+def _sample(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an array in C's order that takes the memory of one element."""
+    steps = [dtype.itemsize]
+    for length in shape[:0:-1]:
+        steps.insert(0, steps[0] * length)
+    return as_strided(np.empty(1, dtype), shape, steps[len(steps) - len(shape) :])
+
+
 def _order_of_view(step: Instr, operands: Sequence[Value]) -> str:
     """Return the order of a view, or of the copy that NumPy makes if no view is possible."""
     if not operands:
         return "?"
     source, is_known = operands[-1], len(operands) == 1 and type(step.args[0]) is Ref
     if is_known and source.order == "C":
-        steps = [source.dtype.itemsize]
-        for length in source.shape[:0:-1]:
-            steps.insert(0, steps[0] * length)
-        rank = len(source.shape)
-        sample = as_strided(np.empty(1, source.dtype), source.shape, steps[len(steps) - rank :])
+        sample = _sample(source.shape, source.dtype)
         return order_of(step.fn(sample, *step.args[1:], **dict(step.kw)))
     keeps = step.op.keeps_order
     return "S" if keeps and source.order in IN_ORDER else "?"

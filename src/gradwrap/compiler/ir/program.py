@@ -31,7 +31,7 @@ name                       operation
 `pow`                      `a ** b`, which is not `np.power`: NumPy squares for `x ** 2`
 `add.reduce`, …            a method of a ufunc; `args` are `(x,)` or `(x, axis)`; the keywords
                            `axis`, `keepdims`, `dtype` are there if they are not the default
-`where`                    `np.where` of three arguments, elementwise
+`where`                    `np.where` of three arguments, elementwise; `choice` if it gives a number
 `getitem`                  `(x, key)`: a view if the key is basic, else a copy
 `setitem`                  `(x, key, v)`: a copy of `x` with `v` written at `key`. An engine may
                            write into the buffer of `x` if `x` dies here and has no other reader
@@ -153,37 +153,36 @@ class Instr:
     """Whether an engine generated the function; source calls it by `name`."""
     op: Operation = field(init=False, compare=False)
     """The row of the table of operations."""
-    _reads: list[int] | None = field(init=False, default=None, compare=False)
+    reads: list[int] = field(init=False, compare=False)
+    """The numbers of the values that the instruction reads, in reverse order."""
 
     def __post_init__(self) -> None:
         self.op = OPERATIONS[self.name]
-
-    @property
-    def reads(self) -> list[int]:
-        """The numbers of the values that the instruction reads, in reverse order."""
-        found = self._reads
-        if found is None:
-            found = self._reads = []
-            for part in reversed(self.args):
-                kind = type_of(part)
-                if kind is Ref:
-                    found.append(part.index)
-                elif kind not in LITERALS:
-                    _collect(part, found)
-            if self.kw:
-                _collect(self.kw, found)
-        return found
+        found: list[int] = []
+        self.reads = found
+        for part in reversed(self.args):
+            kind = type_of(part)
+            if kind is Ref:
+                found.append(part.index)
+            elif kind not in LITERALS:
+                _collect(part, found)
+        if self.kw:
+            _collect(self.kw, found)
 
     def on(
         self,
         args: tuple[Any, ...],
         out: int | None = None,
         kw: tuple[tuple[str, Any], ...] | None = None,
+        fn: Callable[..., Any] | None = None,
     ) -> Instr:
-        """Return the same operation on other arguments, if need be with another result."""
+        """Return the same operation on other arguments, if need be with another result.
+
+        Or return another operation: the one that has the name of the function `fn`.
+        """
         return Instr(
-            self.fn,
-            self.name,
+            self.fn if fn is None else fn,
+            self.name if fn is None else fn.__name__,
             args,
             self.kw if kw is None else kw,
             self.out if out is None else out,
@@ -341,6 +340,10 @@ class Program:
             notes=[*self.notes],
         )
 
+    def operations(self) -> set[Operation]:
+        """Return the rows of all its operations."""
+        return {step.op for body in self.bodies() for step in body if isinstance(step, Instr)}
+
     def length(self) -> int:
         """Count the operations; the body of a loop counts once."""
         return sum(isinstance(step, Instr) for body in self.bodies() for step in body)
@@ -475,6 +478,12 @@ def item(whole: Any, index: int, /) -> Any:
     return whole[index]
 
 
+def choice(condition: Any, one: Any, other: Any, /) -> Any:
+    """Return one of two numbers as a number, not as a 0-d array."""
+    where: Callable[..., Any] = np.where
+    return where(condition, one, other)[()]
+
+
 def zeros(shape: tuple[int, ...], dtype: Any, /) -> Any:
     """Return a new array of zeros."""
     return np.zeros(shape, dtype)
@@ -604,7 +613,7 @@ def token(nest: Any) -> Any:
     if kind is Ref:
         return nest.index
     if kind is TUPLE or kind is LIST:
-        return (kind, *map(token, nest))
+        return (kind, *[part.index if type_of(part) is Ref else token(part) for part in nest])
     if kind is SLICE:
         return (kind, token(nest.start), token(nest.stop), token(nest.step))
     if kind is float:

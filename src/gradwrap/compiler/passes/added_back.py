@@ -6,7 +6,6 @@ simplified too, and additions to zeros become writes.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import looked_at, uses
@@ -27,6 +26,8 @@ def keep_what_is_added_back(program: Program) -> None:
     If the sum has a term that was read from these elements before, the array keeps them, and the
     other terms are added to them. A single other term is written instead of zeros.
     """
+    if SCATTER_ADD not in program.operations():
+        return
     everywhere = uses(program)
     bodies = list(program.bodies())
     kept = {index for block in program.blocks() for index in looked_at(block)}
@@ -80,7 +81,7 @@ class _AddedBack:
             self.steps[first.out] = first = first.on((source, *first.args[1:]))
             last = self.steps.pop(chain[0].out)
             assert isinstance(last, Instr)
-            self.steps[step.out] = replace(last, out=step.out)
+            self.steps[step.out] = last.on(last.args, step.out)
             self.program.exact &= len(chain) == 1  # otherwise the terms get another order
         elif is_part and step.out not in self.kept:
             self.instead[step.out] = source

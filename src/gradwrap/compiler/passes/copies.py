@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import uses
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 def remove_copies(program: Program) -> None:
     """Let the step that makes an array make its copy, if nothing else reads the array."""
+    if COPY not in program.operations():
+        return
     everywhere = uses(program)
     values = program.values
     for body in program.bodies():
@@ -32,7 +33,7 @@ def remove_copies(program: Program) -> None:
                     place = made[source.index]
                     maker = body[place]
                     assert isinstance(maker, Instr)
-                    body[place] = replace(maker, out=step.out)
+                    body[place] = maker.on(maker.args, step.out)
                     gone.add(number)
             elif is_elementwise(step) and values[step.out].shape:
                 made[step.out] = number

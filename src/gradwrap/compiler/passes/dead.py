@@ -36,19 +36,19 @@ def _alive(
     kept: list[Instr | Loop] = []
     tests = _Tests(body, values)
     for step in reversed(body):
-        if isinstance(step, Loop):
-            if live.isdisjoint(step.outs) and not _has_test(step):
-                continue
-            kept.append(_alive_loop(step, live, values))
+        if isinstance(step, Instr):
+            fails = step.op.fails
+            if step.out in live or (fails and tests.are_new(step)):
+                kept.append(step)
+                live.discard(step.out)
+                live.update(step.reads)
+                if fails:
+                    tests.enter(step)
+        elif not live.isdisjoint(step.outs) or _has_test(step):
+            loop = _alive_loop(step, live, values)
+            kept.append(loop)
             live.difference_update(step.outs)
-        elif step.out in live or (step.op.fails and tests.are_new(step)):
-            kept.append(step)
-            live.discard(step.out)
-            if step.op.fails:
-                tests.enter(step)
-        else:
-            continue
-        live.update(used(kept[-1]))
+            live.update(used(loop))
     return kept[::-1], live
 
 

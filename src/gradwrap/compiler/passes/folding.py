@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,13 +72,13 @@ class Folding:
                 and base.dtype.kind == "f"
                 and _same_but_order(value, base)
             ):
-                return replace(instr, fn=quicker, name=quicker.__name__, args=args[:1])
-        if not isinstance(instr.fn, UFUNC) or instr.kw:
+                return instr.on(args[:1], fn=quicker)
+        if not (self.numbers or self.broadcasts) or not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
         folded = self.folded(instr) if op.folds and value.is_ndarray else None
         if folded is not None:
             return folded
-        if not (self.numbers or self.broadcasts) or len(args) != 2 or not is_elementwise(instr):
+        if len(args) != 2 or not is_elementwise(instr):
             return instr
         narrowed = self.narrow(instr, self.weak(instr, args))
         return instr if narrowed is args else instr.on(narrowed)

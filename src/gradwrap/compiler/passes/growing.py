@@ -77,6 +77,8 @@ class _Member(NamedTuple):
 
 def join_growing_products(program: Program) -> None:
     """Join products with parts of one matrix whose sizes grow or shrink."""
+    if MATMUL not in program.operations():
+        return
     first = len(program.values)
     everywhere = uses(program)
     read: set[int] = set()

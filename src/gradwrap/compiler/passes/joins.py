@@ -52,12 +52,13 @@ class _Run(NamedTuple):
 def join_runs(program: Program) -> None:
     """Read runs of neighbours at once where many values are joined along their first axis."""
     first = len(program.values)
-    defined = {
-        step.out: step for body in program.bodies() for step in body if isinstance(step, Instr)
-    }
-    for body in list(program.bodies()):
-        if any(_is_join(step, program) for step in body):
-            body[:] = _Joins(program, defined).rewritten(body)
+    bodies = list(program.bodies())
+    found = [body for body in bodies if any(_is_join(step, program) for step in body)]
+    if not found:
+        return
+    defined = {step.out: step for body in bodies for step in body if isinstance(step, Instr)}
+    for body in found:
+        body[:] = _Joins(program, defined).rewritten(body)
     if len(program.values) > first:
         describe_orders(program, first)
 

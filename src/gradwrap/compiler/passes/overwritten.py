@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def remove_overwritten(program: Program) -> None:
     """Remove writes to elements that are written again before they are read."""
+    if SETITEM not in program.operations():
+        return
     bodies = list(program.bodies())
     writes = [
         step
@@ -22,8 +24,6 @@ def remove_overwritten(program: Program) -> None:
         for step in body
         if isinstance(step, Instr) and step.op.kind is Kind.WRITE
     ]
-    if all(write.op is not SETITEM for write in writes):
-        return
     everywhere = uses(program)
     arrays = {index for write in writes for index in (write.out, *refs(write.args[0]))}
     for body in bodies:

@@ -54,19 +54,30 @@ def stack_parts_of_turns(program: Program) -> None:
     """Stack the parts of a loop's values that later loops read, in place of the whole values."""
     if not any(isinstance(step, Loop) and step.stacks for step in program.root.body):
         return
+    remove_dead(program)
     first = len(program.values)
     read: set[int] = set()
-    before = stack_what_turns_start_from(program)
-    remove_dead(program)
-    if not _stack_all_parts(program, read) and before is not None:
-        program.values, program.root = before.values, before.root
-        program.constants = before.constants
+    if any(isinstance(step, Loop) and _reads_parts(step) for step in program.root.body):
+        before = stack_what_turns_start_from(program)
+        if before is not None:
+            remove_dead(program)
+        if not _stack_all_parts(program, read) and before is not None:
+            program.values, program.root = before.values, before.root
+            program.constants = before.constants
     for step in program.root.body:
         if isinstance(step, Loop):
             _copy_parts(program, step)
     if len(program.values) > first:
         describe_orders(program, first, read)
         remove_dead(program)
+
+
+def _reads_parts(loop: Loop) -> bool:
+    """Tell if the turns of a loop read parts of what they are given."""
+    return any(
+        isinstance(step, Instr) and step.op is GETITEM and step.args[0].index in loop.reads
+        for step in loop.body
+    )
 
 
 def _stack_all_parts(program: Program, read: set[int]) -> bool:

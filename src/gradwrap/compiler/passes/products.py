@@ -9,7 +9,6 @@ exact, except near the least and the largest numbers of the dtype.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +38,11 @@ def multiply_by_reciprocals(program: Program) -> None:
 def merge_multiples(program: Program) -> None:
     """Replace steps that compute a power of two times a known value."""
     _Multiples(program).run()
+
+
+def is_power_of_two(factor: float) -> bool:
+    """Tell if a factor is a power of two, of either sign: products with it are exact."""
+    return abs(math.frexp(factor)[0]) == 0.5
 
 
 class _Products:
@@ -112,7 +116,7 @@ class _Reciprocals(_Products):
             elif divisor in known and self.values[step.out].dtype == self.values[divisor].dtype:
                 self.program.exact = False
                 args = (args[0], Ref(known[divisor]))
-                return [replace(step, fn=np.multiply, name="multiply", args=args)]
+                return [step.on(args, fn=np.multiply)]
         return [step]
 
 
@@ -140,7 +144,7 @@ class _Multiples(_Products):
         if Ref(base) in step.args:
             return [step]
         self.program.exact = False
-        return [replace(step, fn=np.multiply, name="multiply", args=(Ref(base), factor))]
+        return [step.on((Ref(base), factor), fn=np.multiply)]
 
     def form(self, step: Instr, known: dict[Any, int]) -> tuple[int, float]:
         """Return the base and the factor of the result; the result itself if none is known."""
@@ -162,6 +166,6 @@ class _Multiples(_Products):
             factor += bases[1][1]
         else:
             return step.out, 1.0
-        is_power = 1 / MOST < factor < MOST and math.frexp(factor)[0] == 0.5
+        is_power = 1 / MOST < factor < MOST and is_power_of_two(factor)
         is_known = is_power and self.values[base] == self.values[step.out]
         return (base, factor) if is_known else (step.out, 1.0)

@@ -8,8 +8,7 @@ Multiplying by 2, 4, 8 ... and then by another number becomes one product, which
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +16,11 @@ import numpy as np
 from gradwrap.compiler.ir.analysis import uses
 from gradwrap.compiler.ir.operations import MULTIPLY, NEGATIVE, SUBTRACT, Sign
 from gradwrap.compiler.ir.program import UFUNC, Instr, Loop, Program, Ref, refs, used
+from gradwrap.compiler.passes.products import is_power_of_two
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable
-
 
 NUMBERS: frozenset[type[Any]] = frozenset({int, float})
 MOST = 1e15
@@ -31,11 +29,20 @@ MOST = 1e15
 
 def absorb_signs(program: Program) -> None:
     """Move negations into other operations where that shortens the program."""
-    counted = uses(program)
+    counted: Counter[int] = Counter()
     for body in list(program.bodies()):
-        if any(isinstance(step, Instr) and step.op.sign in SCALING for step in body):
+        if any(isinstance(step, Instr) and _changes_others(step) for step in body):
+            counted = counted or uses(program)
             _hand_negations_to_loops(program, body, counted)
             body[:] = _Signs(program, body, counted).changed()
+
+
+def _changes_others(step: Instr) -> bool:
+    """Tell if a step is a negation, or a product with 1, 2, 4 ... or -1, -2 ...."""
+    if step.op is NEGATIVE:
+        return True
+    factor = _factor(step)
+    return type_of(factor) in NUMBERS and _is_exact(factor)
 
 
 def _hand_negations_to_loops(
@@ -245,14 +252,13 @@ class _Signs:
         if sign and other_sign:
             one, sign = self._computed(step.args[0]), False
         args = (other, one) if sign else (one, other)
-        subtracts = sign or other_sign
-        self.body.append(_of(np.subtract if subtracts else np.add, args, step))
+        self.body.append(step.on(args, fn=np.subtract if sign or other_sign else np.add))
 
     def difference(self, step: Instr) -> None:
         """Rewrite `x - y`."""
         (one, sign), (other, other_sign) = map(self._parts, step.args)
         args = (self._computed(step.args[0]) if sign else one, other)
-        self.body.append(_of(np.add if other_sign else np.subtract, args, step))
+        self.body.append(step.on(args, fn=np.add if other_sign else np.subtract))
 
     def _computed(self, leaf: Ref) -> Ref:
         """Compute a value that so far is only known as a negation."""
@@ -268,19 +274,15 @@ ARITHMETIC: dict[Sign | None, Callable[[_Signs, Instr], None]] = {
     Sign.SUM: _Signs.sum,
     Sign.DIFFERENCE: _Signs.difference,
 }
-SCALING = frozenset({Sign.NEGATION, Sign.PRODUCT})
+SCALING = (Sign.NEGATION, Sign.PRODUCT)
 """The operations whose result changes sign with any one operand."""
-
-
-def _of(fn: Any, args: tuple[Any, ...], step: Instr) -> Instr:
-    """Return the step with another ufunc."""
-    return replace(step, fn=fn, name=fn.__name__, args=args)
 
 
 def _factor(step: Instr) -> Any:
     """Return the number that scales an array by a product or a quotient, or None."""
-    numbers = [arg for arg in step.args if type(arg) is not Ref]
-    return numbers[0] if step.op.sign in SCALING and numbers else None
+    if step.op.sign not in SCALING:
+        return None
+    return next((arg for arg in step.args if type(arg) is not Ref), None)
 
 
 def _negated(number: Any) -> Any:
@@ -289,4 +291,4 @@ def _negated(number: Any) -> Any:
 
 def _is_exact(factor: Any) -> bool:
     """Tell if a product with a factor is exact: 1, 2, 4, 8 ..., of either sign."""
-    return 1 <= abs(factor) < MOST and abs(math.frexp(factor)[0]) == 0.5
+    return 1 <= abs(factor) < MOST and is_power_of_two(factor)

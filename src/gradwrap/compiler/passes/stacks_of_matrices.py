@@ -32,9 +32,10 @@ FEW_ROWS = 16
 
 def join_matrices(program: Program) -> None:
     """Replace products of stacks with one matrix, and sums of products."""
-    for body in list(program.bodies()):
-        if any(isinstance(step, Instr) and step.op is MATMUL for step in body):
-            _Joined(program, body).run()
+    if MATMUL in program.operations():
+        for body in list(program.bodies()):
+            if any(isinstance(step, Instr) and step.op is MATMUL for step in body):
+                _Joined(program, body).run()
 
 
 class _Joined:

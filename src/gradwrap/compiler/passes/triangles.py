@@ -31,6 +31,8 @@ FACTOR, SOLVE = "linalg.cholesky", "linalg.solve"
 
 def work_by_blocks(program: Program) -> None:
     """Replace large systems, and large products, of triangles."""
+    if not any(op.name == FACTOR or op.kind is Kind.TRIANGLE for op in program.operations()):
+        return
     everywhere = uses(program)
     for body in list(program.bodies()):
         found = [step for step in body if isinstance(step, Instr)]

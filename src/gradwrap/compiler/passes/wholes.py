@@ -7,7 +7,6 @@ change: a copy is needed only if an engine may write into the copy, or into its 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import enter_roots
@@ -59,6 +58,10 @@ def is_whole(key: Any, shape: tuple[int, ...]) -> bool:
     )
 
 
+KINDS = (Kind.READ, Kind.WRITE, Kind.COPY, Kind.FILL)
+"""The operations that the pass looks at, beside sums."""
+
+
 class _Wholes:
     """A walk through all bodies, from the first step to the last."""
 
@@ -71,7 +74,8 @@ class _Wholes:
         self.roots: Roots = {i: frozenset({i}) for i in (*program.inputs, *program.constants)}
         self.written: frozenset[int] = frozenset()
         """The arrays that something is written to, by the values that own them."""
-        self._find_written()
+        if any(op is COPY or op.kind is Kind.WRITE for op in program.operations()):
+            self._find_written()
 
     def _find_written(self) -> None:
         """Find the arrays that are written to."""
@@ -96,6 +100,9 @@ class _Wholes:
             step = changed(one, self.leaf) if self.instead else one
             if isinstance(step, Loop):
                 step.body = self.body(step.body, step.handed_on)
+                made.append(step)
+                continue
+            if step.op is not ADD and step.op.kind not in KINDS:
                 made.append(step)
                 continue
             step = self.shorter(step)
@@ -124,12 +131,12 @@ class _Wholes:
             if not value.shape or self.values[written.index] != value:
                 return step
             self.program.exact &= not step.op.scatters
-            return replace(step, fn=copy, name="copy", args=(written,))
+            return step.on((written,), fn=copy)
         if step.op.scatters or value.order != "C" or not value.is_ndarray:
             return step
         if type(written) is int and written == 0:
-            return replace(step, fn=zeros, name="zeros", args=(value.shape, value.dtype))
-        return replace(step, fn=full, name="full", args=(value.shape, written, value.dtype))
+            return step.on((value.shape, value.dtype), fn=zeros)
+        return step.on((value.shape, written, value.dtype), fn=full)
 
     def same_as(self, step: Instr) -> Any:
         """Return the value that a step returns unchanged, or None."""

@@ -85,8 +85,8 @@ MOST_LENGTHS = 3
 DEPTH = 4
 """The greatest depth of nested loops."""
 GRAM = 12
-LONGEST = 400
-"""The longest period, in operations."""
+LONGEST = 2000
+"""The longest period, in operations: a turn of a solver of Navier-Stokes equations has 1,000."""
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
@@ -99,14 +99,17 @@ ROW, STACK = 1 << 14, 1 << 20
 TRIMS = sorted(((f, b) for f in range(4) for b in range(3)), key=lambda pair: (sum(pair), pair[1]))
 
 
-def rolled(program: Program, *, nested: bool = False) -> None:
-    """Roll the loops in all blocks of a program; `nested` favours loops of loops."""
+def rolled(program: Program, *, nested: bool = False, several: bool = False) -> None:
+    """Roll the loops in all blocks of a program.
+
+    `nested` favours loops of loops, and `several` loops whose turns are several of the code's.
+    """
     found: Counter[tuple[str, int]] = Counter()
     reasons: Counter[str] = Counter()
     for _ in range(DEPTH):
         if all(len(block.body) < SHORTEST for block in program.blocks()):
             break
-        roller = Roller(program, nested=nested)
+        roller = Roller(program, nested=nested, several=several)
         for block in list(program.blocks()):
             roller.roll(block)
         reasons = roller.reasons
@@ -134,9 +137,10 @@ def rolled(program: Program, *, nested: bool = False) -> None:
 class Roller(Rewriting):
     """Rewrites the blocks of a program, starting at the root."""
 
-    def __init__(self, program: Program, *, nested: bool) -> None:
+    def __init__(self, program: Program, *, nested: bool, several: bool) -> None:
         super().__init__(program)
         self.nested = nested
+        self.several = several
         self.fewest: int = FEWER if nested else TURNS
         self.live: Liveness = liveness(program)
         self.codes: dict[Any, int] = {}
@@ -155,9 +159,10 @@ class Roller(Rewriting):
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
             self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
-            self._prepare(block)
-            loops = self._segments()
+            loops = self._segments(block)
         if not loops:
+            if not self.place:
+                return
             for step in block.body:
                 self._straight(step)
         else:
@@ -205,8 +210,8 @@ class Roller(Rewriting):
 
     # Periods --------------------------------------------------------------------------------------
 
-    def _segments(self) -> list[Segment]:
-        """Return the repeating stretches of the body."""
+    def _segments(self, block: Block) -> list[Segment]:
+        """Return the repeating stretches of the body of a block; prepare it if there are some."""
         self._enter_kinds()
         codes = np.array([self._code(instr) for instr in self.instrs])
         count = len(codes)
@@ -224,6 +229,8 @@ class Roller(Rewriting):
                 turns = 1 + (b - a) // period
                 end = a + turns * period
                 if turns >= self.fewest and free[a:end].all():
+                    if not found:
+                        self._prepare(block)
                     shortest = _shortest(codes[a:end], period)
                     whole = b - a + period
                     start: int = a
@@ -284,6 +291,8 @@ class Roller(Rewriting):
         common = [period for period, _ in counted.most_common(PERIODS)]
         if self.nested:  # loops with few turns are less common than the turns of those around them
             common.sort()
+        if self.several:  # a shorter period may be that of most turns, but not of all
+            common.sort(reverse=True)
         return [period for period in common if period * self.fewest <= len(listed)]
 
     def _code(self, instr: Instr) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator as operators
 from contextvars import ContextVar
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from array_api_compat import numpy as compat
 
 from gradwrap.backends.numpy.backend import SMALL
+from gradwrap.backends.numpy.namespace import COMPAT, namespace
 from gradwrap.compiler.ir.program import array, full, zeros
 from gradwrap.compiler.tracing.tape import NUMBER, Tape, Unhandled, Weak
 from gradwrap.compiler.tracing.tracer import Tracer
@@ -203,9 +205,23 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: fl
     return found if keeps == keepdims else found.reshape((1,) * x.ndim)
 
 
+def _of_compat(name: str) -> Any:
+    """Return a function of `linalg` in the standard's form; its import is slow."""
+    return getattr(import_module(f"{COMPAT}.linalg"), name)
+
+
+def _linalg() -> ModuleType:
+    """Return `linalg`. Of the standard's functions, some convert their arguments."""
+    made = ModuleType(f"{COMPAT}.linalg")
+    own = ("solve", "eigh", "qr", "slogdet", "svd")
+    made.__dict__.update({name: getattr(np.linalg, name) for name in own}, eig=_eig)
+    made.__dict__["__getattr__"] = _of_compat
+    return made
+
+
 def _eig(x: Any, /) -> Any:
     """Record the function of the standard, whose results are complex numbers in all cases."""
-    return _tape().record(compat.linalg.eig, "array_api_compat.numpy.linalg.eig", (x,))
+    return _tape().record(_of_compat("eig"), f"{COMPAT}.linalg.eig", (x,))
 
 
 COMPOSED: dict[Any, Any] = {
@@ -222,11 +238,7 @@ OWN: dict[str, Any] = {
     "astype": _astype,
     "sum": _sum,
     "count_nonzero": _count_nonzero,
-    "linalg": module_like(
-        compat.linalg,  # its own functions convert their arguments, and have other results
-        **{name: getattr(np.linalg, name) for name in ("solve", "eigh", "qr", "slogdet", "svd")},
-        eig=_eig,
-    ),
+    "linalg": _linalg(),
     "matmul": np.matmul,
     "matrix_transpose": operator.attrgetter("mT"),
     "mean": np.mean,
@@ -243,5 +255,5 @@ OWN: dict[str, Any] = {
     "eye": _constant(np.eye),
 }
 """The functions of the namespace that make tracers, or accept them directly."""
-NAMESPACE: Any = module_like(compat, **OWN)
+NAMESPACE: Any = module_like(namespace(), **OWN)
 NAMESPACE.__name__ = "gradwrap_tracers"

@@ -40,6 +40,10 @@ class Symbol(NamedTuple):
     """The least index at full size."""
     greatest: int
     step: int
+    period: int
+    """The number of turns between those that the symbol stands for."""
+    one: int
+    """The index in one of them at full size."""
 
 
 class Uses:
@@ -185,6 +189,16 @@ class Twofold:
             least, greatest = least + ends[0], greatest + ends[1]
         return least, greatest
 
+    def is_periodic(self, modulus: Twofold) -> bool:
+        """Tell if the remainder is the same in all turns that stand in its place at full size."""
+        k = modulus.short
+        if modulus.factors or k != modulus.full or type(self.full) is not int:
+            return False
+        if any(n * one.step * one.period % k for one, n in self.factors.items()):
+            return False
+        at_full = self.full + sum(n * one.one for one, n in self.factors.items())
+        return bool((at_full - self.short) % k == 0)
+
     def used(self) -> Any:
         """Return the number of this run, which leaves Python's arithmetic."""
         if self.factors:
@@ -243,6 +257,8 @@ class Twofold:
             raise self.uses.refuse("arithmetic on lengths fails") from error
         if type(short) is not int:
             raise self.uses.refuse("a loop computes with its index")
+        if perform is operator.mod and a.is_periodic(b):
+            return short
         if perform in (operator.add, operator.sub):
             sign = 1 if perform is operator.add else -1
             keys = {*a.factors, *b.factors}

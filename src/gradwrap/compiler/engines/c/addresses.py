@@ -146,7 +146,7 @@ def taken(arr: Arr, key: Any, dynamic: Callable[[Ref, int], str]) -> Arr:
             start, stop, step = part.indices(arr.shape[axis])
             shape.append(len(range(start, stop, step)))
             strides.append(arr.strides[axis] * step)
-            fixed += arr.strides[axis] * start if shape[-1] else 0
+            fixed += arr.strides[axis] * max(start, 0)
             axis += 1
         else:
             if type(part) is Ref:

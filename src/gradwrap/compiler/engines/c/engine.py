@@ -54,8 +54,6 @@ from gradwrap.compiler.ir.program import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_STEPS = 100_000
-"""The most steps of one kernel."""
 MOST_LINES = 40_000
 """The most lines of one kernel, since compile time grows faster than linearly."""
 MOST_ARGUMENTS = 1000
@@ -306,8 +304,8 @@ class _Cut:
                 outputs = [index for index in outputs if index in outside]
             else:
                 shelved = []
-            for step in stretch:
-                wanted.update(used(step))
+            for step in stretch:  # it has its own views
+                wanted.update(index for index in used(step) if index not in views)
             placed.append((stretch, outputs, shelved, left[::-1]))
         made = Block(guard=block.guard, result=block.result)
         for stretch, outputs, shelved, left in reversed(placed):
@@ -331,10 +329,6 @@ class _Cut:
         """Build a kernel, and the instructions that call it and unpack its outputs."""
         if shelved:
             outputs = [*outputs, self._shelf(shelved)]
-        if len(stretch) > MOST_STEPS:
-            raise Unsupported(
-                f"a stretch of {len(stretch)} instructions is too long for a C compiler"
-            )
         number = len(self.kernels)
         kernel = written(
             *(f"kernel{number}", stretch, self.values, outputs, self.library),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -377,6 +378,7 @@ def any_product_text(kind: str, left_step: int | None, right_step: int | None, c
     return "\n".join([*lines, "}"])
 
 
+@lru_cache(maxsize=64)
 def product_text(kind: str, sizes: tuple[int, int, int], steps: tuple[int, int, int, int]) -> str:
     """Return the text of a function for products of given sizes, in tiles of four rows."""
     rows, inner, columns = sizes

@@ -191,20 +191,35 @@ def _commands(chosen: str) -> Iterator[tuple[str, ...]]:
 
 def _command(text: str) -> tuple[str, ...]:
     """Return the words of a command, the first one as a path; () if there is no such program."""
-    whole = shutil.which(text)  # a path may have spaces
+    whole = _program(text)  # a path may have spaces
     if whole is not None:
         return (whole,)
     try:
         first, *rest = shlex.split(text)
     except ValueError:  # a quotation mark is not closed
         return ()
-    found = shutil.which(first)
+    found = _program(first)
     return (found, *rest) if found else ()
+
+
+def _program(name: str) -> str | None:
+    """Return the path of a program; a search is repeated if what it found is no program now."""
+    key = name, os.environ.get("PATH", "")
+    found = _programs.get(key)
+    if found is None or not os.access(found, os.X_OK):
+        found = shutil.which(name)
+        if found is not None:
+            _programs[key] = found
+    return found
 
 
 def _zig() -> tuple[str, ...]:
     """Return the command of the compiler in the package `ziglang`; () without the package."""
     return (sys.executable, *ZIG) if sys.executable and find_spec(ZIG[1]) else ()
+
+
+_programs: dict[tuple[str, str], str] = {}
+"""By name and search path: the programs found."""
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from gradwrap.compiler.engines.numpy.tangents import SHARED
 from gradwrap.compiler.engines.numpy.text import NUMBER
 from gradwrap.compiler.engines.numpy.writer import Writer
 from gradwrap.compiler.engines.register import UNNOTICED, Executable
-from gradwrap.compiler.engines.shipped import shipped
 from gradwrap.compiler.ir.program import NDARRAY, Instr, Program, Value
 from gradwrap.compiler.ir.runtime import aligned
 
@@ -74,6 +73,8 @@ class Source:
 
     def text(self, npz: str = "constants.npz") -> str:
         """Return the whole module, which reads its arrays from a file beside it."""
+        from gradwrap.compiler.engines.shipped import shipped
+
         writer = self.writer
         functions = {**SHARED, "aligned": aligned, "add_at": add_at}
         called = shipped(function for name, function in functions.items() if name in writer.scope)

@@ -7,10 +7,10 @@ SciPy is installed, LAPACK's factors are computed once, and kept.
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.ir.factored import factored, solved
+from gradwrap.compiler.ir.factored import BESIDE, factored, solved
+from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, Value
 from gradwrap.compiler.passes.stacks_of_matrices import swaps_last_two
 
@@ -40,15 +40,17 @@ class System(NamedTuple):
 
 def keep_factors(program: Program) -> Program:
     """Return a program that factorises each matrix once, or the same program."""
-    names = [step.name for body in program.bodies() for step in body if isinstance(step, Instr)]
-    if SOLVE not in names or importlib.util.find_spec("scipy") is None:
+    if OPERATIONS[SOLVE] not in program.operations() or not _Systems(program).by_matrix():
+        return program
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None:
         return program
     made = program.copy()
-    groups = _Systems(made).by_matrix()
-    for root, home, group in groups:
+    for root, home, group in _Systems(made).by_matrix():
         place = _first(home, root, group)
         shape = made.values[root].shape
-        value = Value((shape[0], shape[1] + 1), made.values[root].dtype, True, order="F")
+        value = Value((shape[0], shape[1] + BESIDE), made.values[root].dtype, True, order="F")
         factors = made.new(value)
         home.insert(place, Instr(factored, "factored", (Ref(root),), (), factors.index))
         for system in group:
@@ -56,8 +58,8 @@ def keep_factors(program: Program) -> Program:
             args = (factors, system.step.args[1], system.form)
             step = system.step
             system.body[number] = Instr(solved, "solved", args, (), step.out, line=step.line)
-    made.exact &= not groups
-    return made if groups else program
+    made.exact = False
+    return made
 
 
 class _Systems:

@@ -15,6 +15,7 @@ from gradwrap.compiler.ir.operations import (
     COPY,
     GETITEM,
     ITEM,
+    NEGATIVE,
     PADDED_PRODUCT,
     POWER,
     RESHAPE,
@@ -31,6 +32,7 @@ from gradwrap.compiler.ir.program import (
     Program,
     Ref,
     Value,
+    choice,
 )
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, TYPE, type_of
 
@@ -150,7 +152,8 @@ class SourceText:
         if op.operator and not instr.kw:
             *first, last = (self._operand(arg, state) for arg in args)
             return f"{first[0]} {op.operator} {last}" if first else f"{op.operator}{last}"
-        return f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+        text = f"{self._function(instr)}({self._arguments(args, instr.kw, state)})"
+        return f"{text}[()]" if fn is choice else text
 
     def new_array(self, how: str, value: Value) -> str:
         """Return the text of a new array, `np.empty` or `np.zeros`."""
@@ -165,6 +168,11 @@ class SourceText:
             return f"{self._function(instr)}({given_}, out={out})"
         op = POWER if instr.op.is_power else instr.op
         dtype = self.values[instr.out].dtype
+        if op is NEGATIVE and dtype.kind == "c" and self._is_in_order(instr):
+            # NumPy has no vector code for it, but for the parts.
+            part, whole = self._literal(np.finfo(dtype).dtype), self._literal(dtype)
+            call = f"{self._nest(instr.args[0], state)}.view({part}), {out}.view({part})"
+            return f"{self.imported(op.name, instr)}({call}).view({whole})"
         converts = op.converts and dtype.kind in "fc"
         parts = [
             self.constant(arg, dtype) if converts and _is_number(arg) else self._nest(arg, state)
@@ -173,6 +181,11 @@ class SourceText:
         if op.names_out:  # NumPy takes `out` by name only
             out = f"out={out}"
         return f"{self.imported(op.name, instr)}({', '.join([*parts, out])})"
+
+    def _is_in_order(self, instr: Instr) -> bool:
+        """Tell if the result of an instruction and its operands are arrays in C's order."""
+        values = [self.values[index] for index in (instr.out, *instr.reads)]
+        return all(one.is_ndarray and one.shape and one.order == "C" for one in values)
 
     def constant(self, number: Any, dtype: Any) -> str:
         """Return the name of a number as a 0-d array, which NumPy need not convert."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -103,6 +104,8 @@ class Copies:
             self._unfilled.append(functools.partial(self._fill, made, scope))
             if self._builtins is not None and self._is_users(scope.get("__name__") or ""):
                 made["__builtins__"] = self._builtins
+                if scope.get("math") is math and "math" in self._builtins:
+                    made["math"] = self._builtins["math"]
         return cast("dict[str, Any]", self._made[id(scope)])
 
     def _function(self, function: FunctionType) -> FunctionType:
