@@ -247,8 +247,11 @@ def elote() -> Iterator[Case]:
 def pystra() -> Iterator[Case]:
     m = module("pystra")
 
+    def margin(r: Any, s: Any) -> Any:
+        return r - s
+
     def analysis(x: Any) -> Any:
-        limit = m.LimitState(lambda r, s: r - s)
+        limit = m.LimitState(margin)
         model = m.StochasticModel()
         model.addVariable(m.Normal("r", x[0], x[1]))
         model.addVariable(m.Lognormal("s", x[2], x[3]))
@@ -435,8 +438,11 @@ def virocon() -> Iterator[Case]:
     dependence = module("virocon")
     places = np.array([0.5, 1.5, 3.0])
 
+    def growing(h: Any, a: Any, b: Any) -> Any:
+        return a + b * h**0.7
+
     def conditional(x: Any) -> Any:
-        function = dependence.DependenceFunction(lambda h, a, b: a + b * h**0.7)
+        function = dependence.DependenceFunction(growing)
         function.parameters = {"a": x[0], "b": x[1]}
         parameters = {"mu": function}
         given = m.ConditionalDistribution(m.LogNormalDistribution(f_sigma=0.3), parameters)

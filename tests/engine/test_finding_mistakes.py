@@ -401,28 +401,49 @@ def test_zeros_annihilate_on_another_device() -> None:
     np.testing.assert_array_equal(np.asarray(host), [0.0, 0.0, 0.5])
 
 
-ROOTS: dict[str, tuple[Any, Any, Any, Any]] = {
-    "a root": (np.sqrt, [0.0, 4.0], [0.0, 1.0], [0.0, 0.25]),
-    "a constant root": (lambda x: np.sqrt(x - x[0]), [0.0, 4.0], [1.0, 5.0], [0.0, 1.0]),
-    "a power": (lambda x: x**0.4 * 2.0, [0.0, 1.0], [0.0, 3.0], [0.0, 2.4]),
-    "two arguments": (lambda x: np.hypot(x[0], x[1] - x[1]), [0.0, 1.0], [0.0, 3.0], 0.0),
-    "broadcast": (lambda x: np.sqrt(x[:1]) * np.ones(2), [0.0, 1.0], [0.0, 3.0], [0.0, 0.0]),
+def constant_root(x: Any) -> Any:
+    return np.sqrt(x - x[0])
+
+
+def power(x: Any) -> Any:
+    return x**0.4 * 2.0
+
+
+def distance(x: Any) -> Any:
+    return np.hypot(x[0], x[1] - x[1])
+
+
+def broadcast_root(x: Any) -> Any:
+    return np.sqrt(x[:1]) * np.ones(2)
+
+
+ROOTS: dict[Any, tuple[list[float], list[float], Any]] = {
+    np.sqrt: ([0.0, 4.0], [0.0, 1.0], [0.0, 0.25]),
+    constant_root: ([0.0, 4.0], [1.0, 5.0], [0.0, 1.0]),
+    power: ([0.0, 1.0], [0.0, 3.0], [0.0, 2.4]),
+    distance: ([0.0, 1.0], [0.0, 3.0], 0.0),
+    broadcast_root: ([0.0, 1.0], [0.0, 3.0], [0.0, 0.0]),
 }
 
 
-@pytest.mark.parametrize("name", ROOTS)
+@pytest.mark.parametrize("f", ROOTS)
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-def test_zero_tangents_stay_zero(name: str) -> None:
-    f, x, t, wanted = ROOTS[name]
-    x, t = np.array(x), np.array(t)
-    with gw.strong_zeros():
-        pushed = gw.jvp(f, (x,), (t,))[1]
-        mapped = gw.vmap(lambda t: gw.jvp(f, (x,), (t,))[1])(np.stack([t, t]))
-        again = gw.jvp(lambda x: gw.jvp(f, (x,), (t,))[1] * 0.0, (x,), (0.0 * t,))[1]
+def test_zero_tangents_stay_zero(f: Any) -> None:
+    x, t = map(np.array, ROOTS[f][:2])
+    wanted = np.array(ROOTS[f][2])
 
-    np.testing.assert_allclose(pushed, wanted)
-    np.testing.assert_allclose(mapped, [wanted, wanted])
-    np.testing.assert_array_equal(again, 0.0 * np.array(wanted))
+    def pushed(t: Any) -> Any:
+        return gw.jvp(f, (x,), (t,))[1]
+
+    def without_effect(x: Any) -> Any:
+        return gw.jvp(f, (x,), (t,))[1] * 0.0
+
+    with gw.strong_zeros():
+        np.testing.assert_allclose(pushed(t), wanted)
+        np.testing.assert_allclose(gw.vmap(pushed)(np.stack([t, t])), [wanted, wanted])
+        again = gw.jvp(without_effect, (x,), (0.0 * t,))[1]
+
+    np.testing.assert_array_equal(again, 0.0 * wanted)
 
 
 def test_zero_tangents_become_nan_outside_of_strong_zeros() -> None:

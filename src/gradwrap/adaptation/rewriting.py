@@ -32,7 +32,7 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,7 +58,8 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     elif name == "__new__" and is_differentiating():
         return made_in(getattr(owner, name), *args, **options)
     elif name == "type" and isinstance(owner, np.dtype):
-        return STANDING.get(owner.type, owner.type)(*args, **options)
+        kind: Any = attribute_or_none(owner, "type")
+        return STANDING.get(kind, kind)(*args, **options)
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)

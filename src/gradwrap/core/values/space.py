@@ -142,14 +142,9 @@ def cast_to(xp: Any, value: Any, dtype: Any) -> Any:
     """Cast to a dtype; take the real part first if only the value is complex."""
     if value.dtype == dtype:
         return value
-    if _is_complex(xp.isdtype, value.dtype) and not _is_complex(xp.isdtype, dtype):
+    if xp.isdtype(value.dtype, COMPLEX) and not xp.isdtype(dtype, COMPLEX):
         value = xp.real(value)
     return value if value.dtype == dtype else xp.astype(value, dtype)
-
-
-@functools.lru_cache(maxsize=1 << 8)
-def _is_complex(isdtype: Any, dtype: Any) -> bool:
-    return bool(isdtype(dtype, COMPLEX))
 
 
 @functools.lru_cache(maxsize=1 << 10)
