@@ -659,6 +659,23 @@ def test_a_compiler_that_fails_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
         c_library.loaded("int nothing(void) { return 0; }", [])
 
 
+def test_a_compiler_that_has_been_removed_is_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    programs = [tmp_path / folder / "cc" for folder in ("one", "other")]
+    for program in programs:
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\necho cc 1\n")
+        program.chmod(0o755)
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", os.pathsep.join(str(one.parent) for one in programs))
+    found = []
+    for program in programs:
+        found += [c_library.compiler().command, c_library.compiler().command]
+        program.unlink()
+    assert found == [(str(one),) for one in programs for _ in range(2)]
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("length", [100, 5_003])
 def test_calls_of_functions_stand_apart_on_long_rows(length: int, dtype: Any) -> None:

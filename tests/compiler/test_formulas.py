@@ -107,9 +107,17 @@ def in_batches(x: Any) -> Any:
     return w
 
 
+def in_lists(m: Any) -> Any:
+    states = [m[0, 0], m[0, 1], m[0, 2]]
+    for t in range(1, len(m)):
+        states = [np.tanh(states[k] + 0.5 * m[t, k] * states[(k + 1) % 3]) for k in range(3)]
+    return sum(states)
+
+
 @pytest.mark.parametrize(
     ("function", "given"),
     [
+        (in_lists, (M,)),
         (every_third, (X,)),
         pytest.param(every_seventh_backwards, (X,), marks=pytest.mark.slow),
         pytest.param(every_tenth, (X,), marks=pytest.mark.slow),

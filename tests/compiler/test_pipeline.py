@@ -28,7 +28,14 @@ def test_passes_stand_behind_those_that_they_need() -> None:
     assert all(one.keeps_periods for one in PASSES[:search])
     assert not any(one.keeps_periods for one in PASSES[search:])
     assert [one.name for one in PASSES if not one.keeps_bits] == [
-        *("stack windows", FIND_LOOPS, "write wholes", "join growing products", "join matrices"),
+        *(
+            "choose numbers",
+            "stack windows",
+            FIND_LOOPS,
+            "write wholes",
+            "join growing products",
+            "join matrices",
+        ),
         *(
             "work by blocks",
             "join gathers",

@@ -356,6 +356,28 @@ def loop_over_a_table(x: Any) -> Any:
     return total * (1.0 + k // LATE)
 
 
+def half_of_an_argument(x: Any) -> Any:
+    half, total = x[::2], 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    return total * (2.0 if len(half) > LATE // 2 else 1.0)
+
+
+def pairs_of_an_argument(x: Any) -> Any:
+    pairs, total = np.reshape(x, (-1, 2)), 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+    return total * (2.0 if pairs.shape[0] > LATE // 2 else 1.0)
+
+
+def length_of_a_stack(x: Any) -> Any:
+    found = []
+    for i in range(len(x)):
+        found.append(x[i] ** 2)  # noqa: PERF401  a loop is tried
+    pairs = np.stack([*found, *found])
+    return np.sum(pairs) * (2.0 if len(pairs) > LATE else 1.0)
+
+
 OTHERS = [
     *(a_late_branch, a_late_factor, a_factor_of_all, a_late_place, end_of_a_list),
     *(other_name_of_a_list, end_of_a_stack, slice_of_an_argument, list_of_numbers),
@@ -363,7 +385,7 @@ OTHERS = [
     *(loop_over_elements, loop_over_parts, caught, caught_comparison, element_of_another_length),
     *(a_float_of_the_index, power_of_a_length, while_loop, kept_by_name, text_of_an_index),
     *(shape_of_a_table, shape_by_a_function, loop_over_a_table, shape_by_another_name),
-    shape_by_another_library,
+    *(shape_by_another_library, half_of_an_argument, pairs_of_an_argument, length_of_a_stack),
 ]
 
 

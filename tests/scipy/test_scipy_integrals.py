@@ -13,6 +13,8 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy import integrate, optimize, stats
 
 new: Any = integrate
+X_MESH = np.linspace(0, 1, 5)
+BUMP = np.array([0.0, 0.05, 0.02, -0.03, 0.1])
 minima: Any = optimize
 qmc: Any = stats.qmc
 native: Any = import_module("scipy.integrate")
@@ -175,15 +177,23 @@ def test_eigenvalue_of_a_boundary_value_problem_moves_with_the_length() -> None:
 def test_boundary_value_problem_refuses_what_it_has_no_derivative_for() -> None:
     with pytest.raises(NoRuleError, match=r"\.rms_residuals of its result has no derivative"):
         gw.grad(lambda w: np.sum(oscillator(w, 1.0).rms_residuals))(1.3)
-    with pytest.raises(NoRuleError, match=r"solve_bvp has no derivative with x="):
-        gw.grad(
-            lambda b: new.solve_bvp(
-                lambda x, y: np.stack([y[1], -y[0] * b]),
-                lambda left, right: np.stack([left[0], right[0] - 1]),
-                np.linspace(0, 1, 5) * b,
-                np.ones((2, 5)),
-            ).y[1, 0]
-        )(1.3)
+
+
+@pytest.mark.parametrize("moved", [lambda b: np.linspace(0, 1, 5) * b, lambda b: X_MESH + b * BUMP])
+def test_boundary_value_problem_on_an_interval_that_moves(moved: Any) -> None:
+    def outcome(b: Any) -> Any:
+        found = new.solve_bvp(
+            lambda x, y: np.stack([y[1], -2 * y[0] * x]),
+            lambda left, right: np.stack([left[0], right[0] - 1]),
+            moved(b),
+            np.ones((2, 5)),
+            tol=1e-8,
+            max_nodes=20_000,
+        )
+        return found.y[1, 0] + found.sol(0.4)[0] + found.y[0, len(found.x) // 2]
+
+    slope = (outcome(1.3 + 1e-4) - outcome(1.3 - 1e-4)) / 2e-4
+    np.testing.assert_allclose(gw.grad(outcome)(1.3), slope, rtol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,32 @@ def test_import_brings_no_other_array_library() -> None:
     assert backends == set()
 
 
+COMPILED = """
+import json, sys
+import numpy as np
+import gradwrap as gw
+gradient = gw.compile(gw.grad(lambda x: np.sum(np.tanh(x) ** 2)))
+assert np.allclose(gradient(np.zeros(3)), 0.0)
+assert gradient.programs
+print(json.dumps(list(sys.modules)))
+"""
+
+
+def test_compiling_imports_what_it_needs() -> None:
+    modules = set(json.loads(run(COMPILED)))
+    assert "gradwrap.compiler.pipeline" in modules
+    engines = {"gradwrap.compiler.engines.c.engine", "gradwrap.compiler.engines.jax"}
+    parts = {"array_api_compat.numpy", "numpy.testing", "numpy.f2py"}
+    assert modules.isdisjoint({"gradwrap.compiler.cache", "scipy", *engines, *parts})
+
+
+def test_the_names_of_the_cache_are_those_of_the_compiler() -> None:
+    code = "import gradwrap as gw; print(gw.compiler.cache_info().limit >= 0, gw.compiler.nothing)"
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        run(code)
+    assert "module 'gradwrap.compiler' has no attribute 'nothing'" in caught.value.stderr
+
+
 @pytest.mark.parametrize("name", ["autograd", "errors", "testing"])
 def test_public_modules_come_with_it(name: str) -> None:
     run(f"import gradwrap; gradwrap.{name}.__name__")

@@ -64,7 +64,7 @@ def find_loops(program: Program, *, nested: bool = False, several: bool = False)
 FIND_LOOPS, MERGE = "find loops", "merge"
 PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
-    Pass("choose numbers", choose_numbers, keeps_periods=True),
+    Pass("choose numbers", choose_numbers, keeps_bits=False, keeps_periods=True),
     Pass(MERGE, partial(substitute, merge_keys=False), keeps_periods=True),
     Pass("stack windows", stack_windows, (MERGE,), keeps_bits=False, keeps_periods=True),
     Pass("remove overwritten writes", remove_overwritten, keeps_periods=True),

@@ -22,7 +22,7 @@ from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
-from gradwrap.scipy.results import with_parts
+from gradwrap.scipy.results import check_value, with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
@@ -88,9 +88,10 @@ class Solved(Composed):
         words["result"] = result = scipys(row.path)(*places, **named)
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
         parts = self.function(**chosen(words | more, self.wanted))
-        has_failed = isinstance(result, DICT) and result.get("success") is False
-        if has_failed and not self.checks and is_recorded(list(parts.values())):
-            refuse_failure(row.name, False, result.get("message", ""))
+        has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
+        moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
+        if has_failed and not self.checks and is_recorded(moving):
+            refuse_failure(row.name, False, result.get("message", "") or "success=False")
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
 
 
@@ -255,10 +256,13 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     if not is_recorded(list(parts.values())):
         return result
     shaped = {}
+    values = {path: _at(result, path) for path in parts}
+    whole = max((_size(value) for value in values.values()), default=0.0)
     for path, part in parts.items():
-        value = _at(result, path)
+        value = values[path]
         shape = np.shape(value)
         shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
+        check_value(f"scipy.{name}", shaped[path], value, size_of_all=whole)
     row = _ResultRow(
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )
@@ -268,6 +272,12 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         if isinstance(part, LinearOperator):  # such as `hess_inv` of L-BFGS
             made[key] = _RefusedOperator(part, f"scipy.{name}: .{key} of its result")
     return made
+
+
+def _size(value: Any) -> float:
+    """Return the largest absolute value of the finite elements."""
+    data = np.abs(np.asarray(value))
+    return float(np.max(data, initial=0.0, where=np.isfinite(data)))
 
 
 class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped

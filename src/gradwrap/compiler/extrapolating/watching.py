@@ -93,13 +93,15 @@ class Watch:
         return number if short == number else Twofold(self.uses, short, number)
 
     def length(self, length: int) -> Any:
-        """Return the length of an array."""
-        if not self._cuts:
-            return length
-        pairs = zip(self._sizes.short, self._sizes.actual, strict=True)
-        short, actual = min(pairs, key=lambda one: abs(length - one[0]))
-        is_near = abs(length - short) <= NEAR
-        return Twofold(self.uses, length, actual + length - short) if is_near else length
+        """Return the length of an array, after a note: its law must give that at full size."""
+        whole: Any = length
+        if self._cuts:
+            pairs = zip(self._sizes.short, self._sizes.actual, strict=True)
+            short, actual = min(pairs, key=lambda one: abs(length - one[0]))
+            if abs(length - short) <= NEAR:
+                whole = Twofold(self.uses, length, actual + length - short)
+        self.uses.add("length", length, whole.full if type_of(whole) is Twofold else length)
+        return whole
 
     def shape(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the lengths of the axes of an array."""

@@ -33,6 +33,7 @@ def choose_numbers(program: Program) -> None:
                 if computed[step.out] == everywhere[step.out]:
                     values[step.out] = values[step.out]._replace(is_ndarray=False)
                     body[number] = replace(step, fn=choice)
+                    program.exact = False  # NumPy's powers of numbers are rounded otherwise
 
 
 def _is_choice(step: Instr | Loop, values: list[Value]) -> bool:

@@ -90,6 +90,8 @@ LONGEST = 2000
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
+MULTIPLES = 6
+"""The most periods in a turn, where one period is too short: it reads values of several others."""
 TURNS = 8
 """The fewest turns of a loop; two fewer if its first and last turns are left out."""
 FEWER = 5
@@ -149,6 +151,8 @@ class Roller(Rewriting):
         self.found: Counter[tuple[str, int]] = Counter()
         """The loops found: a description of their operations, and their number of turns."""
         self.reasons: Counter[str] = Counter()
+        self.is_uneven: bool = False
+        """Whether a value of the last segment was read at several distances."""
 
     # The body of a block --------------------------------------------------------------------------
 
@@ -171,7 +175,7 @@ class Roller(Rewriting):
             while at < len(self.instrs):
                 segment = starts.pop(at, None)
                 try:
-                    done = 0 if segment is None else self._segment(segment)
+                    done = 0 if segment is None else self._in_turns(segment)
                 except Late as late:
                     assert segment is not None
                     starts.update({part.start: part for part in segment.parts(late.distance)})
@@ -333,6 +337,17 @@ class Roller(Rewriting):
 
     # One segment ----------------------------------------------------------------------------------
 
+    def _in_turns(self, segment: Segment) -> int:
+        """Roll a segment, if need be in turns of several periods; return the steps covered."""
+        self.is_uneven = False
+        done = self._segment(segment)
+        for times in range(2, MULTIPLES + 1):
+            if done or not (self.several and self.is_uneven):
+                break
+            turns = segment.turns // times
+            done = self._segment(Segment(segment.start, segment.period * times, turns))
+        return done
+
     def _segment(self, whole: Segment) -> int:
         """Roll a segment, if need be without its end turns; return the number of steps covered."""
         reason = ""
@@ -412,6 +427,7 @@ class Roller(Rewriting):
             raise Decline("a value of one turn alone is read in others")
         for k in range(distance, turns):
             if inside[k] != start + (k - distance) * period + row:
+                self.is_uneven = True
                 raise Decline("a value is read from turns at several distances")
         if any(at >= 0 for at in inside[:distance]):
             raise Decline("a first value comes from within the loop")

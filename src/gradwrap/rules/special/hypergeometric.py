@@ -78,6 +78,22 @@ def _gauss(xp: Any, a: Any, b: Any, c: Any, x: Any, by: str) -> Any:
     return xp.where(beyond, xp.full_like(z, float("nan")), found)
 
 
+def _associated(xp: Any, m: Any, v: Any, x: Any, out: Any) -> Any:
+    """Return the slope of lpmv(m, v, x), DLMF 14.10.5; at 1 and -1 from 14.9.3 and 14.6.1."""
+    m, v, x, out = as_floats(xp, m, v, x, out)
+    is_end = xp.abs(x) == 1.0
+    gap = xp.where(is_end, 1.0, x * x - 1.0)
+    lower = xp.special.lpmv(m, v - 1.0, xp.where(is_end, 0.0, x))
+    within = (v * x * out - xp.where(v + m == 0.0, 0.0, (v + m) * lower)) / gap
+    slope, sides = _gegenbauer(xp, v, 0.5, x), v * (v + 1.0)
+    sign = x * slope * xp.where(m < 0, -1.0, 1.0)
+    steep = xp.where(sign == 0.0, 0.0, xp.where(sign < 0.0, -float("inf"), float("inf")))
+    bend = -(x ** (v + 1.0)) * xp.where(m < 0, 0.25, sides * (v - 1.0) * (v + 2.0) / 4.0)
+    order = xp.abs(m)
+    high = xp.where(order == 2.0, bend, xp.where(order == 1.0, steep, 0.0 * x))
+    return xp.astype(xp.where(is_end, xp.where(order == 0.0, slope, high), within), out.dtype)
+
+
 def _gegenbauer(xp: Any, n: Any, alpha: Any, x: Any) -> Any:
     """Return the Gegenbauer polynomial of degree n - 1 and parameter alpha + 1, 0 for n = 0."""
     n = xp.asarray(n)
@@ -180,9 +196,7 @@ RULES = [
     special(
         "lpmv",
         "m v x",
-        lambda xp, g, m, v, x, out: (
-            g * (v * x * out - (v + m) * xp.special.lpmv(m, v - 1.0, x)) / (x * x - 1.0)  # 14.10.5
-        ),
+        lambda xp, g, m, v, x, out: g * _associated(xp, m, v, x, out),
         domain=INNER,
         samples=("1, 2.0, x(3)", "2, 3.5, x(2, 3)"),
     ),

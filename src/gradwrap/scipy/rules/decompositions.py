@@ -93,6 +93,8 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
         return _ordered(_eig(t, (w, v), a, b, True)[0], out, w)
     w, v = out
     moved = t["a"] @ v
+    if b is not None and not np.all(np.isfinite(native_of(w))):
+        raise NoRuleError(INFINITE.format("eig"))
     if b is not None:
         moved = moved - (t["b"] @ v) * w
     inner = np.linalg.solve(v if b is None else b @ v, moved)
@@ -115,7 +117,15 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
     return dw, dv
 
 
+INFINITE = (
+    "scipy.linalg.{0} with b= has no derivative where an eigenvalue is infinite: b is singular. "
+    "Fix: scipy.linalg.{0}(b, a), whose eigenvalues are the reciprocals, if a is regular."
+)
+
+
 def _eigvals(a: Any, b: Any, out: Any) -> Any:
+    if b is not None and not np.all(np.isfinite(data_of(out))):
+        raise NoRuleError(INFINITE.format("eigvals"))
     w = np.linalg.eigvals(a if b is None else np.linalg.solve(b, a))
     return _ordered(w, out)
 
@@ -383,10 +393,23 @@ def _cho_along_bands(t: Any, out: Any, cb_and_lower: Any) -> Any:
     return -_cho_solve_banded(cb_and_lower, np.reshape(product, out.shape))
 
 
-def _polar(a: Any, side: Any) -> Any:
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    p = adjoint(vh) @ (s[:, None] * vh) if side == "right" else (u * s) @ adjoint(u)
-    return u @ vh, p
+def _polar(t: Any, out: Any, a: Any, side: Any) -> Any:
+    """Return the tangents of both factors.
+
+    With a = u p for columns u of length one, the matrix w = u^H du is skew-Hermitian, and
+    p w + w p = u^H da - da^H u. Off these columns, du = da p^-1.
+    """
+    is_tall = a.shape[0] >= a.shape[1]
+    u, along, tall = (x if is_tall else adjoint(x) for x in (out[0], t["a"], a))
+    p, inner = hermitian(adjoint(u) @ tall), adjoint(u) @ along
+    turn = dispatcher("linalg.solve_sylvester")(p, p, inner - adjoint(inner))
+    moved = u @ turn
+    if tall.shape[0] > tall.shape[1]:
+        moved = moved + np.linalg.solve(p.T, (along - u @ inner).T).T
+    moved = moved if is_tall else adjoint(moved)
+    if side == "right":
+        return moved, adjoint(moved) @ a + adjoint(out[0]) @ t["a"]
+    return moved, t["a"] @ adjoint(out[0]) + a @ adjoint(moved)
 
 
 def _reflected(name: str, a: Any, steps: int, first: int = 0) -> tuple[Any, Any]:
@@ -672,7 +695,7 @@ DECOMPOSITIONS = [
         _cho_along_bands,
         lambda g, cb_and_lower: _cho_solve_banded(cb_and_lower, g),
     ),
-    formula("linalg.polar", _polar, "a:2"),
+    Row("linalg.polar", Tangent(_polar), arrays="a:2"),
     formula("linalg.qr", _qr, "a:2", may_differ="if nan"),
     formula("linalg.rq", _rq, "a:2", may_differ="if nan"),
     formula("linalg.qr_multiply", _qr_multiply, "a:2 c:2", may_differ="if nan"),

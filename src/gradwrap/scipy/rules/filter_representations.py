@@ -61,6 +61,7 @@ def _pair(x: Any, y: Any) -> Any:
 
 
 def _bilinear(b: Any, a: Any, fs: Any) -> Any:
+    b, a = (_without_leading(np.atleast_1d(one), 0.0) for one in (b, a))
     return _in_other(b, a, _pair(2 * fs, -2 * fs), np.ones(2))
 
 
@@ -168,19 +169,25 @@ def _characteristic(a: Any) -> Any:
 
 
 def _ss2tf(A: Any, B: Any, C: Any, D: Any, input: Any) -> Any:
-    b, d = B[:, input : input + 1], D[:, input : input + 1]
-    den = _characteristic(A)
-    rows = [_characteristic(A - b @ C[k : k + 1]) + (d[k] - 1) * den for k in range(C.shape[0])]
+    a, b, c, d = (np.atleast_2d(one) for one in (A, B, C, D))
+    b, d = b[:, input : input + 1], d[:, input : input + 1]
+    den = _characteristic(a)
+    rows = [_characteristic(a - b @ c[k : k + 1]) + (d[k] - 1) * den for k in range(c.shape[0])]
     return np.stack(rows), den
 
 
-def _tf2ss(num: Any, den: Any) -> Any:
-    num, den = _normalized(num, den)
+def _tf2ss(num: Any, den: Any, out: Any) -> Any:
+    den = _without_leading(den, 0.0)
+    num = np.atleast_2d(num) / den[0]
+    den = den / den[0]
     n = den.shape[0] - 1
-    num = extended(num, n + 1 - num.shape[0], 0, "constant")
+    num = num[
+        :, num.shape[1] - np.shape(_without_leading(np.max(np.abs(data_of(num)), 0), 1e-14))[0] :
+    ]
+    num = np.concatenate([np.zeros((num.shape[0], n + 1 - num.shape[1])), num], axis=1)
     a = np.concatenate([-den[None, 1:], np.eye(n - 1, n)])
-    c = num[1:] - num[0] * den[1:]
-    return a, np.eye(n, 1), c[None, :], np.reshape(num[0], (1, 1))
+    c = num[:, 1:] - num[:, :1] * den[1:]
+    return a, np.eye(n, 1), c, np.reshape(num[:, :1], np.shape(out[3]))
 
 
 def _chirp(

@@ -102,9 +102,11 @@ def _cumulative_simpson(y: Any, x: Any, dx: Any, axis: Any, initial: Any) -> Any
             parts.append(first[..., k] if take_first else second[..., k - 1])
         made = np.cumsum(np.stack(parts, axis=-1), axis=-1)
     if initial is not None:
-        made = (
-            made + np.expand_dims(initial, -1) if np.ndim(initial) < made.ndim else made + initial
-        )
+        if np.ndim(initial) == made.ndim:
+            initial = np.moveaxis(initial, axis, -1)
+        elif np.ndim(initial):
+            initial = np.expand_dims(initial, -1)
+        made = made + initial
         start = initial * np.ones((*made.shape[:-1], 1))
         made = np.concatenate([start, made], axis=-1)
     return np.moveaxis(made, -1, axis)
@@ -273,6 +275,8 @@ def _first_two(native: dict[str, Any]) -> dict[str, Any]:
     """Ask SciPy for the intervals too, and show the caller the requested parts alone."""
     is_full = native.get("full_output")
     native["full_output"] = True
+    if "workers" in native:  # the function cannot be sent to other processes
+        native["workers"] = 1
     return {"shown": lambda result: result if is_full else result[:2]}
 
 
@@ -304,6 +308,23 @@ def _again(result: Any, again: Any, a: Any, b: Any, name: Any) -> Any:
     _refuse_equal(name, a, b)
     part = next(part for part in ("integral", "estimate") if hasattr(result, part))
     return {(part,): getattr(again(), part)}
+
+
+def _tanhsinh(
+    result: Any, again: Any, fun: Any, a: Any, b: Any, args: Any, log: Any, name: Any
+) -> Any:
+    """Return the integral; by the intervals of `quad` where nodes or weights are infinite."""
+    low, high = (np.asarray(plain(one), dtype=float) for one in (a, b))
+    are_finite = np.isfinite(low).all() and np.isfinite(high).all()
+    if are_finite and not (log and is_recorded([a, b])):
+        return _again(result, again, a, b, name)
+    if np.size(result.integral) != 1 or low.item() >= high.item():
+        raise NoRuleError(
+            f"{name} with infinite limits, or with log=True and tracked limits, has a derivative "
+            "for one pair of limits in rising order. Fix: scipy.integrate.quad for each integral."
+        )
+    made = _integrated(lambda x: np.exp(fun(x, *args)) if log else fun(x, *args), [(a, b)])
+    return {("integral",): np.reshape(np.log(made) if log else made, np.shape(result.integral))}
 
 
 TERMS = 64
@@ -615,8 +636,17 @@ def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> A
     return {(): np.stack(columns)}
 
 
+def _refined(x: Any, nodes: Any) -> Any:
+    """Return the points of a refined mesh, which move with those of the given one."""
+    mesh = data_of(as_array(x))
+    place = np.clip(np.searchsorted(mesh, nodes, "right") - 1, 0, mesh.size - 2)
+    part = (nodes - mesh[place]) / (mesh[place + 1] - mesh[place])
+    return x[place] * (1.0 - part) + x[place + 1] * part
+
+
 def _solve_bvp(result: Any, fun: Any, name: Any, bc: Any, x: Any, p: Any, S: Any) -> Any:
-    points, shape = result.x, result.y.shape
+    points = _refined(x, result.x) if is_recorded(x) else result.x
+    shape = result.y.shape
     h, count = np.diff(points), result.y.size
     start = result.y.reshape(-1) if p is None else np.concatenate([result.y.reshape(-1), result.p])
 
@@ -636,12 +666,13 @@ def _solve_bvp(result: Any, fun: Any, name: Any, bc: Any, x: Any, p: Any, S: Any
     found = solution(residual, start)
     if not is_recorded(found):
         return {}
-    refuse(name, S=S, x=is_recorded(x))
+    refuse(name, S=S)
     state, more = parts(found)
     slopes = as_array(fun(points, state, *more))
     spline = dispatcher("interpolate.CubicHermiteSpline")(points, state, slopes, axis=1)
     result["sol"] = OfOrder(f"{name.removeprefix('scipy.')}.sol", spline, result.sol, 0)
-    return {("y",): state, ("yp",): slopes} | ({("p",): more[0]} if more else {})
+    parts_of_result = {("x",): points, ("y",): state, ("yp",): slopes}
+    return parts_of_result | ({("p",): more[0]} if more else {})
 
 
 def _solved(name: str, parts: Any, note: str = "", **options: Any) -> Row:
@@ -660,7 +691,7 @@ ROWS = [
     _solved("nquad", _nquad, refused="opts full_output"),
     _solved("fixed_quad", _fixed_quad),
     _solved("quad_vec", _quad_vec, prepare=_first_two),
-    _solved("tanhsinh", _again),
+    _solved("tanhsinh", _tanhsinh),
     _solved("cubature", _again),
     _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
     _solved(

@@ -450,6 +450,8 @@ def _splrep(
 
 def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     t, c, k = tck
+    if isinstance(c, list) or np.ndim(c) > 1:  # a curve
+        return [_splev(x, (t, one, k), der, ext) for one in c]
     t, c, x = as_array(t), as_array(c), as_array(x)
     if ext == 3:
         x = np.clip(x, t[k], t[t.shape[0] - k - 1])
@@ -627,10 +629,24 @@ def _nd_bspline(made: Any, given: Any, points: Any, extrapolate: Any = None) -> 
 
 def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -> Any:
     spline = made._spline if method in (None, made.method) else None
-    return _on_grid(
+    value = _on_grid(
         given["points"], given["values"], points, method or given["method"],
         None if spline is None else spline.c,
     )  # fmt: skip
+    return _within(given["points"], points, value, made.fill_value)
+
+
+def _within(axes: Any, xi: Any, value: Any, fill_value: Any) -> Any:
+    """Return interpolated values, with the constant at the points outside of the grid."""
+    if fill_value is None:
+        return value
+    at = np.reshape(data_of(xi), (-1, len(axes)))
+    ends = [(np.min(data_of(as_array(one))), np.max(data_of(as_array(one)))) for one in axes]
+    outside = np.any([(at[:, i] < a) | (at[:, i] > b) for i, (a, b) in enumerate(ends)], axis=0)
+    if not outside.any():
+        return value
+    rows = np.reshape(value, (len(at), -1))
+    return np.reshape(np.where(outside[:, None], fill_value, rows), np.shape(value))
 
 
 def _interpn(
@@ -640,7 +656,9 @@ def _interpn(
         raise NoRuleError(
             "scipy.interpolate.interpn with method='splinef2d' has no derivative. Fix: 'cubic'."
         )
-    return _on_grid(points, values, coordinates(xi), method)
+    at = coordinates(xi)
+    value = _on_grid(points, values, at, method)
+    return _within(points, at, value, None if bounds_error else fill_value)
 
 
 def _barycentric(points: Any, values: Any, xi: Any) -> Any:

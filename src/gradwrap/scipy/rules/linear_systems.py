@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.library.backend import is_array
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import unchecked
 from gradwrap.scipy.kinds import Adjoint, Tangent, formula, system
@@ -57,6 +58,8 @@ def _inv_along_a(t: Any, out: Any, assume_a: Any = None, lower: Any = False) -> 
 
 
 def _system(a: Any, assume_a: Any, lower: Any, transposed: Any) -> Any:
+    if np.ndim(a) < 2:
+        raise NoRuleError("scipy.linalg.solve with a number for the matrix has no rule. Fix: b / a")
     matrix = _read(a, assume_a, lower)
     return matrix.mT if transposed else matrix
 
@@ -249,11 +252,11 @@ def _lstsq(a: Any, b: Any, out: Any) -> Any:
 
 
 def _pinv(t: Any, out: Any, a: Any) -> Any:
-    p = out[0] if isinstance(out, tuple) else out
+    p = out if is_array(out) else out[0]  # SciPy gives a list for a stack
     e, back = t["a"], adjoint(t["a"])
     right, left = p @ (adjoint(p) @ back), (back @ adjoint(p)) @ p
     moved = right - (right @ a) @ p + left - p @ (a @ left) - p @ e @ p
-    return (moved,) if isinstance(out, tuple) else moved
+    return moved if is_array(out) else (moved,)
 
 
 def _procrustes(A: Any, B: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.levels.wrapper import native
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, formula
@@ -74,7 +75,38 @@ def _funm(A: Any, func: Any, disp: Any) -> Any:
 
 
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
-    return dispatcher("linalg.solve_sylvester")(a, b, q)
+    return dispatcher("linalg.solve_sylvester")(*_of_one_kind(a, b, q))
+
+
+def _of_one_kind(*matrices: Any) -> list[Any]:
+    """Return all matrices as complex ones, if one is.
+
+    SciPy solves the equation of real matrices through their real Schur forms. If another one is
+    complex, LAPACK takes the blocks of complex eigenvalues in these for triangles.
+    """
+    are_complex = [np.iscomplexobj(native_of(x)) for x in matrices]
+    if all(are_complex) or not any(are_complex):
+        return [*matrices]
+    return [x if is_one else x + 0j for x, is_one in zip(matrices, are_complex, strict=True)]
+
+
+class _Sylvester(Adjoint):
+    """The solution of a linear equation of matrices, where SciPy's is right."""
+
+    def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = {**dict(zip("abq", args, strict=False)), **kwargs}
+        matrices = {name: np.asarray(native(x)) for name, x in given.items()}
+        if any(map(np.iscomplexobj, matrices.values())) and any(
+            not np.iscomplexobj(x) and np.iscomplexobj(np.linalg.eigvals(x))
+            for name, x in matrices.items()
+            if name in "ab"
+        ):
+            raise NoRuleError(
+                f"{row.name} of SciPy gives no solution where a real matrix has complex "
+                "eigenvalues and another matrix is complex. Fix: pass complex matrices alone: "
+                "a + 0j, b + 0j, q + 0j."
+            )
+        return super().answer(row, args, kwargs)
 
 
 def _sylvester_back(g: Any, a: Any, b: Any) -> Any:
@@ -103,7 +135,8 @@ def _found(residual: Any, out: Any) -> Any:
 
 def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
     e, s = _or_eye(e, a), _or_zero(s, b)
-    q, r = hermitian(q), hermitian(r)
+    a, b, e, s = (np.atleast_2d(one) for one in (a, b, e, s))
+    q, r = (hermitian(np.atleast_2d(one)) for one in (q, r))
 
     def residual(x: Any) -> Any:
         gain = adjoint(b) @ x @ e + adjoint(s)
@@ -115,7 +148,8 @@ def _continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any
 
 def _discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) -> Any:
     e, s = _or_eye(e, a), _or_zero(s, b)
-    q, r = hermitian(q), hermitian(r)
+    a, b, e, s = (np.atleast_2d(one) for one in (a, b, e, s))
+    q, r = (hermitian(np.atleast_2d(one)) for one in (q, r))
 
     def residual(x: Any) -> Any:
         gain = adjoint(b) @ x @ a + adjoint(s)
@@ -128,11 +162,11 @@ def _discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, out: Any) 
 
 
 def _or_eye(e: Any, a: Any) -> Any:
-    return np.eye(a.shape[0]) if e is None else e
+    return np.eye(np.atleast_2d(a).shape[0]) if e is None else e
 
 
 def _or_zero(s: Any, b: Any) -> Any:
-    return np.zeros(b.shape) if s is None else s
+    return np.zeros(np.shape(b)) if s is None else s
 
 
 # Matrices made of vectors -------------------------------------------------------------------------
@@ -223,7 +257,7 @@ MATRIX_FUNCTIONS = [
     formula("linalg.expm_frechet", _frechet, "A:2 E:2", neutral="method"),
     Row(
         "linalg.solve_sylvester",
-        Adjoint(
+        _Sylvester(
             {
                 "a": lambda g, a, b, out: -(_sylvester_back(g, a, b) @ adjoint(out)),
                 "b": lambda g, a, b, out: -(adjoint(out) @ _sylvester_back(g, a, b)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
+
+special: Any = import_module("scipy.special")
 
 
 def _each(value: Any, count: int) -> list[Any]:
@@ -463,15 +466,15 @@ def _affine(input: Any, matrix: Any, offset: Any, output_shape: Any, o: Any) -> 
 
 def _rotate(input: Any, angle: Any, axes: Any, out: Any, o: Any) -> Any:
     pair = tuple(sorted(axis % input.ndim for axis in axes))
-    c, s = np.cos(angle * (np.pi / 180)), np.sin(angle * (np.pi / 180))
+    c, s = special.cosdg(angle), special.sindg(angle)
     rows = [[c, s], [-s, c]]
     grid = _grid(out.shape)
     points = list(grid)
     for i, axis in enumerate(pair):
-        centre = (input.shape[axis] - 1) / 2
-        points[axis] = centre + sum(
-            rows[i][j] * (grid[other] - (out.shape[other] - 1) / 2) for j, other in enumerate(pair)
-        )
+        ends = (rows[i][j] * ((out.shape[other] - 1) / 2) for j, other in enumerate(pair))
+        centre = (input.shape[axis] - 1) / 2 - sum(ends)
+        # in SciPy's order, as above
+        points[axis] = sum((rows[i][j] * grid[other] for j, other in enumerate(pair)), centre)
     if input.ndim == 2:
         return _mapped(input, points, o)
     # each plane by itself
@@ -497,7 +500,8 @@ def _measured(measure: Any) -> Any:
         labels = np.broadcast_to(np.asarray(labels), input.shape).reshape(-1)
         if index is None:
             return measure(flat[np.flatnonzero(labels > 0)])
-        parts = [measure(flat[np.flatnonzero(labels == i)]) for i in np.ravel(index)]
+        places = [np.flatnonzero(labels == i) for i in np.ravel(index)]
+        parts = [measure(flat[at]) if at.size else np.zeros(()) for at in places]
         return np.reshape(np.stack(parts), np.shape(index))
 
     return formula

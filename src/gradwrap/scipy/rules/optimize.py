@@ -166,7 +166,7 @@ def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -
     """Return the point that satisfies the KKT conditions with the active constraints."""
     held = _constraints(constraints, x)
     if not held:
-        return _stationary(slope, x, bounds)
+        return _stationary(slope, x, bounds, name)
     n = len(x)
 
     def distances(point: Any) -> Any:
@@ -191,7 +191,7 @@ def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -
         inner = _where_free(lambda _: lagrangian_slope(z), x, bounds)
         return np.concatenate([inner(z[:n]), distances(z[:n])])
 
-    return solution(residual, np.concatenate([x, weights]))[:n]
+    return solution(residual, np.concatenate([x, weights]), name)[:n]
 
 
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:

@@ -78,7 +78,14 @@ def _dirichlet_kernel(x: Any, n: Any) -> Any:
 
 def _spherical(name: str) -> Callable[..., Any]:
     def function(n: Any, z: Any, derivative: bool) -> Any:
-        return getattr(UFUNCS, f"_spherical_{name}{'_d' if derivative else ''}")(n, z)
+        of_positive = getattr(UFUNCS, f"_spherical_{name}{'_d' if derivative else ''}")
+        if np.iscomplexobj(z):
+            return of_positive(n, z)
+        is_odd = (np.asarray(n) + derivative + (name == "yn")) % 2 == 1
+        below = z < 0  # 10.47.14 to 10.47.17
+        if name == "kn":
+            return np.where(below, np.real(of_positive(n, z + 0j)), of_positive(n, np.abs(z)))
+        return of_positive(n, np.where(below, -z, z)) * np.where(below & is_odd, -1.0, 1.0)
 
     return function
 

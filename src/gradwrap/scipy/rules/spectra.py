@@ -237,14 +237,9 @@ def _czt(x: Any, m: Any, w: Any, a: Any, axis: Any) -> Any:
     m = n if m is None else m
     if w is None:
         w = np.exp(-2j * np.pi / m)
-    k = np.arange(n)
-    powers = (
-        np.asarray(a + 0j if not hasattr(a, "dtype") else a) ** -k
-        if not hasattr(a, "detach")
-        else a ** (-k.astype(float))
-    )
-    matrix = w ** (k[:, None] * np.arange(m)[None, :]).astype(float)
-    return np.moveaxis((x * powers) @ matrix, -1, axis)
+    k = np.arange(float(n))
+    matrix = w ** (k[:, None] * np.arange(m)[None, :])
+    return np.moveaxis((x * (a + 0j) ** -k) @ matrix, -1, axis)
 
 
 def _zoom_fft(x: Any, fn: Any, m: Any, fs: Any, endpoint: Any, axis: Any) -> Any:

@@ -204,7 +204,7 @@ def _command(text: str) -> tuple[str, ...]:
 
 def _program(name: str) -> str | None:
     """Return the path of a program; a search is repeated if what it found is no program now."""
-    key = name, os.environ.get("PATH", "")
+    key = name, os.environ.get("PATH")
     found = _programs.get(key)
     if found is None or not os.access(found, os.X_OK):
         found = shutil.which(name)
@@ -218,7 +218,7 @@ def _zig() -> tuple[str, ...]:
     return (sys.executable, *ZIG) if sys.executable and find_spec(ZIG[1]) else ()
 
 
-_programs: dict[tuple[str, str], str] = {}
+_programs: dict[tuple[str, str | None], str] = {}
 """By name and search path: the programs found."""
 
 

@@ -1,0 +1,218 @@
+"""Calls that SciPy's own tests make: `scipys_tests.py` found that their derivatives were wrong."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.scipy as gs
+from gradwrap.errors import NoRuleError
+from lambdas import fn
+
+scipy: Any = importlib.import_module("scipy")
+for _name in ("integrate", "interpolate", "linalg", "ndimage", "signal", "special"):
+    importlib.import_module(f"scipy.{_name}")
+MATRIX = np.array([[0.7, 0.2, -0.1], [0.4, 1.3, 0.3], [-0.5, 0.6, 2.0]])
+TURN = np.array([[1.0, 2.0], [-2.0, 1.0]])
+
+
+def along(function: Any, x: Any, t: Any) -> Any:
+    return (function(x + 1e-6 * t) - function(x - 1e-6 * t)) / 2e-6
+
+
+def check(path: str, part: Any, x: Any, *, rtol: float = 1e-6) -> None:
+    """Compare both modes with differences of SciPy's results, along one direction."""
+    of_ours, of_scipys = (functools.partial(part, getattr_of(owner, path)) for owner in (gs, scipy))
+    t = np.cos(np.arange(np.size(x)).reshape(np.shape(x)))
+    wanted = np.asarray(along(of_scipys, x, t))
+    _, forward = gw.jvp(of_ours, [x], [t])
+    np.testing.assert_allclose(forward, wanted, rtol=rtol, atol=1e-7)
+    w = np.sin(1.0 + np.arange(wanted.size).reshape(wanted.shape))
+    gradient = gw.grad(lambda x: np.sum(w * of_ours(x)))(x)
+    np.testing.assert_allclose(np.sum(gradient * t), np.sum(w * wanted), rtol=rtol, atol=1e-7)
+
+
+def getattr_of(owner: Any, path: str) -> Any:
+    for name in path.split("."):
+        owner = getattr(owner, name)
+    return owner
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("factor", [0, 1])
+@pytest.mark.parametrize(
+    "a", [np.eye(3), np.diag([1.0, 1.0, 2.0]), MATRIX, MATRIX[:, :2], MATRIX[:2]]
+)
+def test_polar_factors_at_equal_singular_values(side: str, factor: int, a: Any) -> None:
+    check("linalg.polar", fn(lambda f, a: f(a, side=side)[factor]), a)
+
+
+@pytest.mark.parametrize("angle", [90, -90, 180, 270, 30])
+@pytest.mark.parametrize("order", [0, 1, 3])
+def test_rotation_by_right_angles_moves_all_pixels(angle: int, order: int) -> None:
+    image = np.arange(15.0).reshape(3, 5) % 7
+    check("ndimage.rotate", fn(lambda f, x: f(x, angle, order=order)), image)
+
+
+def test_equation_of_real_and_complex_matrices_is_refused_where_scipy_is_wrong() -> None:
+    a, b, q = TURN, np.eye(2) + 0j, np.eye(2)
+    x = scipy.linalg.solve_sylvester(a, b, q)
+    assert np.max(np.abs(a @ x + x @ b - q)) > 0.1  # no solution
+
+    with pytest.raises(NoRuleError, match=r"Fix: pass complex matrices alone: a \+ 0j"):
+        gw.grad(lambda a: np.sum(np.abs(gs.linalg.solve_sylvester(a, b, q))))(a)
+    check(
+        "linalg.solve_sylvester",
+        fn(lambda f, a: np.real(f(a + 0j, b, q + 0j)) - np.imag(f(a + 0j, b, q + 0j))),
+        a,
+    )
+
+
+@pytest.mark.parametrize("name", ["RegularGridInterpolator", "interpn"])
+@pytest.mark.parametrize("method", ["linear", "nearest", "cubic"])
+@pytest.mark.parametrize("fill_value", [7.0, np.nan, None])
+def test_points_outside_of_a_grid_have_constant_values(
+    name: str, method: str, fill_value: float | None
+) -> None:
+    axes = (np.arange(5.0), np.arange(4.0))
+    at = np.array([[5.5, 1.2], [0.3, 2.4], [2.2, -0.7], [3.1, 1.9]])
+    options = {"method": method, "bounds_error": False, "fill_value": fill_value}
+
+    def values(f: Any, v: Any) -> Any:
+        found = f(axes, v, at, **options) if name == "interpn" else f(axes, v, **options)(at)
+        return np.nan_to_num(found)
+
+    rtol = 1e-3 if method == "cubic" else 1e-6  # SciPy solves for the spline by iteration
+    check(f"interpolate.{name}", values, np.arange(20.0).reshape(5, 4) ** 2 % 11, rtol=rtol)
+
+
+@pytest.mark.parametrize("name", ["jn", "yn", "in", "kn"])
+@pytest.mark.parametrize("derivative", [False, True])
+def test_spherical_bessel_functions_of_negative_numbers(name: str, derivative: bool) -> None:
+    x = np.array([-7.3, -2.0, -0.4, 0.3, 2.5])
+    for n in range(4):
+        check(f"special.spherical_{name}", functools.partial(of_order, n, derivative), x)
+
+
+def of_order(n: int, derivative: bool, f: Any, x: Any) -> Any:
+    return f(n, x, derivative)
+
+
+def test_legendre_functions_at_the_poles() -> None:
+    for v in range(5):
+        for m in [m for m in (0, 2, -2, 3, 4) if abs(m) <= v]:
+            for pole in (-1.0, 1.0):
+                found = gw.grad(lambda x, m=m, v=v: gs.special.lpmv(m, v, x))(pole)
+                near = pole * (1 - 1e-9)
+                inside = gw.grad(lambda x, m=m, v=v: gs.special.lpmv(m, v, x))(near)
+                np.testing.assert_allclose(found, inside, rtol=1e-6, atol=5e-2)
+    assert gw.grad(lambda x: gs.special.lpmv(1, 1, x))(1.0) == np.inf
+
+
+def test_integrals_to_infinity_by_tanhsinh() -> None:
+    def integral(f: Any, s: Any) -> Any:
+        whole = f(lambda x: np.exp(-s * x * x), -np.inf, np.inf).integral
+        return whole + f(lambda x: np.exp(-s * x * x), s, np.inf).integral
+
+    check("integrate.tanhsinh", integral, np.asarray(0.7))
+
+
+def test_logarithm_of_an_integral_with_tracked_limits() -> None:
+    check(
+        "integrate.tanhsinh",
+        fn(lambda f, b: f(lambda x: -x * x, -1.0, b, log=True).integral),
+        np.asarray(0.7),
+    )
+    with pytest.raises(NoRuleError, match=r"tanhsinh .* one pair of limits in rising order"):
+        gw.grad(lambda a: np.sum(gs.integrate.tanhsinh(np.exp, -np.inf, a).integral))(np.ones(2))
+
+
+CALLS: dict[str, tuple[Any, Any]] = {
+    "signal.czt": (lambda f, x: np.real(f(x, m=4, a=1)), np.array([0.3, 1.0, 2.0])),
+    "signal.bilinear": (lambda f, b: f(b, [0.0, 1.0, 0.5], 0.5)[0], np.array([0.4, 0.2])),
+    "signal.ss2tf": (lambda f, a: f(a, 1.0, 1.0, 0.5)[0], np.asarray(-0.7)),
+    "signal.tf2ss": (
+        lambda f, b: np.concatenate([np.ravel(part) for part in f(b, [1.0, 2.0, 3.0])]),
+        np.array([[1.0, 2.0], [3.0, 1.0]]),
+    ),
+    "interpolate.splev": (
+        lambda f, c: f(np.array([0.2, 0.7]), (np.array([0.0] * 4 + [1.0] * 4), list(c), 3))[1],
+        np.arange(8.0).reshape(2, 4) ** 2,
+    ),
+    "ndimage.maximum": (
+        lambda f, x: f(x, labels=np.array([[1, 2], [2, 3]]), index=[2, 3, 8]),
+        np.array([[1.0, 2.0], [4.0, 3.0]]),
+    ),
+    "linalg.pinv": (lambda f, a: f(a, return_rank=True)[0], np.stack([MATRIX, MATRIX.T])),
+    "linalg.matrix_balance": (
+        lambda f, a: f(a, separate=True)[0],
+        np.stack([MATRIX * [[1, 100, 1]], MATRIX]),
+    ),
+    "linalg.solve_continuous_are": (
+        lambda f, a: f(a, np.array([[0.0], [1.0]]), np.eye(2), 1),
+        np.array([[0.0, 1.0], [0.2, 0.0]]),
+    ),
+    "integrate.cumulative_simpson": (
+        lambda f, y: f(y, dx=0.5, axis=0, initial=np.ones((1, 3))),
+        np.arange(3.0).reshape(1, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("path", CALLS)
+def test_call_has_the_derivative_of_differences(path: str) -> None:
+    check(path, *CALLS[path], rtol=1e-5)
+
+
+def test_calls_without_a_derivative_are_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"a number for the matrix has no rule. Fix: b / a"):
+        gw.grad(lambda a: np.sum(gs.linalg.solve(a, np.ones(3))))(2.0)
+    for name in ("eig", "eigvals"):
+        with pytest.raises(NoRuleError, match=rf"{name} with b= .* eigenvalue is infinite"):
+            gw.grad(
+                lambda a, name=name: (
+                    np.sum(
+                        np.abs(np.reshape(getattr(gs.linalg, name)(a, np.diag([1.0, 0.0])), -1)[0])
+                    )
+                    if name == "eigvals"
+                    else np.sum(np.abs(getattr(gs.linalg, name)(a, np.diag([1.0, 0.0]))[1]))
+                )
+            )(TURN)
+
+
+def test_guess_of_a_search_that_stops_early_is_refused() -> None:
+    def found(x: Any) -> Any:
+        return gs.optimize.least_squares(lambda x: x**2 + 5, x, max_nfev=1).x[0]
+
+    with pytest.raises(NoRuleError, match=r"least_squares found no solution .*allow more iter"):
+        gw.grad(found)(np.array([2.0]))
+
+
+def test_minimum_that_is_not_the_only_one_is_refused() -> None:
+    def found(a: Any) -> Any:
+        return np.sum(gs.optimize.minimize(lambda x: (x[0] + x[1] - a) ** 2, np.ones(2)).x)
+
+    with pytest.raises(NoRuleError, match=r"the Jacobian is singular at the solution"):
+        gw.grad(found)(1.5)
+
+
+def test_other_results_than_those_of_scipys_objects_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = importlib.import_module("gradwrap.scipy.rules.interpolate")
+    monkeypatch.setattr(module, "_within", lambda axes, xi, value, fill: value)
+    axes, at = (np.arange(3.0), np.arange(3.0)), np.array([[5.0, 1.0]])
+
+    with pytest.raises(NoRuleError, match=r"RegularGridInterpolator gives another result"):
+        gw.grad(
+            lambda v: np.sum(
+                gs.interpolate.RegularGridInterpolator(
+                    axes, v, bounds_error=False, fill_value=999.0
+                )(at)
+            )
+        )(np.arange(9.0).reshape(3, 3))
