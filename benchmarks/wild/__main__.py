@@ -1,11 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh`, `eighth` and `ninth`, which need the extras `wild`,
-`wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh`, `wild-eighth`
-and `wild-ninth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
-costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
-with eager ones at other arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth` and `tenth`, which need the extras `wild`,
+`wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh`,
+`wild-eighth`, `wild-ninth` and `wild-tenth`. `--write` enters the table in
+docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
+gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .later import LATER
 from .ninth import NINTH
 from .seventh import SEVENTH
 from .sixth import SIXTH
+from .tenth import TENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .unseen import UNSEEN
 
@@ -40,6 +41,7 @@ SAMPLES = {
     "seventh": SEVENTH,
     "eighth": EIGHTH,
     "ninth": NINTH,
+    "tenth": TENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

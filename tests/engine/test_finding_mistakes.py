@@ -401,6 +401,58 @@ def test_zeros_annihilate_on_another_device() -> None:
     np.testing.assert_array_equal(np.asarray(host), [0.0, 0.0, 0.5])
 
 
+def constant_root(x: Any) -> Any:
+    return np.sqrt(x - x[0])
+
+
+def power(x: Any) -> Any:
+    return x**0.4 * 2.0
+
+
+def distance(x: Any) -> Any:
+    return np.hypot(x[0], x[1] - x[1])
+
+
+def broadcast_root(x: Any) -> Any:
+    return np.sqrt(x[:1]) * np.ones(2)
+
+
+ROOTS: dict[Any, tuple[list[float], list[float], Any]] = {
+    np.sqrt: ([0.0, 4.0], [0.0, 1.0], [0.0, 0.25]),
+    constant_root: ([0.0, 4.0], [1.0, 5.0], [0.0, 1.0]),
+    power: ([0.0, 1.0], [0.0, 3.0], [0.0, 2.4]),
+    distance: ([0.0, 1.0], [0.0, 3.0], 0.0),
+    broadcast_root: ([0.0, 1.0], [0.0, 3.0], [0.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("f", ROOTS)
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+def test_zero_tangents_stay_zero(f: Any) -> None:
+    x, t = map(np.array, ROOTS[f][:2])
+    wanted = np.array(ROOTS[f][2])
+
+    def pushed(t: Any) -> Any:
+        return gw.jvp(f, (x,), (t,))[1]
+
+    def without_effect(x: Any) -> Any:
+        return gw.jvp(f, (x,), (t,))[1] * 0.0
+
+    with gw.strong_zeros():
+        np.testing.assert_allclose(pushed(t), wanted)
+        np.testing.assert_allclose(gw.vmap(pushed)(np.stack([t, t])), [wanted, wanted])
+        again = gw.jvp(without_effect, (x,), (0.0 * t,))[1]
+
+    np.testing.assert_array_equal(again, 0.0 * wanted)
+
+
+def test_zero_tangents_become_nan_outside_of_strong_zeros() -> None:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pushed = gw.jvp(np.sqrt, (np.array([0.0, 4.0]),), (np.array([0.0, 1.0]),))[1]
+
+    np.testing.assert_array_equal(pushed, [np.nan, 0.25])
+
+
 def test_strong_zeros_leave_nothing_for_detect_anomaly_to_find() -> None:
     with gw.detect_anomaly(), gw.strong_zeros():
         np.testing.assert_array_equal(gw.grad(masked)(X), [0.0, 0.0, 0.5])

@@ -341,3 +341,30 @@ def test_the_arguments_of_the_last_call_are_kept(
         assert np.allclose(forward, wanted, rtol=1e-14)
     assert not any("Variable" in repr(part) for part in vars(model).values())
     assert run(x) == value
+
+
+def test_constant_that_adapted_code_makes_is_a_key_by_its_value(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Material:
+            def __init__(self, strength):
+                self.strength, self._first, self._second = strength, {}, {}
+
+            def index(self, wavelength, name):
+                cache = self._first if name == "first" else self._second
+                key = ((name, tuple(np.ravel(np.asarray(wavelength))), (1, 1)), ())
+                if key not in cache:
+                    cache[key] = self.strength * wavelength ** 2
+                return cache[key]
+
+        def f(x):
+            material = Material(x[0])
+            wavelength = np.array(0.55)
+            return material.index(wavelength, "first") + x[1] * material.index(wavelength, "first")
+        """,
+    )
+
+    found = gw.grad(gw.adapting(package.f))(X)
+
+    np.testing.assert_allclose(found, 0.55**2 * np.array([1 + X[1], X[0]]))

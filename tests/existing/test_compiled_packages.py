@@ -165,3 +165,34 @@ def test_expressions_of_numexpr(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.sum(out * x + np.exp(x * 2.0)) + np.prod(x)
 
     assert np.allclose(gw.grad(gw.adapting(f))(X), gw.grad(plain)(X))
+
+
+WITH_HELPERS = """
+    class Dispatcher:
+        def __init__(self, function, compiled):
+            self.py_func, self.compiled = function, compiled
+
+        def __call__(self, *args):
+            if not all(type(one) in (int, float, np.ndarray) for one in args):
+                raise TypeError("cannot be compiled")
+            return self.compiled(*args)
+
+    def _blocks(size, count):
+        return size // count
+
+    def _filled(x, out, count):
+        for i in range(blocks(x.shape[0] * count, count)):
+            out[i] = x[i] ** 3
+
+    blocks = Dispatcher(_blocks, lambda size, count: float(size // count))  # one type for all
+    filled = Dispatcher(_filled, lambda x, out, count: np.power(x, 3, out=out))
+
+    def cubes(x):
+        out = np.empty(2)
+        filled(x, out, 3)
+        return out[0] + 2.0 * out[1]
+"""
+
+
+def test_helper_of_integers_runs_as_python_too(tmp_path: Path) -> None:
+    check(written(tmp_path, WITH_HELPERS).cubes)

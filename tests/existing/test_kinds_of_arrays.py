@@ -13,9 +13,11 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.errors import AdaptationError, NoRuleError
+from packages import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 np: Any = importlib.import_module("numpy")  # whose types know no fields and masks
 X = np.array([0.5, 1.5])
@@ -375,3 +377,22 @@ def test_iterators_do_not_write_chunks() -> None:
 
     with pytest.raises(NoRuleError, match="external_loop"):
         gw.grad(gw.adapting(chunks))(X)
+
+
+def test_variable_has_no_methods_that_its_array_lacks(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def as_plain(x):
+            if hasattr(x, "requires_grad") and x.requires_grad:
+                x = x.detach()
+            return x.detach().numpy() if hasattr(x, "detach") else x
+
+        def f(x):
+            assert hasattr(x, "shape") and hasattr(x, "T") and not hasattr(x, "backward")
+            return np.sum(as_plain(x) ** 2)
+        """,
+    )
+    x = np.array([1.0, 3.0])
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 2 * x)

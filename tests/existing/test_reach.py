@@ -892,3 +892,42 @@ def test_functions_that_share_a_line_keep_their_own_code(tmp_path: Path) -> None
     )
     assert package.run(X) == 32.0 * 3.5
     check(package.run)
+
+
+def test_class_of_another_object_in_a_method(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Model:
+            def __init__(self, scale):
+                self.scale = scale
+
+            def scaled(self, other):
+                is_array = other.__class__ is np.ndarray
+                return self.__class__(self.scale * other if is_array else other).scale
+
+        def f(x):
+            return np.sum(Model(3.0).scaled(x) ** 2)
+        """,
+    )
+    x = np.array([1.0, 2.0])
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 18 * x)
+
+
+def test_type_of_a_dtype_converts_tracked_numbers(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def number(x):
+            x = np.squeeze(np.atleast_1d(x))
+            return x if x.size != 1 else x.dtype.type(x)
+
+        def f(x):
+            assert type(number(2.0)) is np.float64 and number(np.array([3])).dtype.kind == "i"
+            return number(x[:1]) * np.sum(number(x)) + np.dtype("complex128").type(x[1]).real
+        """,
+    )
+    x = np.array([1.0, 2.0])
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), [2 * x[0] + x[1], x[0] + 1])

@@ -11,9 +11,11 @@ import pytest
 import gradwrap as gw
 from gradwrap.adaptation.scipy_objects import let_answer
 from gradwrap.errors import GradwrapError
+from packages import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 interpolate: Any = importlib.import_module("scipy.interpolate")
 spatial: Any = importlib.import_module("scipy.spatial")
@@ -116,3 +118,28 @@ def test_method_of_an_immutable_class_is_left() -> None:
     let_answer(float, "hex", lambda *_: "replaced")  # a rotation's is, before SciPy 1.17
 
     assert (0.5).hex() == "0x1.0000000000000p-1"
+
+
+def test_object_that_converts_itself_to_a_tracked_array(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy.linalg
+
+        class Matrix:
+            def __init__(self, entries):
+                self.entries = tuple(map(tuple, entries))
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array(self.entries, dtype=dtype)
+
+        def f(x):
+            turned, stretched = scipy.linalg.polar(Matrix(x.reshape(2, 2)))
+            return turned[0, 1] + scipy.linalg.norm(a=Matrix(x.reshape(2, 2))) * stretched[0, 0]
+        """,
+    )
+    x = np.array([1.2, 0.3, -0.4, 0.9])
+    steps = 1e-6 * np.eye(4)
+    expected = [(package.f(x + e) - package.f(x - e)) / 2e-6 for e in steps]
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), expected, rtol=1e-7)

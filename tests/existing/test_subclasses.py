@@ -402,3 +402,24 @@ def test_units_that_wrap_the_results_of_ufuncs(tmp_path: Path) -> None:
         """,
     )
     assert np.allclose(gw.grad(gw.adapting(package.run))(X), [3.0, 32.0], rtol=1e-14)
+
+
+def test_numbers_of_a_subclass_are_not_changed_in_place(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Angle(float):
+            def turned(self, by):
+                angle = self
+                angle -= by
+                angle *= 2.0
+                return angle
+
+        def f(x):
+            angle = Angle(x[0])
+            return angle.turned(Angle(x[1])) * angle
+        """,
+    )
+    x = np.array([1.5, 0.2])
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), [4 * x[0] - 2 * x[1], -2 * x[0]])

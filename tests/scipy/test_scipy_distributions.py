@@ -539,3 +539,20 @@ def test_sums_of_uniform_numbers_have_their_density_for_a_slope(n: int, place: f
     np.testing.assert_allclose(gw.grad(above)(x), -density, rtol=1e-12)
     at = float(stats.irwinhall.cdf(x, n))
     np.testing.assert_allclose(gw.grad(quantile)(at), 1.0 / density, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("name", ["weibull_min", "gamma", "lognorm", "invgauss"])
+@pytest.mark.parametrize("method", ["pdf", "cdf", "ppf"])
+def test_methods_with_tracked_shapes_compile(name: str, method: str) -> None:
+    dist: Any = getattr(import_module("gradwrap.scipy.stats"), name)
+    places = np.array([0.2, 0.5, 0.8])
+
+    def f(x: Any) -> Any:
+        return np.sum(getattr(dist, method)(places, x[0], x[1], x[2]) * np.array([1.0, 2.0, 4.0]))
+
+    gradient = gw.grad(f)
+    compiled = gw.compile(gradient)
+    for x in ([1.2, 0.1, 1.6], [0.7, 0.05, 2.0], [2.5, 0.3, 0.9], [-1.0, 0.1, 1.0]):
+        np.testing.assert_allclose(compiled(np.array(x)), gradient(np.array(x)), rtol=1e-12)
+    assert compiled.programs

@@ -123,3 +123,13 @@ def test_tracked_argument_of_a_refused_function_is_refused_with_the_reason() -> 
 
 def test_function_without_a_derivative_returns_plain_values() -> None:
     assert gw.grad(lambda a: np.sum(a) * ours.linalg.bandwidth(a)[0])(MATRIX)[0, 0] == 1.0
+
+
+def test_module_with_functions_of_others_forwards_to_them() -> None:
+    x = np.array([0.4, 1.2, 0.7])
+    mean = ours.stand_in(native.stats.mstats).gmean
+
+    found = gw.grad(lambda x: mean(x))(x)
+
+    np.testing.assert_allclose(found, native.stats.gmean(x) / x / 3)
+    assert ours.stats.mstats.winsorize is native.stats.mstats.winsorize

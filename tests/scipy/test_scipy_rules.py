@@ -169,3 +169,22 @@ def test_gradient_of_one_argument_is_the_same_with_the_rest_plain(row: Row, samp
         found = gw.grad(lambda value, place=place: total([place], (value,)))(args[place])
 
         np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
+
+
+def windowed(x: Any, factor: float) -> Any:
+    """Resample with a window that adapted code has made, and which is not tracked."""
+    window = np.hanning(1501)
+    window[720:750] *= factor
+    return dispatcher("signal.resample_poly")(x, 3, 2, window=gw.wrap(window))
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_wrapped_option_of_a_linear_function_is_a_constant(factor: float) -> None:
+    x, t = np.cos(np.arange(24.0)), np.sin(np.arange(24.0))
+    weights = np.arange(36.0)
+
+    tangent = gw.jvp(lambda x: windowed(x, factor), (x,), (t,))[1]
+    slope = gw.grad(lambda x: np.sum(windowed(x, factor) * weights))(x)
+
+    np.testing.assert_allclose(tangent, gw.unwrap(windowed(t, factor)))
+    np.testing.assert_allclose(slope @ t, weights @ tangent)

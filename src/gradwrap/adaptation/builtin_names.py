@@ -47,9 +47,15 @@ def _names_wrapper(kinds: Any) -> bool:
 
 
 def has_attribute(value: Any, name: str, /) -> bool:
-    """Do what `hasattr` does; a variable has its value's special methods."""
-    if _isinstance(value, AnyWrapper) and name.startswith("__"):
-        return any(name in vars(kind) for kind in kind_of(value).__mro__)
+    """Do what `hasattr` does; a variable has its value's special methods, and none of its own.
+
+    Code for several libraries looks for `detach` before it takes a value out of the graph.
+    """
+    if _isinstance(value, AnyWrapper):
+        if name.startswith("__"):
+            return any(name in vars(kind) for kind in kind_of(value).__mro__)
+        if _hasattr(type_of(value), name):
+            return _hasattr(kind_of(value), name)
     return _hasattr(value, name)
 
 

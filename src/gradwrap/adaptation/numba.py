@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,28 @@ from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, attributes_of
 ours: Any = drop_in
 
 
+_in_python: ContextVar[bool] = ContextVar("gradwrap_numba_in_python", default=False)
+"""True while the Python code of a compiled function runs."""
+
+
 def uncompiled(dispatcher: Any) -> Any:
-    """Make a stand-in for a function that runs its Python code on variables."""
+    """Make a stand-in for a function that runs its Python code on variables.
+
+    What it calls with numbers alone runs as Python too: compiled, an integer may become a float,
+    which compiled code takes where Python's `range` does not.
+    """
 
     @functools.wraps(dispatcher)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
+        if are_plain(args, options) and not (
+            _in_python.get() and all(isinstance(x, int) for x in (*args, *options.values()))
+        ):
             return dispatcher(*args, **options)
-        return dispatcher.py_func(*args, **options)
+        token = _in_python.set(True)
+        try:
+            return dispatcher.py_func(*args, **options)
+        finally:
+            _in_python.reset(token)
 
     return stand_in
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls, rounded_keys
-from gradwrap.adaptation.builtin_names import standing_kind
+from gradwrap.adaptation.builtin_names import CLASSES, standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
@@ -32,13 +32,13 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ours: Any = drop_in
-METHODS = frozenset({"__array__", "__new__", "astype", "copy", "dot", "ndarray"})
+METHODS = frozenset({"__array__", "__new__", "astype", "copy", "dot", "ndarray", "type"})
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
@@ -57,6 +57,9 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
         return owner
     elif name == "__new__" and is_differentiating():
         return made_in(getattr(owner, name), *args, **options)
+    elif name == "type" and isinstance(owner, np.dtype):
+        kind: Any = attribute_or_none(owner, "type")
+        return STANDING.get(kind, kind)(*args, **options)
     elif name == "ndarray" and is_differentiating():
         return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)
@@ -106,6 +109,8 @@ def operate(symbol: str, left: Any, right: Any) -> Any:
 
 
 ARRAYS = (np.ndarray, np.generic, AnyWrapper)
+STANDING: dict[Any, Any] = dict(CLASSES)
+"""What stands for the classes of numbers."""
 
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,
@@ -330,7 +335,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
-        or ("__class__" in names and code.co_varnames[:1] != (SELF,))
+        or ("__class__" in names and _reads_class(code))
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
@@ -360,6 +365,20 @@ def _names_ufunc(names: Iterable[str], namespace: dict[str, Any]) -> bool:
                 seen.add(id(vars(value)))
                 waiting.append(vars(value))
     return False
+
+
+def _reads_class(code: CodeType) -> bool:
+    """Tell if code reads the class of another object than its own."""
+    if code.co_varnames[:1] != (SELF,):
+        return True
+    from dis import get_instructions  # slow to import, and needed for few functions
+
+    read = [one for one in get_instructions(code) if one.opname not in ("CACHE", "EXTENDED_ARG")]
+    return any(
+        after.argval == "__class__" and before.argval != SELF
+        for before, after in itertools.pairwise(read)
+        if after.opname.startswith("LOAD_") and after.opname != "LOAD_GLOBAL"
+    )
 
 
 def _names_class(code: CodeType) -> bool:

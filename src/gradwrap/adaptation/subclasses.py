@@ -89,6 +89,11 @@ class HeldNumber(Held):
     def __hash__(self) -> int:
         return hash(self._gradwrap_array)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(one is self for one in options.get("out", ())):
+            del options["out"]  # `x -= y` makes a new number
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+
 
 class HeldArray(Held):
     """An instance of a subclass of `ndarray`; results are instances where NumPy's are."""

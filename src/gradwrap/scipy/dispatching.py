@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from gradwrap.core.calls.general import converted
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
 from gradwrap.scipy.calls import (
@@ -249,6 +250,13 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
                     return answer(row, args, kwargs)
         if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
             args, kwargs = without_permissions(row, args, kwargs)
-        return called(original, row.name, *args, **kwargs)
+        try:
+            return called(original, row.name, *args, **kwargs)
+        except ValueError:  # `__array__` of an argument gave a variable
+            given = tuple(converted(arg, is_operand=False) for arg in args)
+            named = {name: converted(arg, is_operand=False) for name, arg in kwargs.items()}
+            if not any(isinstance(arg, AnyWrapper) for arg in (*given, *named.values())):
+                raise
+            return answer(row, given, named)
 
     return dispatch

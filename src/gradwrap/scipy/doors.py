@@ -93,12 +93,19 @@ def _submodule(path: str, native: ModuleType) -> ModuleType:
     try:
         return import_module(f"gradwrap.scipy.{path}")
     except ModuleNotFoundError:
-        return _forwarding(native) if "__getattr__" in vars(native) else native
+        return _forwarding(native)
 
 
 @functools.cache
 def _forwarding(native: ModuleType) -> ModuleType:
-    """Return the module that stands for a deprecated one, which forwards to others."""
+    """Return the module that stands for one whose functions are those of others, or itself.
+
+    Such modules are `scipy.stats.mstats` and the deprecated ones.
+    """
+    if "__getattr__" not in vars(native) and not any(
+        is_function(one) and stand_in(one) for one in [*vars(native).values()]
+    ):
+        return native
 
     def __getattr__(name: str) -> Any:  # noqa: N807  a module's
         found = getattr(native, name)

@@ -588,10 +588,13 @@ class AxisLinear(Derived):
     def push(
         self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
     ) -> Sequence[Any]:
-        """Call the function on the tangent."""
+        """Call the function on the tangent; its other arguments are as they were."""
         self._check(call)
         return call.values(
-            [zeros_like(x) if t is None else t for x, t in zip(inputs, tangents, strict=True)]
+            [
+                t if t is not None else zeros_like(x) if path[0] == self.array else x
+                for path, x, t in zip(call.paths, inputs, tangents, strict=True)
+            ]
         )
 
     def pull(
@@ -625,7 +628,9 @@ class AxisLinear(Derived):
 
     def _adjoint_matrix(self, call: SciPyCall, n: int) -> Any:
         """Return the adjoint of the matrix of the map, from its values at unit vectors."""
-        options = {k: v for k, v in call.given.items() if k not in (self.array, self.axis)}
+        pairs = zip(call.paths, call.leaves, strict=True)  # what is not the array is constant
+        given = call.changed([x if path[0] == self.array else native(x) for path, x in pairs])
+        options = {k: v for k, v in given.items() if k not in (self.array, self.axis)}
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
         if found is None:
@@ -653,6 +658,8 @@ KEPT = 16
 
 def _frozen(value: Any) -> Any:
     """Convert an option to a hashable part of a key."""
+    if isinstance(value, SEQUENCE):
+        return (type(value), *map(_frozen, value))
     return (value.tobytes(), value.shape) if isinstance(value, np.ndarray) else repr(value)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import Dual
-from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.levels import TAPE_LEVEL, inspecting
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
     layers,
@@ -115,7 +116,8 @@ class RefusedTangent:
 def with_tangent(out: Any, tangent: Any, level: int) -> Any:
     """Wrap an array with a tangent of the same space."""
     backend = backend_of(out)
-    dual = wrapper_class(Dual, backend)
+    asked = inspecting.get()
+    dual = wrapper_class(Dual if asked is None else dual_kind(asked), backend)
     return make_wrapper(dual, out, Tangent(backend.meta(out, level), tangent))
 
 

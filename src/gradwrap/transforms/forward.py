@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
-from gradwrap.core.levels.levels import new_level
+from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.library.labelled import labelled, with_labels, without_labels
@@ -148,7 +149,8 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
             fix = "pass an array of the primal's shape and dtype, or None for zero"
             contrast = f"is {found.got}. Fix: {fix}"
         raise TangentError(f"the tangent of {path} {contrast}.")
-    dual = wrapper_class(Dual, backend)
+    asked = inspecting.get()
+    dual = wrapper_class(Dual if asked is None else dual_kind(asked), backend)
     return make_wrapper(dual, snapshot(primal), Tangent(meta, snapshot(tangent)))
 
 

@@ -118,13 +118,14 @@ class guard_buffers(Watching):  # noqa: N801  named like the others
 class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     """Make a zero cotangent times an infinite or undefined derivative zero instead of NaN.
 
-    This is a context manager, for the current thread or task, around the backward pass. In
-    elementwise operations, a cotangent that is exactly zero gives a zero, whatever the derivative
-    is. This is usually the intended result in `where(x > 0, sqrt(x), 0)`, and for an index that
-    leaves out bad values. By default, gradwrap computes NaN as in IEEE arithmetic, since a zero can
-    also be a mistake, which NaN reveals. `apply_where` avoids the NaN without a context manager.
+    This is a context manager, for the current thread or task, around the backward pass, or around
+    the call of a transform in forward mode. In elementwise operations, a cotangent or tangent that
+    is exactly zero gives a zero, whatever the derivative is. This is usually the intended result in
+    `where(x > 0, sqrt(x), 0)`, and for an index that leaves out bad values. By default, gradwrap
+    computes NaN as in IEEE arithmetic, since a zero can also be a mistake, which NaN reveals.
+    `apply_where` avoids the NaN without a context manager.
 
-    It costs a comparison and a selection per operation in backward.
+    It costs a comparison and a selection per operation in backward, and in forward mode.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dis import opname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.observing.caches import caches_of
 from gradwrap.core.observing.called import (
     arguments_at,
@@ -17,6 +18,7 @@ from gradwrap.core.observing.called import (
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType, FrameType
 
 SETS = (set, frozenset)
@@ -89,8 +91,17 @@ def finds_nothing(frame: FrameType, number: Any) -> bool:
         found = None if name == "STORE_SUBSCR" else subscripted_at(frame, at)
     if found is None or type_of(found) is not DICT:
         return False
-    parts = (part for key in found for part in (key if isinstance(key, TUPLE) else (key,)))
+    parts = (part for key in found for part in _parts(key))
     return not any(number == part for part in parts if isinstance(part, (int, float, complex)))
+
+
+def _parts(key: Any) -> Iterator[Any]:
+    """Yield the parts of a key, which may be a tuple of tuples; numbers without their wrappers."""
+    if not isinstance(key, TUPLE):
+        yield native(key).item() if isinstance(key, AnyWrapper) and key.shape == () else key
+        return
+    for part in key:
+        yield from _parts(part)
 
 
 def is_check(frame: FrameType) -> bool:

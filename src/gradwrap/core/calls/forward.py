@@ -245,9 +245,10 @@ def _pusher(bound: BoundOp) -> Callable[..., Any]:
     known: Callable[..., Any] | None = getattr(bound, "push", None)
     if known is not None:
         return known
-    writer = Forward(bound, native)
-    writer.rule = rule = _with_free_names(bound.rule)
-    writer.terms = [rule.kind.push(rule, index) or "" for index in range(len(rule.arrays))]
+    free = copy.copy(bound)
+    free.rule = rule = _with_free_names(bound.rule)
+    writer = bound.variable_class._level(free, native)
+    writer.terms = [term or "" for term in writer.terms]
     writer.active = [index for index, term in enumerate(writer.terms) if term]
     names = [[f"{a}_{part}" for a in rule.arrays] for part in "dn"]
     targets = [one[0] if rule.variadic else tuple_of(one) for one in names]

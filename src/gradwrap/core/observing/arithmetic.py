@@ -143,9 +143,10 @@ def _derivative(frame: FrameType) -> tuple[str, str] | None:
 
 
 def _is_annihilated(frame: FrameType) -> bool:
-    """Tell if strong zeros replace what a formula makes of the zeros in its cotangent."""
+    """Tell if strong zeros replace what a formula makes of the zeros in what it is given."""
     _, asked_of, cotangent_of = _VARIABLES.get(frame.f_code, UNKNOWN)
     if not asked_of:
-        return False
+        tangents = (one for name, one in frame.f_locals.items() if name.endswith("_t"))
+        return "annihilated" in frame.f_globals and any(bool((t == 0).any()) for t in tangents)
     asked, cotangent = frame.f_locals[asked_of], frame.f_locals[cotangent_of]
     return bool(asked.zeros_annihilate) and bool((cotangent == 0).any())

@@ -299,9 +299,18 @@ def _spread(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Return the bounds of the support and a mask of valid shapes, as data."""
+    if all(getattr(type(dist), name) is getattr(CONTINUOUS, name) for name in CHECKS):
+        valid: Any = True  # what SciPy's methods say, for variables of a trace, too
+        for shape in shapes:
+            valid = valid & (stop_gradient(shape) > 0)
+        return dist.a, dist.b, valid
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     lower, upper = dist._get_support(*fixed)
     return lower, upper, dist._argcheck(*fixed)
+
+
+CHECKS = ("_get_support", "_argcheck")
+"""SciPy's methods for the support and the shapes, which some distributions replace."""
 
 
 def _interior(lower: Any, upper: Any) -> Any:
