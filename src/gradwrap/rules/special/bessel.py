@@ -138,14 +138,14 @@ def _spherical(xp: Any, name: str, n: Any, x: Any, sign: float) -> Any:
     """
     n, kind = xp.asarray(n), getattr(xp.special._ufuncs, f"_spherical_{name}")
     below, above = kind(xp.where(n > 0, n - 1, 0), x), kind(n + 1, x)
-    (n, x) = as_floats(xp, n, x)
+    n, x = as_floats(xp, n, x, may_be_complex=True)
     return (n * below + sign * (n + 1.0) * above) / (2.0 * n + 1.0)
 
 
 def _spherical_slope(xp: Any, name: str, n: Any, x: Any, slope: Any, sign: float) -> Any:
     """Return the second derivative of a spherical Bessel function, DLMF 10.47.1 and 10.47.2."""
     value = getattr(xp.special._ufuncs, f"_spherical_{name}")(n, x)
-    n, x = as_floats(xp, n, x)
+    n, x = as_floats(xp, n, x, may_be_complex=True)
     return -2.0 * slope / x - (sign - n * (n + 1.0) / (x * x)) * value
 
 

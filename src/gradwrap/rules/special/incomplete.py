@@ -66,24 +66,25 @@ def refuse_complex(xp: Any, what: str, fix: str, *values: Any) -> None:
         raise NoRuleError(f"{what} has no rule for complex arguments. Fix: {fix}.")
 
 
-def as_floats(xp: Any, *values: Any) -> list[Any]:
+def as_floats(xp: Any, *values: Any, may_be_complex: bool = False) -> list[Any]:
     """Convert numbers and integer arrays to the dtype of a floating array among them.
 
     Formulas by a parameter of a function are those of real arguments.
     """
-    refuse_complex(
-        xp,
-        "the derivative of a special function by this argument",
-        "pass real arguments, or .detach() this one",
-        *values,
-    )
+    if not may_be_complex:
+        refuse_complex(
+            xp,
+            "the derivative of a special function by this argument",
+            "pass real arguments, or .detach() this one",
+            *values,
+        )
     floating = (v for v in values if hasattr(v, "dtype") and xp.isdtype(v.dtype, "real floating"))
     like = next(floating, values[-1])
     return [
         xp.full((), value, dtype=like.dtype, device=device(like))
         if not hasattr(value, "dtype")
         else value
-        if xp.isdtype(value.dtype, "real floating")
+        if xp.isdtype(value.dtype, ("real floating", "complex floating"))
         else xp.astype(value, like.dtype)
         for value in values
     ]
