@@ -175,6 +175,29 @@ def within(limits: Any, axis: int | None, f: Any, x: Any) -> Any:
     return f(x, limits, (True, False), axis)
 
 
+@pytest.mark.parametrize("name", ["gstd", "zscore", "tmean"])
+def test_what_is_omitted_gets_no_cotangent(name: str) -> None:
+    x = np.random.default_rng(0).uniform(0.2, 1.0, (3, 5))
+    x[0, 2] = x[1, 3] = np.nan
+    axis = {} if name == "tmean" else {"axis": 1}
+    t = np.where(np.isnan(x), 0.0, np.cos(np.arange(15.0).reshape(3, 5)))
+
+    def found(x: Any, owner: Any) -> Any:
+        return getattr(owner.stats, name)(x, nan_policy="omit", **axis)
+
+    wanted = along(lambda x: found(x, scipy), x, t)
+    np.testing.assert_allclose(gw.jvp(lambda x: found(x, gs), [x], [t])[1], wanted, rtol=1e-6)
+    weights = np.sin(1.0 + np.arange(np.size(wanted)).reshape(np.shape(wanted)))
+    gradient = gw.grad(lambda x: np.nansum(weights * found(x, gs)))(x)
+    np.testing.assert_allclose(np.nansum(gradient * t), np.nansum(weights * wanted), rtol=1e-6)
+
+
+def test_slices_of_other_lengths_are_refused() -> None:
+    x = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, 4.0]])
+    with pytest.raises(NoRuleError, match=r"sem has no derivative with nan_policy='omit'.*isnan"):
+        gw.grad(lambda x: np.sum(gs.stats.sem(x, axis=1, nan_policy="omit")))(x)
+
+
 CALLS: dict[str, tuple[Any, Any]] = {
     "signal.czt": (lambda f, x: np.real(f(x, m=4, a=1)), np.array([0.3, 1.0, 2.0])),
     "signal.bilinear": (lambda f, b: f(b, [0.0, 1.0, 0.5], 0.5)[0], np.array([0.4, 0.2])),
