@@ -114,6 +114,35 @@ def test_legendre_functions_at_the_poles() -> None:
     assert gw.grad(lambda x: gs.special.lpmv(1, 1, x))(1.0) == np.inf
 
 
+def test_logarithm_of_a_complex_number_is_not_that_of_its_real_part() -> None:
+    z, x = 0.4 + 0.3j, np.array([0.7, 1.3])
+    for y in (z, np.asarray(z), np.array([z, 2 * z])):
+        found = gw.grad(lambda x, y=y: np.sum(np.imag(scipy.special.xlogy(x, y))))(x)
+        np.testing.assert_allclose(found, np.imag(np.log(y)) * np.ones(2))
+        _, tangent = gw.jvp(lambda x, y=y: scipy.special.xlog1py(x, y), [x], [np.ones(2)])
+        np.testing.assert_allclose(tangent, np.log1p(y) * np.ones(2))
+    found = gw.jvp(scipy.special.rgamma, [z], [1.0 + 0j])[1]
+    np.testing.assert_allclose(found, -scipy.special.psi(z) * scipy.special.rgamma(z))
+
+
+@pytest.mark.parametrize(
+    ("function", "fix"),
+    [
+        (fn(lambda v: scipy.special.kv(v, 0.4 + 0.3j)), "pass real arguments"),
+        (fn(lambda v: scipy.special.ive(v, 0.4 + 0.3j)), "pass real arguments"),
+        (fn(lambda a: scipy.special.hyp1f1(a, 1.2, 0.4 + 0.3j)), "pass real arguments"),
+        (fn(lambda a: scipy.special.hyp2f1(1.3, 1.2, a, 0.4j)), "pass real arguments"),
+        (fn(lambda x: scipy.special.jve(1.0, x + 1j)), r"special.jv\(v, z\) \* exp\(-abs\(imag"),
+        (fn(lambda x: scipy.special.ive(1.0, x + 1j)), r"special.iv\(v, z\) \* exp\(-abs\(real"),
+        (fn(lambda x: scipy.special.airye(x + 1j)[0]), r"special.airy\(z\)"),
+        (fn(lambda x: scipy.special.digamma(x + 1j)), "pass real arguments"),
+    ],
+)
+def test_formulas_of_real_arguments_refuse_complex_ones(function: Any, fix: str) -> None:
+    with pytest.raises(NoRuleError, match=f"no rule for complex arguments. Fix: {fix}"):
+        gw.grad(lambda x: np.abs(function(x)))(0.8)
+
+
 def test_integrals_to_infinity_by_tanhsinh() -> None:
     def integral(f: Any, s: Any) -> Any:
         whole = f(lambda x: np.exp(-s * x * x), -np.inf, np.inf).integral

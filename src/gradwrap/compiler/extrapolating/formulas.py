@@ -247,9 +247,8 @@ def _ufunc(ufunc: Any) -> Callable[..., Any]:
     return call
 
 
-def _arithmetic(name: str, *, swapped: bool) -> Any:
-    perform: Callable[..., Any] = getattr(operator, name)
-    divides = name in ("floordiv", "mod") and not swapped
+def _arithmetic(perform: Callable[..., Any], *, swapped: bool) -> Any:
+    divides = perform in (operator.floordiv, operator.mod) and not swapped
 
     def operate(self: Any, *others: Any) -> Any:
         parts = (*others, self) if swapped else (self, *others)
@@ -269,13 +268,20 @@ def _other(perform: Callable[..., Any]) -> Any:
     return operate
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs"):
-    setattr(Number, f"__{_name}__", _arithmetic(_name, swapped=False))
-    if _name not in ("neg", "abs"):
-        setattr(Number, f"__r{_name}__", _arithmetic(_name, swapped=True))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "index"):
-    setattr(Number, f"__{_name}__", _other(getattr(operator, _name)))
-for _perform in (bool, hash, int, float, complex, str, repr, round, format, divmod):
+OF_ONE: tuple[Callable[..., Any], ...] = (operator.neg, operator.abs)
+OF_TWO: tuple[Callable[..., Any], ...] = (
+    *(operator.add, operator.sub, operator.mul, operator.pow),
+    *(operator.truediv, operator.floordiv, operator.mod),
+)
+OTHERS: tuple[Callable[..., Any], ...] = (
+    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
+    *(operator.index, bool, hash, int, float, complex, str, repr, round, format, divmod),
+)
+for _perform in (*OF_ONE, *OF_TWO):
+    setattr(Number, f"__{_perform.__name__}__", _arithmetic(_perform, swapped=False))
+for _perform in OF_TWO:
+    setattr(Number, f"__r{_perform.__name__}__", _arithmetic(_perform, swapped=True))
+for _perform in OTHERS:
     setattr(Number, f"__{_perform.__name__}__", _other(_perform))
 
 

@@ -10,7 +10,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.table.registry import register
-from gradwrap.rules.special.incomplete import as_floats, column, constants, legendre
+from gradwrap.rules.special.incomplete import (
+    as_floats,
+    column,
+    constants,
+    legendre,
+    refuse_complex,
+)
 from gradwrap.rules.special.rows import (
     INTEGER_ORDERS,
     ORDERS,
@@ -111,6 +117,14 @@ def _mean(kind: Any, v: Any, x: Any) -> Any:
     return 0.5 * (kind(v - 1, x) + kind(v + 1, x))
 
 
+def _scaled(xp: Any, name: str, v: Any, x: Any, slope: Any) -> Any:
+    """Return the slope of a function whose factor is not holomorphic, at a real argument."""
+    part = "real" if name == "i" else "imag"
+    fix = f"special.{name}v(v, z) * exp(-abs({part}(z)))"
+    refuse_complex(xp, f"special.{name}ve", fix, x)
+    return slope(getattr(xp.special, f"{name}ve"), v, x)
+
+
 def _of_degree(name: str, formula: FormulaFunction) -> Rule:
     """Build the row of a spherical function, or of its slope."""
     path = f"_ufuncs._spherical_{name}"
@@ -124,14 +138,14 @@ def _spherical(xp: Any, name: str, n: Any, x: Any, sign: float) -> Any:
     """
     n, kind = xp.asarray(n), getattr(xp.special._ufuncs, f"_spherical_{name}")
     below, above = kind(xp.where(n > 0, n - 1, 0), x), kind(n + 1, x)
-    (n, x) = as_floats(xp, n, x)
+    n, x = as_floats(xp, n, x, may_be_complex=True)
     return (n * below + sign * (n + 1.0) * above) / (2.0 * n + 1.0)
 
 
 def _spherical_slope(xp: Any, name: str, n: Any, x: Any, slope: Any, sign: float) -> Any:
     """Return the second derivative of a spherical Bessel function, DLMF 10.47.1 and 10.47.2."""
     value = getattr(xp.special._ufuncs, f"_spherical_{name}")(n, x)
-    n, x = as_floats(xp, n, x)
+    n, x = as_floats(xp, n, x, may_be_complex=True)
     return -2.0 * slope / x - (sign - n * (n + 1.0) / (x * x)) * value
 
 
@@ -161,6 +175,7 @@ def _airy(xp: Any, x: Any, out: Any) -> tuple[Any, ...]:
 
 def _scaled_airy(xp: Any, x: Any, out: Any) -> tuple[Any, ...]:
     """Return the derivatives of `airye`, whose factors are exp(+-2/3 x**1.5) for positive x."""
+    refuse_complex(xp, "special.airye", "special.airy(z), times the factors", x)
     root = xp.sqrt(xp.where(x > 0, x, 0.0))
     return (
         out[1] + root * out[0],
@@ -221,7 +236,7 @@ RULES = [
         "ive",
         "v x",
         lambda xp, g, v, x: g * _first_kind_by_order(xp, v, x, scaled=True),
-        lambda xp, g, v, x, out: g * (_mean(xp.special.ive, v, x) - xp.sign(x) * out),
+        lambda xp, g, v, x, out: g * (_scaled(xp, "i", v, x, _mean) - xp.sign(x) * out),
         domain=POSITIVE,
     ),
     special(
@@ -238,8 +253,8 @@ RULES = [
         lambda xp, g, v, z, out: g * (out - _mean(xp.special.kve, v, z)),
         domain=POSITIVE,
     ),
-    special("jve", "v z", lambda xp, g, v, z: g * _apart(xp.special.jve, v, z), domain=POSITIVE),
-    special("yve", "v z", lambda xp, g, v, z: g * _apart(xp.special.yve, v, z), domain=POSITIVE),
+    special("jve", "v z", lambda xp, g, v, z: g * _scaled(xp, "j", v, z, _apart), domain=POSITIVE),
+    special("yve", "v z", lambda xp, g, v, z: g * _scaled(xp, "y", v, z, _apart), domain=POSITIVE),
     special(
         "kn",
         "n x",

@@ -8,7 +8,7 @@ from typing import Any
 from gradwrap.core.library.compat import device
 from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
-from gradwrap.rules.special.incomplete import as_floats, column, constants
+from gradwrap.rules.special.incomplete import as_floats, column, constants, refuse_complex
 from gradwrap.rules.special.rows import (
     POSITIVE,
     TERMS,
@@ -28,9 +28,12 @@ BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 130
 
 def _like(xp: Any, value: Any, x: Any) -> Any:
     """Return a number, or an array of integers, as an array of the dtype of x."""
+    if isinstance(value, complex):
+        return xp.asarray(value)
     if not hasattr(value, "dtype"):
         return xp.full((), value, dtype=x.dtype, device=device(x))  # copies nothing to a GPU
-    return value if xp.isdtype(value.dtype, "real floating") else xp.astype(value, x.dtype)
+    is_inexact = xp.isdtype(value.dtype, ("real floating", "complex floating"))
+    return value if is_inexact else xp.astype(value, x.dtype)
 
 
 def _exprel_slope(xp: Any, x: Any, out: Any) -> Any:
@@ -75,8 +78,15 @@ def _entropy_ratio(xp: Any, x1: Any, x2: Any) -> Any:
     return ratio * xp.where(outside, math.nan, xp.ones_like(ratio))
 
 
+def _trigamma(xp: Any, x: Any) -> Any:
+    refuse_complex(xp, "special.digamma", "pass real arguments, or .detach() them", x)
+    return xp.special.zeta(2.0, x)
+
+
 def _reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
     """Return -digamma(x)/gamma(x); left of 1/2 by reflection, DLMF 5.5.3, finite at the poles."""
+    if xp.isdtype(x.dtype, "complex floating"):
+        return -xp.special.digamma(x) * xp.special.rgamma(x)
     left = x < 0.5
     right, mirrored = xp.where(left, 1.0, x), xp.where(left, 1.0 - x, 1.0)
     here = -xp.special.digamma(right) * xp.exp(-xp.special.gammaln(right))
@@ -138,7 +148,7 @@ RULES = [
         for name in ("gammaln", "loggamma")
     ),
     *(
-        special(name, "x", lambda xp, g, x: g * xp.special.zeta(2.0, x), domain=POSITIVE)
+        special(name, "x", lambda xp, g, x: g * _trigamma(xp, x), domain=POSITIVE)
         for name in ("digamma", "psi")  # DLMF 25.11.12
     ),
     special(

@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.compat import device
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,15 +56,35 @@ def half_line() -> tuple[list[float], list[float]]:
     return nodes, [STEP * u * (1 + math.exp(-s)) for s, u in zip(places, nodes, strict=True)]
 
 
-def as_floats(xp: Any, *values: Any) -> list[Any]:
-    """Convert numbers and integer arrays to the dtype of a floating array among them."""
+def refuse_complex(xp: Any, what: str, fix: str, *values: Any) -> None:
+    """Refuse complex arguments, for which a formula of real ones gives another derivative."""
+    if any(
+        isinstance(value, complex)
+        or (hasattr(value, "dtype") and xp.isdtype(value.dtype, "complex floating"))
+        for value in values
+    ):
+        raise NoRuleError(f"{what} has no rule for complex arguments. Fix: {fix}.")
+
+
+def as_floats(xp: Any, *values: Any, may_be_complex: bool = False) -> list[Any]:
+    """Convert numbers and integer arrays to the dtype of a floating array among them.
+
+    Formulas by a parameter of a function are those of real arguments.
+    """
+    if not may_be_complex:
+        refuse_complex(
+            xp,
+            "the derivative of a special function by this argument",
+            "pass real arguments, or .detach() this one",
+            *values,
+        )
     floating = (v for v in values if hasattr(v, "dtype") and xp.isdtype(v.dtype, "real floating"))
     like = next(floating, values[-1])
     return [
         xp.full((), value, dtype=like.dtype, device=device(like))
         if not hasattr(value, "dtype")
         else value
-        if xp.isdtype(value.dtype, "real floating")
+        if xp.isdtype(value.dtype, ("real floating", "complex floating"))
         else xp.astype(value, like.dtype)
         for value in values
     ]

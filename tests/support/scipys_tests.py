@@ -1,0 +1,348 @@
+"""SciPy's own tests as data: each call of a function with a rule is differentiated, and examined.
+
+This file is a plugin of pytest for a run of the tests that SciPy ships with. In their modules it
+replaces SciPy's functions by ones that first examine the call as `scipy_forms.py` does: the value
+is SciPy's, tangents agree with differences, and cotangents with tangents. Lists and integers for
+arguments that may be tracked are made arrays of floats. The tests themselves get SciPy's results.
+
+    python tests/support/scipys_tests.py [--limit N] [linalg signal.tests.test_czt ...]
+
+What is printed is wrong, unclear, or at a point where the function has no derivative (equal values,
+kinks): then the two one-sided slopes differ, or differences are those of an endpoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1] / "scipy"), str(Path(__file__).parent)]
+
+import numpy as np
+import pytest
+
+import scipy_forms
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.rules import equal_values
+from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.table import all_rows
+from lambdas import is_a
+from scipy_forms import Case, problem_of
+from scipy_options import SAMPLES, is_float
+from scipy_samples import Random, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODULES = (
+    *("cluster", "differentiate", "fft", "integrate", "interpolate", "linalg", "ndimage"),
+    *("optimize", "signal", "sparse", "spatial", "special", "stats"),
+)
+RESULTS, LIMIT = "GRADWRAP_SCIPYS_RESULTS", "GRADWRAP_SCIPYS_LIMIT"
+LARGEST = 20_000
+"""The most elements of arguments."""
+ALIKE = 4
+"""The most calls with arguments of the same shapes."""
+SECONDS = 20
+SYMMETRIC = ("pos", "sym", "her", "positive definite", "symmetric", "hermitian")
+FINE = ("right", "untried", "NaN", "refused", "degenerate")
+"""Outcomes that need no look: a warning of equal values is one of them."""
+
+
+class Asked(Case):
+    """A call of SciPy's tests."""
+
+    @property
+    def keys(self) -> list[int | str]:
+        """The places and keywords of the arguments that the row names."""
+        names, arrays = parameters_of(self.row), {*self.row.arrays}
+        return [
+            *(
+                place
+                for place, arg in enumerate(self.args)
+                if is_float(arg) and _is_named(names, arrays, place)
+            ),
+            *(key for key, arg in self.kwargs.items() if key in arrays and is_float(arg)),
+        ]
+
+
+def parameters_of(row: Any) -> list[str]:
+    try:
+        return [*row.signature.parameters]
+    except (TypeError, ValueError):
+        return []
+
+
+def _is_named(names: list[str], arrays: set[str], place: int) -> bool:
+    return not names or not arrays or place >= len(names) or names[place] in arrays
+
+
+@functools.cache
+def rows() -> dict[int, tuple[Any, Any]]:
+    """The functions of SciPy with a rule, and their rows, by the identity of the function."""
+    found: dict[int, tuple[Any, Any]] = {}
+    for row in all_rows():
+        with contextlib.suppress(AttributeError, ImportError):
+            if is_a(row.original, FunctionType) or is_a(row.original, np.ufunc):
+                found[id(row.original)] = (row.original, row)
+    for name, function in vars(import_module("scipy.special")).items():
+        if is_a(function, np.ufunc) and id(function) not in found:
+            found[id(function)] = (function, _of_ufunc(name, function))
+    return found
+
+
+def _of_ufunc(name: str, function: Any) -> Any:
+    """Make a row of an operation of the table, which SciPy's own ufunc performs."""
+    return SimpleNamespace(
+        path=f"special.{name}", original=function, arrays=(), symmetric=(), triangles=(),
+        within=None, is_byproduct=_is_no_byproduct, signature=None,
+    )  # fmt: skip
+
+
+def _is_no_byproduct(_path: Any) -> bool:
+    return False
+
+
+def _called(path: str) -> Any:
+    ufunc = {row.path: function for function, row in rows().values() if row.signature is None}
+    return ufunc[path] if path in ufunc else dispatcher(path)
+
+
+@functools.cache
+def taken(path: str) -> Any:
+    """The part of a result that does not depend on LAPACK's choices of signs and phases."""
+    samples = SAMPLES.get(path)
+    return None if samples is None else samples(Random())[0].take
+
+
+# The plugin ---------------------------------------------------------------------------------------
+
+
+class Examiner:
+    """Examines calls, and writes down what came of them."""
+
+    def __init__(self) -> None:
+        self.results: Path = Path(os.environ[RESULTS])
+        self.limit: int = int(os.environ[LIMIT])
+        self.test: str = ""
+        self.is_busy: bool = False
+        self.counts: Counter[Any] = Counter()
+        self.made: dict[int, Any] = {}
+
+    def replaced(self, value: Any) -> Any:
+        """Return what takes the place of something in a module of tests."""
+        if rows().get(id(value), (None, None))[0] is value is not None:
+            return self.made.setdefault(id(value), self._examining(*rows()[id(value)]))
+        if type_of(value) is ModuleType and _is_public(value.__name__):
+            if id(value) not in self.made:
+                made: Any = ModuleType(value.__name__)
+                made.__getattr__ = functools.partial(self._attribute, value)
+                made.__dir__ = functools.partial(dir, value)
+                self.made[id(value)] = made
+            return self.made[id(value)]
+        return value
+
+    def _attribute(self, module: Any, name: str) -> Any:
+        return self.replaced(getattr(module, name))
+
+    def _examining(self, function: Any, row: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self.is_busy:
+                self.is_busy = True
+                state = np.random.get_state()  # noqa: NPY002  the tests use it
+                try:
+                    self._examine(row, args, kwargs)
+                finally:
+                    self.is_busy = False
+                    np.random.set_state(state)  # noqa: NPY002
+            return function(*args, **kwargs)
+
+        if is_a(function, FunctionType):
+            functools.update_wrapper(call, function)
+        return call
+
+    def _examine(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if kwargs.get("assume_a") in SYMMETRIC:  # the slope is along symmetric matrices alone
+            return
+        names, arrays = parameters_of(row), {*row.arrays}
+        try:  # each by itself: a test may pass one array twice
+            args = tuple(
+                copy.deepcopy(_floating(arg, of_ufunc=row.signature is None))
+                if _is_named(names, arrays, place)
+                else copy.deepcopy(arg)
+                for place, arg in enumerate(args)
+            )
+            kwargs = {
+                key: copy.deepcopy(_floating(arg) if key in arrays else arg)
+                for key, arg in kwargs.items()
+                if not key.startswith("overwrite")
+            }
+        except Exception:  # noqa: BLE001  what cannot be copied is not examined
+            return
+        case = Asked(row, Sample(args, kwargs), self.test, args, kwargs)
+        form = (row.path, *map(_form, args), *((key, _form(arg)) for key, arg in kwargs.items()))
+        if case.keys and self._is_wanted(row.path, form, (*args, *kwargs.values())):
+            outcome = self._outcome(case)
+            line = json.dumps([row.path, self.test, outcome, repr(args)[:400], repr(kwargs)[:200]])
+            with self.results.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    def _is_wanted(self, path: str, form: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+        arrays = [value for value in values if is_a(value, np.ndarray)]
+        if sum(one.size for one in arrays) > LARGEST or any(
+            one.dtype == "float16" for one in arrays
+        ):
+            return False
+        self.counts[path] += 1
+        self.counts[form] += 1
+        return self.counts[path] <= self.limit and self.counts[form] <= ALIKE
+
+    def _outcome(self, case: Case) -> str:
+        take = taken(case.row.path)
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if take is not None:
+                take(case.row.original(*copy.deepcopy(case.args), **case.kwargs))
+                case = case._replace(sample=case.sample._replace(take=take))
+        are_equal: list[str] = []
+        with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+            patch.setattr(equal_values, "_warn", functools.partial(_note, are_equal))
+            patch.setattr(scipy_forms, "dispatcher", _called)
+            before = signal.signal(signal.SIGALRM, _stop)
+            signal.alarm(SECONDS)
+            try:
+                problem = problem_of(case, ())
+            except _TooLong:
+                return "untried: it takes too long"
+            finally:
+                signal.alarm(0)
+                signal.signal(signal.SIGALRM, before)
+        if problem is None:
+            return "right"
+        return f"degenerate: {problem}" if are_equal and "refused" not in problem else problem
+
+
+class _TooLong(BaseException):
+    """A call takes too long; no test or check catches it."""
+
+
+def _stop(*_: Any) -> None:
+    raise _TooLong
+
+
+def _note(noted: list[str], name: str, _pairs: Any) -> None:
+    noted.append(name)
+
+
+def _is_public(name: str) -> bool:
+    parts = name.split(".")
+    return parts[0] == "scipy" and len(parts) < 4 and not any(p[0] == "_" for p in parts)
+
+
+def _floating(arg: Any, *, of_ufunc: bool = False) -> Any:
+    """Return an array of floats for a list of numbers, and for integers."""
+    if is_a(arg, list) or is_a(arg, tuple):
+        try:
+            made = np.asarray(arg)
+        except ValueError:
+            return arg
+        is_numbers = made.dtype.kind in "iufc" and made.size > 0
+        return made * 1.0 if is_numbers else arg
+    if type_of(arg) is np.ndarray and arg.dtype.kind in "iu":
+        return arg.astype(float)
+    return float(arg) if of_ufunc and type_of(arg) is int else arg
+
+
+def _form(arg: Any) -> Any:
+    if is_a(arg, np.ndarray):
+        is_finite = arg.dtype.kind not in "fc" or bool(np.isfinite(arg).all())
+        return (arg.shape, str(arg.dtype), is_finite)
+    return repr(arg) if isinstance(arg, (str, int, type(None))) else type(arg).__name__
+
+
+_examiners: list[Examiner] = []
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
+    """Run a test with the functions replaced in its module."""
+    if RESULTS not in os.environ:
+        yield
+        return
+    if not _examiners:
+        _examiners.append(Examiner())
+    (examiner,) = _examiners
+    examiner.test = pyfuncitem.nodeid
+    names: dict[str, Any] = pyfuncitem.module.__dict__
+    before = {**names}
+    names.update({name: examiner.replaced(value) for name, value in before.items()})
+    try:
+        yield
+    finally:
+        names.update(before)
+
+
+# The runs -----------------------------------------------------------------------------------------
+
+
+def outcomes(module: str, limit: int = 150) -> list[list[str]]:
+    """Run the tests of a submodule, or a module of tests; return what came of each call in them.
+
+    That is the row, the test, the outcome, and the arguments as text.
+    """
+    folders = [Path(__file__).parent, Path(__file__).parents[1] / "scipy"]
+    own = Path(__file__).parents[2] / "src"
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.txt"
+        results.touch()
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "scipy.conftest",
+             "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "scipys_tests", "-c", os.devnull,
+             "--rootdir", folder, "-W", "ignore", "--continue-on-collection-errors",
+             "--pyargs", f"scipy.{module}"],
+            check=False, capture_output=True, cwd=folder,
+            env={**os.environ, RESULTS: str(results), LIMIT: str(limit),
+                 "PYTHONPATH": os.pathsep.join(map(str, [*folders, own]))},
+        )  # fmt: skip
+        return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+
+
+def kind_of(outcome: str) -> str:
+    return outcome.split(maxsplit=1)[0].rstrip(",:")
+
+
+def main() -> int:
+    """Run the tests of submodules, and print the outcomes that need a look."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", default=MODULES)
+    parser.add_argument("--limit", type=int, default=150, help="of calls of one function")
+    options = parser.parse_args()
+    for module in options.modules:
+        found = outcomes(module, options.limit)
+        for path, test, outcome, args, kwargs in found:
+            if kind_of(outcome) not in FINE:
+                text = f"{path} {outcome} | {args} {kwargs} | {test}".replace("\n", " ")
+                sys.stdout.write(f"{text[:500]}\n")
+        counts = Counter(kind_of(outcome) for _, _, outcome, _, _ in found)
+        sys.stdout.write(f"{module}: {dict(counts)}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
