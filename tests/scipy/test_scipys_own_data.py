@@ -15,7 +15,7 @@ from gradwrap.errors import NoRuleError
 from lambdas import fn
 
 scipy: Any = importlib.import_module("scipy")
-for _name in ("integrate", "interpolate", "linalg", "ndimage", "signal", "special"):
+for _name in ("integrate", "interpolate", "linalg", "ndimage", "signal", "special", "stats"):
     importlib.import_module(f"scipy.{_name}")
 MATRIX = np.array([[0.7, 0.2, -0.1], [0.4, 1.3, 0.3], [-0.5, 0.6, 2.0]])
 TURN = np.array([[1.0, 2.0], [-2.0, 1.0]])
@@ -159,6 +159,43 @@ def test_logarithm_of_an_integral_with_tracked_limits() -> None:
     )
     with pytest.raises(NoRuleError, match=r"tanhsinh .* one pair of limits in rising order"):
         gw.grad(lambda a: np.sum(gs.integrate.tanhsinh(np.exp, -np.inf, a).integral))(np.ones(2))
+
+
+@pytest.mark.parametrize("name", ["tmean", "tvar", "tstd", "tsem"])
+@pytest.mark.parametrize("limits", [None, (-1.0, 1.2), (None, 0.8), (-0.5, None)])
+def test_moments_within_limits(name: str, limits: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    for axis in (0, None):
+        check(f"stats.{name}", functools.partial(within, limits, axis), x)
+    x[3, 0] = np.nan
+    check(f"stats.{name}", fn(lambda f, y: f(y, limits, nan_policy="omit", axis=None)), x.ravel())
+
+
+def within(limits: Any, axis: int | None, f: Any, x: Any) -> Any:
+    return f(x, limits, (True, False), axis)
+
+
+@pytest.mark.parametrize("name", ["gstd", "zscore", "tmean"])
+def test_what_is_omitted_gets_no_cotangent(name: str) -> None:
+    x = np.random.default_rng(0).uniform(0.2, 1.0, (3, 5))
+    x[0, 2] = x[1, 3] = np.nan
+    axis = {} if name == "tmean" else {"axis": 1}
+    t = np.where(np.isnan(x), 0.0, np.cos(np.arange(15.0).reshape(3, 5)))
+
+    def found(x: Any, owner: Any) -> Any:
+        return getattr(owner.stats, name)(x, nan_policy="omit", **axis)
+
+    wanted = along(lambda x: found(x, scipy), x, t)
+    np.testing.assert_allclose(gw.jvp(lambda x: found(x, gs), [x], [t])[1], wanted, rtol=1e-6)
+    weights = np.sin(1.0 + np.arange(np.size(wanted)).reshape(np.shape(wanted)))
+    gradient = gw.grad(lambda x: np.nansum(weights * found(x, gs)))(x)
+    np.testing.assert_allclose(np.nansum(gradient * t), np.nansum(weights * wanted), rtol=1e-6)
+
+
+def test_slices_of_other_lengths_are_refused() -> None:
+    x = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, 4.0]])
+    with pytest.raises(NoRuleError, match=r"sem has no derivative with nan_policy='omit'.*isnan"):
+        gw.grad(lambda x: np.sum(gs.stats.sem(x, axis=1, nan_policy="omit")))(x)
 
 
 CALLS: dict[str, tuple[Any, Any]] = {

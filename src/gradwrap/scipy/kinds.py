@@ -60,6 +60,7 @@ from gradwrap.transforms.custom_calls import (
 )
 from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.reverse import vjp
+from gradwrap.transforms.watches import strong_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -325,18 +326,9 @@ class ArrayApi(Formula):
         """Return the value and the derivative of the path; inside an open path, call SciPy."""
         if are_open():
             return row.call(*args, **kwargs)
+        if kwargs.get("nan_policy") == "omit" and type(self) is ArrayApi:
+            return Omitting(gives_value=False).answer(row, args, kwargs)
         return super().answer(row, args, kwargs)
-
-    def recorded(self, call: SciPyCall) -> list[Any]:
-        """Return the values, compared with SciPy's where its NumPy path omits NaN.
-
-        It drops them there, in each slice; the array-API path masks them, with some options.
-        """
-        found = super().recorded(call)
-        if self.gives_value and call.given.get("nan_policy") == "omit":
-            for one, out in zip(found, call.natively(*call.leaves), strict=True):
-                check_value(call.name, one, out)
-        return found
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
@@ -369,6 +361,46 @@ def _wrapped_arrays(value: Any) -> Any:
         return {key: _wrapped_arrays(part) for key, part in value.items()}
     is_array = isinstance(value, np.ndarray) and value.dtype.kind in "fc"
     return wrapped_untracked(value) if is_array else value
+
+
+class Omitting(ArrayApi):
+    """A path that omits NaN: what it computes of them is not used, and gets no cotangent.
+
+    The formula's derivative is that of `strong_zeros`. Without it, zero times a derivative that is
+    NaN is NaN. The value is that of SciPy's NumPy path, which drops NaN from each slice.
+    """
+
+    runs_once = False
+
+    def compared(self, call: SciPyCall, made: Any, out: Any) -> Any:
+        """Return the path's result; raise an error where it does not omit NaN as SciPy does."""
+        try:
+            return super().compared(call, made, out)
+        except NoRuleError as error:
+            raise NoRuleError(
+                f"{call.name} has no derivative with nan_policy='omit' and these arguments. Fix: "
+                "drop the NaN of each slice before the call, x[~np.isnan(x)]."
+            ) from error
+
+    def pull(
+        self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
+    ) -> Pull:
+        """Record the path, and return its pullback."""
+        with strong_zeros():
+            pull = super().pull(call, inputs, needed, outs)
+
+        def pull_strongly(cotangents: Sequence[Any]) -> Sequence[Any]:
+            with strong_zeros():
+                return pull(cotangents)
+
+        return pull_strongly
+
+    def push(
+        self, call: SciPyCall, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Run the path forward."""
+        with strong_zeros():
+            return super().push(call, inputs, tangents, outs)
 
 
 class Untried(ArrayApi):

@@ -16,6 +16,7 @@ from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.rules import kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution, DistributionClass
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
 
 special: Any = import_module("scipy.special")
@@ -110,6 +111,30 @@ def _variances(samples: Any, axis: int) -> Statistic:
 # Order statistics ---------------------------------------------------------------------------------
 
 
+def _within_limits(power: float, *, of_mean: bool) -> Any:
+    """Return a formula for a power of the variance between limits, or of that of the mean."""
+
+    def formula(
+        a: Any, limits: Any, inclusive: Any, axis: Any, ddof: Any, nan_policy: Any, keepdims: Any
+    ) -> Any:
+        if axis is None:
+            a, axis = np.reshape(a, (-1,)), 0
+        data, (low, high) = data_of(a), limits or (None, None)
+        kept = ~np.isnan(data) if nan_policy == "omit" else np.ones(data.shape, dtype=np.bool_)
+        if low is not None:
+            kept &= ~(data < low if inclusive[0] else data <= low)
+        if high is not None:
+            kept &= ~(data > high if inclusive[1] else data >= high)
+        count = np.sum(kept, axis, keepdims=True)
+        values = np.where(kept, a, 0.0)
+        gaps = np.where(kept, values - np.sum(values, axis, keepdims=True) / count, 0.0)
+        variance = np.sum(gaps**2, axis, keepdims=True) / (count - ddof)
+        found = (variance / count if of_mean else variance) ** power
+        return found if keepdims else np.squeeze(found, axis)
+
+    return formula
+
+
 def _trimmed_mean(a: Any, proportiontocut: float, axis: Any) -> Any:
     if axis is None:
         a, axis = np.ravel(a), 0
@@ -195,7 +220,7 @@ OF_RANKS = (
 )
 
 BY_ARRAY_API = (
-    "skew kurtosis tmean tvar tstd tsem sem zscore differential_entropy kstat kstatvar skewtest "
+    "skew kurtosis tmean sem zscore differential_entropy kstat kstatvar skewtest "
     "jarque_bera describe iqr median_abs_deviation tmin tmax gmean hmean gzscore entropy "
     "chisquare power_divergence circmean circvar circstd kurtosistest normaltest ttest_rel "
     "bartlett levene ttest_ind ttest_ind_from_stats combine_pvalues false_discovery_control"
@@ -224,6 +249,9 @@ register(
         formula("stats.linregress", _regression, "x y"),
         formula("stats.f_oneway", _variances, "samples"),
         formula("stats.variation", _variation, "a"),
+        formula("stats.tvar", _within_limits(1.0, of_mean=False), "a"),
+        formula("stats.tstd", _within_limits(0.5, of_mean=False), "a"),
+        formula("stats.tsem", _within_limits(0.5, of_mean=True), "a"),
         formula("stats.trim_mean", _trimmed_mean, "a"),
         formula("stats.scoreatpercentile", lambda a, per: np.percentile(a, per), "a"),
         formula("stats.wasserstein_distance", _wasserstein, "u_values v_values"),
