@@ -201,6 +201,10 @@ def test_slices_of_other_lengths_are_refused() -> None:
 CALLS: dict[str, tuple[Any, Any]] = {
     "signal.czt": (lambda f, x: np.real(f(x, m=4, a=1)), np.array([0.3, 1.0, 2.0])),
     "signal.bilinear": (lambda f, b: f(b, [0.0, 1.0, 0.5], 0.5)[0], np.array([0.4, 0.2])),
+    "signal.bilinear of a lower degree": (
+        lambda f, b: np.concatenate(f(b, [1.0, 0.5, 0.1], 0.5)),
+        np.array([0.0, 0.2]),
+    ),
     "signal.ss2tf": (lambda f, a: f(a, 1.0, 1.0, 0.5)[0], np.asarray(-0.7)),
     "signal.tf2ss": (
         lambda f, b: np.concatenate([np.ravel(part) for part in f(b, [1.0, 2.0, 3.0])]),
@@ -232,7 +236,7 @@ CALLS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("path", CALLS)
 def test_call_has_the_derivative_of_differences(path: str) -> None:
-    check(path, *CALLS[path], rtol=1e-5)
+    check(path.partition(" ")[0], *CALLS[path], rtol=1e-5)
 
 
 def test_calls_without_a_derivative_are_refused() -> None:

@@ -100,9 +100,9 @@ def rows() -> dict[int, tuple[Any, Any]]:
         with contextlib.suppress(AttributeError, ImportError):
             if is_a(row.original, FunctionType) or is_a(row.original, np.ufunc):
                 found[id(row.original)] = (row.original, row)
-    for name, function in vars(import_module("scipy.special")).items():
+    for function in vars(import_module("scipy.special")).values():
         if is_a(function, np.ufunc) and id(function) not in found:
-            found[id(function)] = (function, _of_ufunc(name, function))
+            found[id(function)] = (function, _of_ufunc(function.__name__, function))
     return found
 
 

@@ -22,7 +22,7 @@ from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
-from gradwrap.scipy.results import check_value, with_parts
+from gradwrap.scipy.results import NUMBERS, check_value, with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
@@ -275,8 +275,10 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
 
 
 def _size(value: Any) -> float:
-    """Return the largest absolute value of the finite elements."""
-    data = np.abs(np.asarray(value))
+    """Return the largest absolute value of the finite elements; 0 for a trace's array."""
+    if not isinstance(value, NUMBERS) or np.asarray(value).dtype.kind not in "fc":
+        return 0.0
+    data = np.abs(value)
     return float(np.max(data, initial=0.0, where=np.isfinite(data)))
 
 

@@ -61,7 +61,10 @@ def _pair(x: Any, y: Any) -> Any:
 
 
 def _bilinear(b: Any, a: Any, fs: Any) -> Any:
-    b, a = (_without_leading(np.atleast_1d(one), 0.0) for one in (b, a))
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    # SciPy drops leading zeros; those that raise the order would change the result
+    length = max(len(_without_leading(one, 0.0)) for one in (b, a))
+    b, a = b[-length:], a[-length:]
     return _in_other(b, a, _pair(2 * fs, -2 * fs), np.ones(2))
 
 

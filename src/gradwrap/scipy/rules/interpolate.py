@@ -633,7 +633,7 @@ def _grid_interpolator(made: Any, given: Any, points: Any, method: Any = None) -
         given["points"], given["values"], points, method or given["method"],
         None if spline is None else spline.c,
     )  # fmt: skip
-    return _within(given["points"], points, value, made.fill_value)
+    return _within(given["points"], points, value, given["fill_value"])
 
 
 def _within(axes: Any, xi: Any, value: Any, fill_value: Any) -> Any:
