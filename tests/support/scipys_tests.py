@@ -169,7 +169,7 @@ class Examiner:
                     self._examine(row, args, kwargs)
                 finally:
                     self.is_busy = False
-                    np.random.set_state(state)  # noqa: NPY002
+                    np.random.set_state(state)  # noqa: NPY002  as above
             return function(*args, **kwargs)
 
         if is_a(function, FunctionType):

@@ -20,7 +20,7 @@ class ForwardOfStrongZeros(Forward):
     def __init__(self, bound: BoundOp, other: Callable[..., Any]) -> None:
         super().__init__(bound, other)
         if self.rule.kind.is_elementwise:
-            self.terms = [
+            self.terms: list[str | None] = [
                 term and f"annihilated(spaces[type({x}_t)], {x}_t, {term})"
                 for x, term in zip(self.rule.arrays, self.terms, strict=True)
             ]
@@ -39,7 +39,7 @@ class DualOfStrongZeros(Dual[A]):
 
     __slots__ = ()
 
-    _level = ForwardOfStrongZeros
+    _level: type[Forward] = ForwardOfStrongZeros
 
 
 def dual_kind(asked: Any) -> type[Any]:

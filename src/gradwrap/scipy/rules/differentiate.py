@@ -32,8 +32,8 @@ def _of_points(derivative: Any, part: str) -> Any:
 
 register(
     [
-        Row("differentiate.derivative", Solved(_derivative)),
-        Row("differentiate.jacobian", Solved(_of_points(jacobian, "df"))),
-        Row("differentiate.hessian", Solved(_of_points(hessian, "ddf"))),
+        Row("differentiate.derivative", Solved(_derivative, checks=True)),
+        Row("differentiate.jacobian", Solved(_of_points(jacobian, "df"), checks=True)),
+        Row("differentiate.hessian", Solved(_of_points(hessian, "ddf"), checks=True)),
     ]
 )
