@@ -247,8 +247,11 @@ def _ufunc(ufunc: Any) -> Callable[..., Any]:
     return call
 
 
+OPERATORS: Any = operator
+
+
 def _arithmetic(perform: Callable[..., Any], *, swapped: bool) -> Any:
-    divides = perform in (operator.floordiv, operator.mod) and not swapped
+    divides = perform in (OPERATORS.floordiv, OPERATORS.mod) and not swapped
 
     def operate(self: Any, *others: Any) -> Any:
         parts = (*others, self) if swapped else (self, *others)
@@ -268,14 +271,14 @@ def _other(perform: Callable[..., Any]) -> Any:
     return operate
 
 
-OF_ONE: tuple[Callable[..., Any], ...] = (operator.neg, operator.abs)
-OF_TWO: tuple[Callable[..., Any], ...] = (
-    *(operator.add, operator.sub, operator.mul, operator.pow),
-    *(operator.truediv, operator.floordiv, operator.mod),
+OF_ONE = (OPERATORS.neg, OPERATORS.abs)
+OF_TWO = (
+    *(OPERATORS.add, OPERATORS.sub, OPERATORS.mul, OPERATORS.pow),
+    *(OPERATORS.truediv, OPERATORS.floordiv, OPERATORS.mod),
 )
-OTHERS: tuple[Callable[..., Any], ...] = (
-    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
-    *(operator.index, bool, hash, int, float, complex, str, repr, round, format, divmod),
+OTHERS = (
+    *(OPERATORS.eq, OPERATORS.ne, OPERATORS.lt, OPERATORS.le, OPERATORS.gt, OPERATORS.ge),
+    *(OPERATORS.index, bool, hash, int, float, complex, str, repr, round, format, divmod),
 )
 for _perform in (*OF_ONE, *OF_TWO):
     setattr(Number, f"__{_perform.__name__}__", _arithmetic(_perform, swapped=False))

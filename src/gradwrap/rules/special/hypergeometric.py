@@ -85,10 +85,12 @@ def _associated(xp: Any, m: Any, v: Any, x: Any, out: Any) -> Any:
     gap = xp.where(is_end, 1.0, x * x - 1.0)
     lower = xp.special.lpmv(m, v - 1.0, xp.where(is_end, 0.0, x))
     within = (v * x * out - xp.where(v + m == 0.0, 0.0, (v + m) * lower)) / gap
-    slope, sides = _gegenbauer(xp, v, 0.5, x), v * (v + 1.0)
-    sign = x * slope * xp.where(m < 0, -1.0, 1.0)
+    end, sides = xp.where(is_end, x, 1.0), v * (v + 1.0)
+    turn = end ** (v + 1.0)
+    slope = 0.5 * turn * sides
+    sign = end * slope * xp.where(m < 0, -1.0, 1.0)
     steep = xp.where(sign == 0.0, 0.0, xp.where(sign < 0.0, -float("inf"), float("inf")))
-    bend = -(x ** (v + 1.0)) * xp.where(m < 0, 0.25, sides * (v - 1.0) * (v + 2.0) / 4.0)
+    bend = -turn * xp.where(m < 0, 0.25, sides * (v - 1.0) * (v + 2.0) / 4.0)
     order = xp.abs(m)
     high = xp.where(order == 2.0, bend, xp.where(order == 1.0, steep, 0.0 * x))
     return xp.astype(xp.where(is_end, xp.where(order == 0.0, slope, high), within), out.dtype)
