@@ -52,6 +52,28 @@ def test_polar_factors_at_equal_singular_values(side: str, factor: int, a: Any) 
     check("linalg.polar", fn(lambda f, a: f(a, side=side)[factor]), a)
 
 
+@pytest.mark.parametrize("a", [np.zeros((2, 2)), np.diag([1.0, 0.0]) + 0j, np.ones((3, 2))])
+def test_polar_factors_of_a_matrix_of_lower_rank_are_refused(a: Any) -> None:
+    with pytest.raises(NoRuleError, match="polar has no derivative at a matrix of lower rank"):
+        gw.grad(lambda a: np.sum(np.real(gs.linalg.polar(a)[0])))(a)
+
+
+COMPILED: dict[str, Any] = {
+    "polar": lambda a: np.sum(gs.linalg.polar(a)[1] ** 3),
+    "solve_sylvester": lambda a: np.sum(gs.linalg.solve_sylvester(a, np.eye(3), MATRIX)),
+    "tvar": lambda a: gs.stats.tvar(a, (-1.0, 1.5), axis=None),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_it_is_compiled(name: str) -> None:
+    gradient = gw.grad(COMPILED[name])
+    compiled = gw.compile(gradient)
+    for a in (MATRIX, MATRIX + 0.125 * np.eye(3), MATRIX.T):
+        np.testing.assert_allclose(compiled(a), gradient(a), rtol=1e-9)
+    assert compiled.source
+
+
 @pytest.mark.parametrize("angle", [90, -90, 180, 270, 30])
 @pytest.mark.parametrize("order", [0, 1, 3])
 def test_rotation_by_right_angles_moves_all_pixels(angle: int, order: int) -> None:

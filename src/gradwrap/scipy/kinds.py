@@ -326,7 +326,8 @@ class ArrayApi(Formula):
         """Return the value and the derivative of the path; inside an open path, call SciPy."""
         if are_open():
             return row.call(*args, **kwargs)
-        if kwargs.get("nan_policy") == "omit" and type(self) is ArrayApi:
+        given = form_of(row, len(args), tuple(kwargs)).named(args, kwargs)
+        if given.get("nan_policy") == "omit" and type(self) is ArrayApi:
             return Omitting(gives_value=False).answer(row, args, kwargs)
         return super().answer(row, args, kwargs)
 

@@ -29,7 +29,7 @@ BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 130
 def _like(xp: Any, value: Any, x: Any) -> Any:
     """Return a number, or an array of integers, as an array of the dtype of x."""
     if isinstance(value, complex):
-        return xp.asarray(value)
+        return xp.asarray(value, device=device(x))
     if not hasattr(value, "dtype"):
         return xp.full((), value, dtype=x.dtype, device=device(x))  # copies nothing to a GPU
     is_inexact = xp.isdtype(value.dtype, ("real floating", "complex floating"))

@@ -402,6 +402,14 @@ def _polar(t: Any, out: Any, a: Any, side: Any) -> Any:
     is_tall = a.shape[0] >= a.shape[1]
     u, along, tall = (x if is_tall else adjoint(x) for x in (out[0], t["a"], a))
     p, inner = hermitian(adjoint(u) @ tall), adjoint(u) @ along
+    sizes = np.linalg.eigvalsh(data_of(p))
+    lost = np.sum(sizes <= len(sizes) * np.finfo(sizes.dtype).eps * np.max(sizes, initial=0.0))
+    is_real_square = tall.shape[0] == tall.shape[1] and not np.iscomplexobj(data_of(tall))
+    if lost > is_real_square:  # the sign of one column is a constant
+        raise NoRuleError(
+            "scipy.linalg.polar has no derivative at a matrix of lower rank: its unitary factor is "
+            "not the only one. Fix: add a small multiple of the identity, or .detach() it."
+        )
     turn = dispatcher("linalg.solve_sylvester")(p, p, inner - adjoint(inner))
     moved = u @ turn
     if tall.shape[0] > tall.shape[1]:

@@ -95,10 +95,10 @@ class _Sylvester(Adjoint):
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = {**dict(zip("abq", args, strict=False)), **kwargs}
-        matrices = {name: np.asarray(native(x)) for name, x in given.items()}
-        if any(map(np.iscomplexobj, matrices.values())) and any(
-            not np.iscomplexobj(x) and np.iscomplexobj(np.linalg.eigvals(x))
-            for name, x in matrices.items()
+        real = [name for name, x in given.items() if not np.iscomplexobj(native(x))]
+        if len(real) < len(given) and any(
+            np.iscomplexobj(np.linalg.eigvals(np.asarray(native(given[name]))))
+            for name in real
             if name in "ab"
         ):
             raise NoRuleError(

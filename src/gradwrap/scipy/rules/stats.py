@@ -122,9 +122,9 @@ def _within_limits(power: float, *, of_mean: bool) -> Any:
         data, (low, high) = data_of(a), limits or (None, None)
         kept = ~np.isnan(data) if nan_policy == "omit" else np.ones(data.shape, dtype=np.bool_)
         if low is not None:
-            kept &= ~(data < low if inclusive[0] else data <= low)
+            kept = kept & ~(data < low if inclusive[0] else data <= low)
         if high is not None:
-            kept &= ~(data > high if inclusive[1] else data >= high)
+            kept = kept & ~(data > high if inclusive[1] else data >= high)
         count = np.sum(kept, axis, keepdims=True)
         values = np.where(kept, a, 0.0)
         gaps = np.where(kept, values - np.sum(values, axis, keepdims=True) / count, 0.0)
