@@ -39,17 +39,10 @@ from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, t
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.matrices import adjoint, as_read, transpose
+from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import are_open, array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, part_of, wrappers_in
-from gradwrap.scipy.results import (
-    check_value,
-    float_parts,
-    is_discrete,
-    is_float,
-    is_whole,
-    part_at,
-    with_parts,
-)
+from gradwrap.scipy.results import float_parts, is_discrete, is_float, is_whole, part_at, with_parts
 from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked

@@ -18,11 +18,12 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
-from gradwrap.scipy.results import NUMBERS, check_value, with_parts
+from gradwrap.scipy.results import with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import custom_root
