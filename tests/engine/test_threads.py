@@ -372,3 +372,29 @@ def test_a_value_of_one_thread_is_differentiated_in_another() -> None:
     thread.start()
     thread.join()
     np.testing.assert_array_equal(x.grad, [3.0, 12.0])
+
+
+PARSING = """
+import gc, sys, threading
+from gradwrap.core.observing.parsing import parsed
+sys.setswitchinterval(1e-6)
+gc.set_threshold(50)
+gc.callbacks.append(lambda *given: sum(range(50)))
+found = []
+def use():
+    found.extend(len(parsed("f(a, b, c=d[1:2] + g(x, y))").body) for _ in range(1000))
+threads = [threading.Thread(target=use) for _ in range(8)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+assert found == [1] * 8000, len(found)
+"""
+
+
+def test_threads_that_read_source_at_once() -> None:
+    """Python 3.11 raises `SystemError` where the collector runs in between (gh-106905)."""
+    done = subprocess.run(
+        [sys.executable, "-c", PARSING], capture_output=True, check=False, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.adaptation.plain_values import are_plain, unheld
 from gradwrap.core.array.adapted import adapted_caller
+from gradwrap.core.observing.parsing import parsed
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class _Remainders(ast.NodeTransformer):
 @functools.lru_cache(256)
 def _parsed(text: str) -> tuple[Any, tuple[str, ...]]:
     """Return the code of an expression, and the names of its values."""
-    tree = ast.parse(text.strip(), mode="eval")
+    tree = parsed(text.strip(), mode="eval")
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = tuple(
         sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called})

@@ -32,6 +32,7 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.observing.parsing import parsed
 from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def _first_line(node: Any) -> int:
 def _parsed(source: str, file: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(source, file)
+        return parsed(source, file)
 
 
 def _compiled(tree: Any, file: str) -> CodeType:

@@ -10,6 +10,7 @@ import ast
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.observing.parsing import parsed
 from gradwrap.errors import CompileError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _needed(module: str, names: list[str]) -> list[ast.stmt]:
             f"the text of this program holds functions of {module}, whose source is not installed. "
             "Fix: install gradwrap with its .py files; calls of the program need none"
         ) from None
-    nodes: list[ast.stmt] = _Unannotated().visit(ast.parse(text)).body
+    nodes: list[ast.stmt] = _Unannotated().visit(parsed(text)).body
     defined = {name: node for node in nodes for name in _defined(node)}
     needed: list[ast.stmt] = []
     waiting = [defined[name] for name in names]

@@ -12,6 +12,8 @@ import linecache
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradwrap.core.observing.parsing import parsed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import CodeType
@@ -33,7 +35,7 @@ def syntax_of(
 
     lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 :]
     try:
-        tree = ast.parse(textwrap.dedent("".join(getblock(lines))))
+        tree = parsed(textwrap.dedent("".join(getblock(lines))))
     except (SyntaxError, ValueError, IndexError):
         return None
     function: Any = tree.body[0] if tree.body else None
@@ -234,10 +236,7 @@ def look_of(node: ast.expr) -> Look | None:
 
 def _names_in(*texts: str) -> set[str]:
     return {
-        node.id
-        for text in texts
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Name)
+        node.id for text in texts for node in ast.walk(parsed(text)) if isinstance(node, ast.Name)
     }
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.observing.parsing import parsed
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
 
@@ -76,7 +77,7 @@ def _expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
             _expressions.clear()
         found: ast.expr | None = None
         with suppress(SyntaxError, ValueError):
-            found = ast.parse(_text_at(frame, instruction).strip(), mode="eval").body
+            found = parsed(_text_at(frame, instruction).strip(), mode="eval").body
         _expressions[key] = found
     return _expressions[key]
 

@@ -26,6 +26,7 @@ from gradwrap.backends.numpy.functions import converting
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.parsing import parsed
 from gradwrap.core.table.registry import GENERIC, ops
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Spelling:
     def bound(self, xp: Any) -> Any:
         """Write the function that calls the operation, or returns `ELSEWHERE` if it cannot."""
         call = functools.reduce(getattr, self.path.split("."), xp)
-        tree = ast.parse(f"call({self.arguments})")
+        tree = parsed(f"call({self.arguments})")
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         reasons = [_is_given(p) for name, p in self.parameters.items() if name not in used]
         if self.condition:
