@@ -54,7 +54,7 @@ def _alive(
 
 def _alive_loop(loop: Loop, live: set[int], values: Sequence[Value]) -> Loop:
     """Return a loop without its dead outputs, carries, reads and steps."""
-    made = Loop(loop.turns)
+    made = Loop(loop.turns, count=loop.count)
     made.stacks = {index: out for index, out in loop.stacks.items() if out in live}
     made.finals = {index: out for index, out in loop.finals.items() if out in live}
     while True:
