@@ -368,6 +368,15 @@ class Program:
             yield from bodies_of(block.body)
 
 
+def counts_turns(program: Program) -> bool:
+    """Tell if the turns of some loop vary in number."""
+    return any(
+        isinstance(step, Loop) and step.count is not None
+        for body in program.bodies()
+        for step in body
+    )
+
+
 def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
     """Yield a body, then the bodies of the loops in it."""
     yield body

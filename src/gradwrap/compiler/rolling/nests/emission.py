@@ -119,40 +119,34 @@ class Node:
         return instances
 
 
+def may_have_nests(program: Program) -> bool:
+    """Tell if a program that was traced has loops whose turns vary in number."""
+    search = _search(program)
+    if search is None:
+        return False
+    search.run()
+    return search.is_uneven
+
+
 def roll_nests(program: Program) -> bool:
     """Roll the loops of a program if the turns of some vary in number; tell if there are some.
 
     The operations stay the same, in the same order, so that results are the same bit for bit.
     """
-    if program.root.guard is not None or program.root.result is None:
+    search = _search(program)
+    if search is None:
         return False
-    body: list[Instr] = []
-    for step in program.root.body:
-        if isinstance(step, Loop):
-            return False
-        body.append(normalised(step, program.values))
-    if len(body) < FEWEST:
-        return False
-    tokens, codes = _tokens(body, program.values)
-    position = {step.out: at for at, step in enumerate(body)}
-    readers: list[list[int]] = [[] for _ in body]
-    for at, step in enumerate(body):
-        for index in step.reads:
-            made = position.get(index)
-            if made is not None:
-                readers[made].append(at)
-    search = Search(tokens, readers, codes)
     found = search.run()
     if not search.is_uneven:
         return False
     made = program.copy()
-    emission = Emission(made, body, position)
+    emission = Emission(made, search.body)
     try:
         emission.write(found)
     except Decline as why:
         program.notes.append(f"no nest of loops: {why}")
         return False
-    if made.length() > min(LONGEST, len(body) // 2) or not emission.counted:
+    if made.length() > min(LONGEST, len(search.body) // 2) or not emission.counted:
         return False
     describe_orders(made, len(program.values))
     program.values[:] = made.values
@@ -160,6 +154,19 @@ def roll_nests(program: Program) -> bool:
     program.root = made.root
     program.notes += emission.notes
     return True
+
+
+def _search(program: Program) -> Search | None:
+    """Return the search in a program; None if it is none of operations alone, or a short one."""
+    body: list[Instr] = []
+    for step in program.root.body:
+        if isinstance(step, Loop):
+            return None
+        body.append(normalised(step, program.values))
+    if len(body) < FEWEST or program.root.guard is not None:
+        return None
+    tokens, codes = _tokens(body, program.values)
+    return Search(body, tokens, codes)
 
 
 FEWEST = 40
@@ -207,10 +214,9 @@ def _tokens(body: Sequence[Instr], values: Sequence[Value]) -> tuple[list[Token]
 class Emission:
     """Writes the loops of nests."""
 
-    def __init__(self, program: Program, body: Sequence[Instr], position: dict[int, int]) -> None:
+    def __init__(self, program: Program, body: Sequence[Instr]) -> None:
         self.program = program
         self.body = body
-        self.position = position
         self.flat: list[list[Any]] = [[*leaves_of(s.args), *leaves_of(s.kw)] for s in body]
         self.counted: int = 0
         """The loops whose number of turns varies."""
@@ -222,8 +228,7 @@ class Emission:
         size = len(program.values) + 1
         self.at_of: Any = np.full(size, -1)
         """By value of the trace: the position of its operation; -1 for inputs and constants."""
-        for index, at in position.items():
-            self.at_of[index] = at
+        self.at_of[[step.out for step in body]] = np.arange(len(body))
         self.tables: dict[bytes, Ref] = {}
         self.integers: dict[Any, Any] = {}
         self.sinks: dict[int, list[Any]] = {}
@@ -524,7 +529,7 @@ class Emission:
         some = instances[inside]
         ends[child.starts[some] + child.counts[some] - 1] = column[some]
         values, loop = self.program.values, child.loop
-        if (child.counts[instances] > 0).all() and (child.counts > 0).all():
+        if (child.counts == child.most).all():
             after = self.value(child, len(child.items), ends)
             return self._last(child, after)
         firsts = np.full(len(child.counts), ANY)

@@ -27,6 +27,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gradwrap.compiler.ir.program import Instr
+
 FEWEST = 5
 """The fewest turns of the longest run of a loop."""
 LONGEST = 400
@@ -58,14 +60,18 @@ class Token:
 class Search:
     """Folds a trace, given as tokens."""
 
-    def __init__(
-        self, tokens: list[Token], readers: Sequence[Sequence[int]], codes: int
-    ) -> None:
+    def __init__(self, body: Sequence[Instr], tokens: list[Token], codes: int) -> None:
+        self.body = body
         self.tokens = tokens
         self.is_uneven: bool = False
         """Whether some loop has several numbers of turns."""
-        self._readers = readers
+        self._readers: list[list[int]] = [[] for _ in body]
         """By position in the trace: the positions of the operations that read the result."""
+        position = {step.out: at for at, step in enumerate(body)}
+        for at, step in enumerate(body):
+            for index in step.reads:
+                if index in position:
+                    self._readers[position[index]].append(at)
         self._codes = codes
         self._loops: dict[tuple[int, ...], int] = {}
 
