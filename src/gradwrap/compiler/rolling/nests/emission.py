@@ -11,6 +11,7 @@ Stacks have room for the most turns of each loop. What no turn has written is no
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -379,15 +380,28 @@ class Emission:
             raise Decline("a value is read before it is computed")
         child = node.items[last] if last >= 0 else None
         if isinstance(child, Node):
-            try:
-                return self._final(node, child, column, known, places == last, instances)
-            except Decline:
-                if node.parent is None or not (places < 0).any():
+            inside = places == last
+            if not self._is_last(child, numbers[inside], theirs[inside]):
+                with suppress(Decline):
                     return self._stacked(node, column, known, numbers, theirs)
-                raise
+            try:
+                return self._final(node, child, column, known, inside, instances)
+            except Decline:
+                if (places < 0).any():
+                    raise
+                return self._stacked(node, column, known, numbers, theirs)
         if node.parent is None:
             raise Decline("a value is of no loop")
         return self._from_before(node, column, known, numbers, theirs)
+
+    def _is_last(self, child: Node, numbers: Any, theirs: Any) -> bool:
+        """Tell if values are of the last turns of a loop."""
+        for number in np.unique(numbers).tolist():
+            row, mine = self.rows[number], numbers == number
+            there = row.node.up(theirs[mine], child)
+            if (child.turn[there] != child.counts[child.around[there]] - 1).any():
+                return False
+        return True
 
     def _from_before(
         self, node: Node, column: Any, known: Any, numbers: Any, theirs: Any
@@ -413,6 +427,8 @@ class Emission:
                     pass
             return self._stacked(node, column, known, numbers, theirs)
         mine = node.turn[instances]
+        if (mine - turns)[turns >= 0].max() > DISTANCE:
+            raise Decline("a value is read many turns later")
         if ((turns < 0) & (mine > DISTANCE)).any() or (turns >= mine).any():
             return self._stacked(node, column, known, numbers, theirs)
         firsts = np.full(len(node.counts), ANY)
