@@ -348,7 +348,7 @@ class TriangularWriter(Writer):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.n = self.random.randint(22, 25)
+        self.n = self.random.randint(22, 24)
 
     def outer(self) -> str:
         return self.pick(
@@ -359,7 +359,12 @@ class TriangularWriter(Writer):
 
     def inner(self, i: str) -> str:
         usual = [f"range({i})", f"range({i} + 1, n)", f"range(n - {i})", f"range({i}, n)"]
-        rare = [f"range({i} + 1)", f"range({i}, -1, -1)", f"range(1, {i})", f"range({i} - 1, -1, -1)"]
+        rare = [
+            f"range({i} + 1)",
+            f"range({i}, -1, -1)",
+            f"range(1, {i})",
+            f"range({i} - 1, -1, -1)",
+        ]
         rare += [f"range(0, {i}, 2)", f"range({i}, n - 1)", "range(n)", f"reversed(range({i}))"]
         return self.pick(*usual, *usual, *rare)
 

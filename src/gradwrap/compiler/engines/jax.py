@@ -153,7 +153,9 @@ class _Replay:
             self.perform(loop.body, inside)
             after = [as_described(index, inside[index]) for index in handed_on]
             if count is not None:  # all others leave everything as it is
-                after = [jnp.where(number < count, *pair) for pair in zip(after, carried, strict=True)]
+                after = [
+                    jnp.where(number < count, *pair) for pair in zip(after, carried, strict=True)
+                ]
             return (
                 after,
                 [as_described(index, inside[index]) for index in loop.stacks],

@@ -65,7 +65,7 @@ def perform(
     observe: Observer | None = None,
     values: Sequence[Value] = (),
 ) -> None:
-    """Perform steps, and record their results; `values` describes the stacks of loops that count."""
+    """Perform steps, and record their results; `values` describes them."""
 
     def read(leaf: Any) -> Any:
         return known[leaf.index] if type(leaf) is Ref else leaf

@@ -71,8 +71,10 @@ Steps of the body may read values from outside, which are the same in all turns.
 loop is a step of its body. A loop with a `count`, an integer from outside, performs so many turns,
 `turns` at the most, and perhaps none. It reads and writes the first parts of its stacks; the other
 parts of those that it writes are not defined, and nothing reads them. Its finals are values of the
-`next` of carries: with no turns, they are the `first`. The `value`, `first` and `next` of a carry have one shape and dtype; a
-`first` that is a literal is a number. Values handed on (`next`, and the keys of `stacks` and
+`next` of carries: with no turns, they are the `first`.
+
+The `value`, `first` and `next` of a carry have one shape and dtype; a `first` that is a literal is
+a number. Values handed on (`next`, and the keys of `stacks` and
 `finals`) are computed by a step of the body itself, and no two carries have the same `next`.
 """
 

@@ -2,9 +2,9 @@
 
 A `Node` is a loop with its *instances*: the turns that the trace performed, each with its place
 among the turns of the loops around. The operand of an operation, over all instances, is a *column*
-of values. `Emission.value` says what a column is: one value for all, a result of the same turn, what
-the turn before handed on (a carry), what an inner loop has left (a final value), or the result of a
-turn of another loop (an element of a stack).
+of values. `Emission.value` says what a column is: one value for all, a result of the same turn,
+what the turn before handed on (a carry), what an inner loop has left (a final value), or the result
+of a turn of another loop (an element of a stack).
 
 Stacks have room for the most turns of each loop. What no turn has written is not read either.
 """
@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.layout import describe_orders
-from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
-    UFUNC,
     Carry,
     Constant,
     Instr,
@@ -32,7 +30,6 @@ from gradwrap.compiler.ir.program import (
     token,
     zeros,
 )
-from gradwrap.compiler.rolling.nested import is_numeric
 from gradwrap.compiler.rolling.nests.search import Search, Token
 from gradwrap.compiler.rolling.segments import Decline, leaves_of, normalised, with_leaves
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
@@ -66,7 +63,7 @@ class Row:
 
 
 class Variable:
-    """What each turn of a loop hands to the next one: columns of what a turn begins and ends with."""
+    """What each turn of a loop hands to the next: columns of what turns begin and end with."""
 
     def __init__(self, value: Ref, column: Any, firsts: Any, nexts: Any) -> None:
         self.value = value
@@ -365,7 +362,8 @@ class Emission:
         if len(different) == 1 and different[0] >= 0:
             row = self.rows[different[0]]
             if row.node is node and row.place < place and (theirs == instances).all():
-                return row.out
+                found: Ref = row.out
+                return found
         # the item of this node that holds each producer, if it is in the same turn
         places = np.full(len(given), -1)
         for number in different[different >= 0].tolist():
@@ -403,9 +401,7 @@ class Emission:
                 return False
         return True
 
-    def _from_before(
-        self, node: Node, column: Any, known: Any, numbers: Any, theirs: Any
-    ) -> Ref:
+    def _from_before(self, node: Node, column: Any, known: Any, numbers: Any, theirs: Any) -> Ref:
         """Return a value that an earlier turn, or a step around the loop, computed."""
         assert node.parent is not None
         instances = np.flatnonzero(known)
@@ -590,9 +586,7 @@ class Emission:
 
     # Stacks ---------------------------------------------------------------------------------------
 
-    def _stacked(
-        self, node: Node, column: Any, known: Any, numbers: Any, theirs: Any
-    ) -> Ref:
+    def _stacked(self, node: Node, column: Any, known: Any, numbers: Any, theirs: Any) -> Ref:
         """Return an element of a stack of another loop."""
         different = np.unique(numbers)
         if len(different) > 1 or different[0] < 0:

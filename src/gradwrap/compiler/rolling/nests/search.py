@@ -5,9 +5,9 @@
 
     P Q    P B Q    P B B Q    P B B B Q    ...
 
-The search finds `B`, the shortest stretch that repeats itself, and makes each run of it a loop, even
-of one turn. Where runs become longer by a constant from one to the next, with the same operations
-`Q P` between them, there are runs of no turns too. Then the turns of the outer loop are alike:
+The search finds `B`, the shortest stretch that repeats itself, and makes each run of it a loop,
+even of one turn. Where runs become longer by a constant from one to the next, with the same
+operations `Q P` between them, there are runs of no turns too. Then the outer turns are alike:
 
     P B*0 Q    P B*1 Q    P B*2 Q    P B*3 Q    ...
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -181,7 +181,7 @@ class Search:
         """Insert loops of no turns where the runs of a loop become longer or shorter."""
         places = [at for at, token in enumerate(tokens) if token.code == loop]
         known: dict[tuple[tuple[int, ...], int], int] = {}
-        for one, two in zip(places, places[1:], strict=False):
+        for one, two in pairwise(places):
             gap = tuple(token.code for token in tokens[one + 1 : two])
             step = tokens[two].numbers[0] - tokens[one].numbers[0]
             if step and gap and len(gap) <= LONGEST:
@@ -191,7 +191,6 @@ class Search:
         for gap, step in found:
             tokens = self._with_none_beside(tokens, loop, gap, step)
         return tokens
-
 
     def _with_none_beside(
         self, tokens: list[Token], loop: int, gap: tuple[int, ...], step: int
