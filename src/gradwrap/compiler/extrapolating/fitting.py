@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.extrapolating.formulas import Recorded
+    from gradwrap.compiler.extrapolating.noted import Noted
 
 ULP = 2.0**-52
 FEW = 8
@@ -44,8 +45,10 @@ class Fit:
         self,
         points: Sequence[tuple[int, ...]],
         recorded: Callable[[], Recorded | None] | None = None,
+        noted: Noted | None = None,
     ) -> None:
         self._points = points
+        self._noted = noted
         self._recorded = recorded
         """Gives the formulas of what the code computed at the points."""
         self._known: dict[tuple[int, ...], Callable[[Sequence[int]], int]] = {}
@@ -60,15 +63,17 @@ class Fit:
             return self.integers(column) if kind == INTEGER else self.floats(column)
         except Declined:
             law = self._law([np.array([number]) for number in column])
-            if law is None:
+            product = None if law or self._noted is None else self._noted.product(column)
+            if law is None and product is None:
                 raise
-        return lambda point: law(point, 1)[0].item()
+        return product or (lambda point: law(point, 1)[0].item())
 
     def _law(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any] | None:
-        """Return the function through sequences that a formula of the code gives, or None."""
+        """Return the function through sequences that the code computes, or None."""
         recorded = self._recorded and self._recorded()
         laws = recorded.laws(column, self.integers) if recorded else ()
-        return next(iter(laws), None)
+        noted = self._noted.laws(column, self.integers) if self._noted else ()
+        return next(chain(laws, noted), None)
 
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
         """Return the linear function through integers, or one with a product of lengths.

@@ -8,6 +8,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, slots_of, type_of
+from gradwrap.transforms.derived import Derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,12 @@ class Copies:
             return self._function(value)
         if isinstance(value, functools.partial):
             named = {name: self.of(one) for name, one in value.keywords.items()}
-            return functools.partial(self.of(value.func), *map(self.of, value.args), **named)
+            kind = type_of(value) if isinstance(value, Derived) else functools.partial
+            found = kind(self.of(value.func), *map(self.of, value.args), **named)
+            if isinstance(value, Derived):
+                transform, args, options = value.making
+                vars(found).update(vars(value), making=(transform, (*map(self.of, args),), options))
+            return found
         if isinstance(value, MethodType):
             return MethodType(self.of(value.__func__), self.of(value.__self__))
         if isinstance(value, TUPLE):
