@@ -8,6 +8,7 @@ loop of the program reads. A run at full size then gives those of all turns.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,14 +22,22 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.noting import Notes
 
     Point = Sequence[int]
+    Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
+    """Sequences at the points, and the functions for them and for their length."""
     Integers = Callable[[Sequence[int]], Callable[[Point], int]]
 
 STARTS, STEPS = 4, 16
 """The most places where a sequence may begin, and the most steps between its numbers."""
 MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
+CLOSE = 1e-9
+"""The relative difference of numbers that are the same up to rounding."""
 ENDS = 8
 """The numbers at both ends that may be factors of a single number."""
+
+
+class OtherNumbers(Declined):
+    """The numbers of a long loop are not those that the short ones tell."""
 
 
 class Noted:
@@ -45,9 +54,9 @@ class Noted:
 
         The program computes once what is equal in all turns of the loops that were traced.
         """
-        key = tuple(point)
+        lengths = tuple(point)
         if self._pairs is None:
-            if len(key) > 1:
+            if len(lengths) > 1:
                 raise Declined("its numbers are known for one length only")
             samples = [self._of(point) for point in self._points]
             many = [{key: len(kept) for key, kept in one.items()} for one in samples]
@@ -55,16 +64,16 @@ class Noted:
             self._per_turn = {
                 key: (many[1].get(key, 0) - count) // turns for key, count in many[0].items()
             }
-            parts = [self._parts(one) for one in samples]
-            found = _equal(parts[0])
-            self._pairs = {one for one in found if all(_are_equal(part, *one) for part in parts)}
-        if key not in self._known:
+            every = [self._parts(one) for one in samples]
+            found = _equal(every[0])
+            self._pairs = {one for one in found if all(_are_equal(parts, *one) for parts in every)}
+        if lengths not in self._known:
             notes = self._of(point)
             parts = self._parts(notes)
             if not all(_are_equal(parts, *one) for one in self._pairs):
-                raise Declined("numbers that are equal in short loops differ in long ones")
-            self._known[key] = notes
-        return self._known[key]
+                raise OtherNumbers("numbers that are equal in short loops differ in long ones")
+            self._known[lengths] = notes
+        return self._known[lengths]
 
     def _parts(self, notes: Notes) -> dict[Any, Any]:
         """Return one number for each turn, the last turn first, for each of those in a turn."""
@@ -88,15 +97,36 @@ class Noted:
                 if law.fits(column, wholes, integers):
                     yield law
 
+    def confirms(self, sequences: Sequence[Fitted], integers: Integers, point: Point) -> bool:
+        """Tell if functions through sequences give the numbers of a run at lengths.
+
+        Sequences that are no numbers of the code, but computed from them, are not looked at. So is
+        a run that would take too long.
+        """
+        try:
+            self._notes(point)
+            for column, law, length in sequences:
+                noted = next(self.laws(column, integers), None)
+                if noted is not None:
+                    count = length(point)
+                    both = law(point, count), noted(point, count)
+                    if not np.allclose(*both, rtol=CLOSE, atol=0.0):
+                        return False
+        except OtherNumbers:
+            return False
+        except Declined:
+            return True
+        return True
+
     def product(self, numbers: Sequence[float]) -> Callable[[Point], float] | None:
         """Return the function of lengths that gives numbers as products of two noted ones, or None.
 
         The program has such a number for the last turn of a loop whose cotangent is 1.
         """
         samples = [self._notes(point) for point in self._points]
-        both = [
+        both: list[tuple[Any, int]] = [
             (key, place)
-            for key, kept in samples[0].items()
+            for key in samples[0]
             for place in (*range(ENDS), *range(-ENDS, 0))
             if all(len(one.get(key, ())) >= ENDS for one in samples)
         ]
@@ -107,11 +137,17 @@ class Noted:
             made = factor * values[:, :, None] * values[:, None, :]
             found = np.argwhere(np.all(made == np.array(numbers)[:, None, None], axis=0))
             if len(found):
-                (key, place), (other, at) = (both[n] for n in found[0].tolist())
-                return lambda point: (
-                    factor * self._notes(point)[key][place] * self._notes(point)[other][at]
-                )
+                first, second = found[0].tolist()
+                return partial(self._product, factor, both[first], both[second])
         return None
+
+    def _product(
+        self, factor: float, first: tuple[Any, int], second: tuple[Any, int], point: Point
+    ) -> float:
+        notes = self._notes(point)
+        (key, place), (other, at) = first, second
+        one: float = notes[key][place]
+        return factor * one * notes[other][at]
 
 
 class _Law:
@@ -149,12 +185,13 @@ class _Law:
         return False
 
     def __call__(self, point: Point, count: int) -> Any:
+        """Return so many of the numbers at lengths."""
         whole = self.numbers(point)
         if len(whole) != self._count(point):
-            raise Declined("the code uses another number of constants there")
+            raise OtherNumbers("the code uses another number of constants there")
         found = whole[self._start(point) :: self._step][:count]
         if len(found) != count:
-            raise Declined("a loop uses fewer constants than it has turns")
+            raise OtherNumbers("a loop uses fewer constants than it has turns")
         return found
 
 

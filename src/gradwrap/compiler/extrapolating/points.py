@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -270,7 +271,8 @@ class Family:
             samples.append(self._sample(point))
             if samples[-1].skeleton != samples[0].skeleton:
                 raise Declined(f"the programs of lengths {self.points[0]} and {point} differ")
-        fit = Fit(self.points, self._recorded, Noted(self.points, self.notes))
+        known = Noted(self.points, self.notes)
+        fit = Fit(self.points, self._recorded, known)
         columns = [
             (column[0][0], [number for _, number in column])
             for column in zip(*(one.numbers for one in samples), strict=True)
@@ -280,6 +282,8 @@ class Family:
         fits = {n: (columns[n][0], fit.of(*columns[n])) for n in order}
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
+        self.has_same_numbers = partial(known.confirms, fit.sequences, fit.integers, self.actual)
+        """Tells if the numbers of the code are at full size what the short loops tell."""
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
 

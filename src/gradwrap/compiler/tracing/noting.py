@@ -59,7 +59,9 @@ class Noting(Tape):
         """Refuse to tell values: what code computes with them is no constant."""
         raise self.refuse("it branches on values")
 
-    def repeated(self, *_: Any) -> Any:
+    def repeated(
+        self, fn: Any, name: str, recorded: Any, keywords: Any, args: tuple[Any, ...] = ()
+    ) -> Any:
         """Return None: there is no earlier run."""
         return None
 
