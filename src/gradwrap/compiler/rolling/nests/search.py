@@ -118,7 +118,7 @@ class Search:
                 for a, b, c in zip(one, two, three, strict=True)
             ):
                 first = at + period
-            elif at + 3 * period - first >= FEWEST * period:
+            elif at + 2 * period + 1 - first >= FEWEST * period:
                 return first
         return None
 
