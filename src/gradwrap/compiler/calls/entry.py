@@ -572,7 +572,8 @@ class Entry:
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
         sparingly = target.engine in FIND_REPETITION and chosen != own
-        nests = self.library.name == "numpy"
+        is_long = self.engine != "numpy" or len(self.traces[0].instrs) > FIRST
+        nests = self.library.name == "numpy" and is_long
         program, is_rolled = self._simplified(
             call.inputs, roll=True, sparingly=sparingly, nests=nests
         )
