@@ -78,10 +78,10 @@ class Noted:
             ]
             self._steps = [
                 {
-                    part: steps
+                    part: one
                     for part in found[0]
-                    if (steps := _steps(found[0][part])) is not None
-                    and all(_steps(parts[part]) == steps for parts in found)
+                    if (one := _steps(found[0][part])) is not None
+                    and all(_steps(parts[part]) == one for parts in found)
                 }
                 for found in zip(*every, strict=True)
             ]
