@@ -130,6 +130,29 @@ def test_numbers_of_a_run_at_full_size(function: Callable[[Any], Any]) -> None:
     assert "extrapolated from traces" in str(made.explain())
 
 
+@pytest.mark.slow
+def test_numbers_of_loops_beside_long_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The array and the loop have a length each. A Python float is moved in the difference too."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+
+    def heat(u: Any, rate: Any) -> Any:
+        t = 0.0
+        for _ in range(N):
+            u = u + 1e-3 * (rate * (np.roll(u, 1) - 2 * u + np.roll(u, -1)) + np.sin(3 * t) * u)
+            t += 1e-3
+        return np.sum(u * u)
+
+    gradient = gw.grad(heat, (0, 1))
+    made = gw.compile(gradient)
+    u = np.sin(np.linspace(0.0, 6.0, 100)) + 1.5
+    for given in ((u, 0.3), (0.9 * u, 0.31)):
+        for wanted, found in zip(gradient(*given), made(*given), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    report = str(made.explain())
+    assert "extrapolated from traces" in report
+    assert "in one direction" in report
+
+
 def bounded_times(p: Any) -> Any:
     x, t = p[0], 0.0
     for _ in range(N):

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.run import Around
     from gradwrap.core.values.tree import TreeDef
 
-    Notes = dict[tuple[str, int, int], list[float]]
-    """The numbers in the order of the run, by operation, argument, and place in an array."""
+    Notes = dict[tuple[int, str, int, int], list[float]]
+    """The numbers in the order of the run, by line of the user's code, operation, argument, and
+    place in an array."""
 
 LARGEST = 64
 """The most elements of an array that are noted."""
@@ -79,8 +80,14 @@ class Noting(Tape):
         if not self._performed % OFTEN and time.perf_counter() > self._end:
             self.is_too_long = True
             raise self.refuse("it takes too long")
+        line = 0
         for place, leaf in enumerate(recorded):
-            self._note((name, place), leaf)
+            kind = type_of(leaf)
+            if kind is not Ref or leaf.index:
+                if not line:
+                    frame = self._userframe_of(12)
+                    line = -1 if frame is None else frame.f_lineno
+                self._note((line, name, place), leaf)
         if isinstance(result, (TUPLE, LIST)):
             parts = [self.new(part) for part in result]
             kind = type_of(result)
@@ -95,7 +102,7 @@ class Noting(Tape):
                     one.shares = True
         return made
 
-    def _note(self, key: tuple[str, int], leaf: Any) -> None:
+    def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
         if kind is float or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
@@ -106,7 +113,7 @@ class Noting(Tape):
                     self.found.setdefault((*key, place), []).append(number)
         elif kind is TUPLE or kind is LIST:
             for place, part in enumerate(leaf):
-                self._note((f"{key[0]}.{key[1]}", place), part)
+                self._note((key[0], f"{key[1]}.{key[2]}", place), part)
 
 
 class _Primal:
