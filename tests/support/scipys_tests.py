@@ -36,7 +36,6 @@ if __name__ == "__main__":
 import numpy as np
 import pytest
 
-import scipy_forms
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.rules import equal_values
 from gradwrap.scipy.doors import dispatcher
@@ -69,7 +68,7 @@ class Asked(Case):
 
     @property
     def keys(self) -> list[int | str]:
-        """The places and keywords of the arguments that the row names."""
+        """The places and keywords of the arguments that the row names, or all."""
         names, arrays = parameters_of(self.row), {*self.row.arrays}
         return [
             *(
@@ -77,14 +76,23 @@ class Asked(Case):
                 for place, arg in enumerate(self.args)
                 if is_float(arg) and _is_named(names, arrays, place)
             ),
-            *(key for key, arg in self.kwargs.items() if key in arrays and is_float(arg)),
+            *(
+                key
+                for key, arg in self.kwargs.items()
+                if is_float(arg) and (key in arrays or self.row.signature is None)
+            ),
         ]
+
+    @property
+    def ours(self) -> Any:
+        """What takes the place of SciPy's function."""
+        return getattr(self.row, "ours", None) or super().ours
 
 
 def parameters_of(row: Any) -> list[str]:
     try:
         return [*row.signature.parameters]
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         return []
 
 
@@ -102,14 +110,18 @@ def rows() -> dict[int, tuple[Any, Any]]:
                 found[id(row.original)] = (row.original, row)
     for function in vars(import_module("scipy.special")).values():
         if is_a(function, np.ufunc) and id(function) not in found:
-            found[id(function)] = (function, _of_ufunc(function.__name__, function))
+            row = row_without_signature(f"special.{function.__name__}", function, function)
+            found[id(function)] = (function, row)
     return found
 
 
-def _of_ufunc(name: str, function: Any) -> Any:
-    """Make a row of an operation of the table, which SciPy's own ufunc performs."""
+def row_without_signature(path: str, original: Any, ours: Any) -> Any:
+    """Make a row of a function all of whose floating-point arguments are tracked.
+
+    It may be an operation of the table, which SciPy's own ufunc performs, or a method.
+    """
     return SimpleNamespace(
-        path=f"special.{name}", original=function, arrays=(), symmetric=(), triangles=(),
+        path=path, original=original, ours=ours, arrays=(), symmetric=(), triangles=(),
         within=None, is_byproduct=_is_no_byproduct, signature=None,
     )  # fmt: skip
 
@@ -118,9 +130,24 @@ def _is_no_byproduct(_path: Any) -> bool:
     return False
 
 
-def _called(path: str) -> Any:
-    ufunc = {row.path: function for function, row in rows().values() if row.signature is None}
-    return ufunc[path] if path in ufunc else dispatcher(path)
+@functools.cache
+def objects() -> dict[type, str]:
+    """The classes with a row, and those of the distributions, with the path of the row."""
+    found: dict[type, str] = {}
+    for row in all_rows():
+        with contextlib.suppress(AttributeError, ImportError):
+            kind: Any = row.original if is_a(row.original, type) else type_of(row.original)
+            if kind.__module__.startswith(("scipy.interpolate", "scipy.stats")):
+                found.setdefault(kind, row.path)
+    return found
+
+
+METHODS = (
+    *("__call__", "integrate", "integral", "ev", "derivatives", "solve", "roots"),
+    *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "stats"),
+    *("mean", "var", "std", "median", "entropy", "moment", "expect", "interval", "nnlf"),
+)
+"""Methods whose calls are examined: of interpolants together with the call of their class."""
 
 
 @functools.cache
@@ -143,6 +170,66 @@ class Examiner:
         self.is_busy: bool = False
         self.counts: Counter[Any] = Counter()
         self.made: dict[int, Any] = {}
+        for kind, path in objects().items():
+            if kind.__module__.startswith("scipy.interpolate"):
+                self._note_arguments(kind)
+            for name in {*METHODS} & {*vars(kind)} | {*METHODS} & {
+                name for base in kind.__mro__ for name in vars(base)
+            }:
+                self._enter_method(kind, name, path)
+
+    def _note_arguments(self, kind: Any) -> None:
+        """Let the objects of a class remember its arguments."""
+        original = kind.__init__
+
+        @functools.wraps(original)
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            with contextlib.suppress(Exception):
+                if not hasattr(self, "_examined"):
+                    self._examined = copy.deepcopy((args, kwargs))
+            original(self, *args, **kwargs)
+
+        kind.__init__ = init
+
+    def _enter_method(self, kind: Any, name: str, path: str) -> None:
+        """Let a method of a class be examined."""
+        original = getattr(kind, name)
+        is_distribution = path.startswith("stats.") and path != "stats.gaussian_kde"
+        if not is_a(original, FunctionType) or hasattr(original, "_examines"):
+            return
+        examiner = self
+
+        @functools.wraps(original)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            path = objects().get(type_of(self))
+            if path and not examiner.is_busy and (is_distribution or hasattr(self, "_examined")):
+                examiner.examine_method(self, path, name, args, kwargs)
+            return original(self, *args, **kwargs)
+
+        call._examines = True  # type: ignore[attr-defined]
+        setattr(kind, name, call)
+
+    def examine_method(
+        self, of: Any, path: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Examine a call of a method: of an interpolant, together with that of its class."""
+        ours = dispatcher(path)
+        if hasattr(of, "_examined"):
+            given, words = of._examined
+            count = len(given)
+
+            def method(kind: Any) -> Any:
+                return lambda *xs, **more: getattr(kind(*xs[:count], **words), name)(
+                    *xs[count:], **more
+                )
+
+            row = row_without_signature(f"{path}.{name}", method(type_of(of)), method(ours))
+            args = (*given, *args)
+        else:
+            native = import_module("scipy.stats")
+            of = getattr(native, path.partition(".")[2])
+            row = row_without_signature(f"{path}.{name}", getattr(of, name), getattr(ours, name))
+        self.examine_apart(row, args, kwargs)
 
     def replaced(self, value: Any) -> Any:
         """Return what takes the place of something in a module of tests."""
@@ -163,18 +250,22 @@ class Examiner:
     def _examining(self, function: Any, row: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
             if not self.is_busy:
-                self.is_busy = True
-                state = np.random.get_state()  # noqa: NPY002  the tests use it
-                try:
-                    self._examine(row, args, kwargs)
-                finally:
-                    self.is_busy = False
-                    np.random.set_state(state)  # noqa: NPY002  as above
+                self.examine_apart(row, args, kwargs)
             return function(*args, **kwargs)
 
         if is_a(function, FunctionType):
             functools.update_wrapper(call, function)
         return call
+
+    def examine_apart(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Examine a call; the calls in it are not, and the test's random numbers stay the same."""
+        self.is_busy = True
+        state = np.random.get_state()  # noqa: NPY002  the tests use it
+        try:
+            self._examine(row, args, kwargs)
+        finally:
+            self.is_busy = False
+            np.random.set_state(state)  # noqa: NPY002  as above
 
     def _examine(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if kwargs.get("assume_a") in SYMMETRIC:  # the slope is along symmetric matrices alone
@@ -222,7 +313,6 @@ class Examiner:
         are_equal: list[str] = []
         with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
             patch.setattr(equal_values, "_warn", functools.partial(_note, are_equal))
-            patch.setattr(scipy_forms, "dispatcher", _called)
             before = signal.signal(signal.SIGALRM, _stop)
             signal.alarm(SECONDS)
             try:
