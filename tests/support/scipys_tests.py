@@ -110,19 +110,21 @@ def rows() -> dict[int, tuple[Any, Any]]:
                 found[id(row.original)] = (row.original, row)
     for function in vars(import_module("scipy.special")).values():
         if is_a(function, np.ufunc) and id(function) not in found:
-            row = row_without_signature(f"special.{function.__name__}", function, function)
+            name = f"special.{function.__name__}"
+            row = row_without_signature(name, function, function, of_numbers=True)
             found[id(function)] = (function, row)
     return found
 
 
-def row_without_signature(path: str, original: Any, ours: Any) -> Any:
+def row_without_signature(path: str, original: Any, ours: Any, *, of_numbers: bool = False) -> Any:
     """Make a row of a function all of whose floating-point arguments are tracked.
 
-    It may be an operation of the table, which SciPy's own ufunc performs, or a method.
+    It may be an operation of the table, which SciPy's own ufunc performs, or a method. `of_numbers`
+    makes integers floating-point numbers.
     """
     return SimpleNamespace(
-        path=path, original=original, ours=ours, arrays=(), symmetric=(), triangles=(),
-        within=None, is_byproduct=_is_no_byproduct, signature=None,
+        path=path, original=original, ours=ours, of_numbers=of_numbers, signature=None,
+        arrays=(), symmetric=(), triangles=(), within=None, is_byproduct=_is_no_byproduct,
     )  # fmt: skip
 
 
@@ -228,7 +230,8 @@ class Examiner:
         else:
             native = import_module("scipy.stats")
             of = getattr(native, path.partition(".")[2])
-            row = row_without_signature(f"{path}.{name}", getattr(of, name), getattr(ours, name))
+            both = getattr(of, name), getattr(ours, name)
+            row = row_without_signature(f"{path}.{name}", *both, of_numbers=True)
         self.examine_apart(row, args, kwargs)
 
     def replaced(self, value: Any) -> Any:
@@ -273,7 +276,7 @@ class Examiner:
         names, arrays = parameters_of(row), {*row.arrays}
         try:  # each by itself: a test may pass one array twice
             args = tuple(
-                copy.deepcopy(_floating(arg, of_ufunc=row.signature is None))
+                copy.deepcopy(_floating(arg, of_numbers=getattr(row, "of_numbers", False)))
                 if _is_named(names, arrays, place)
                 else copy.deepcopy(arg)
                 for place, arg in enumerate(args)
@@ -344,7 +347,7 @@ def _is_public(name: str) -> bool:
     return parts[0] == "scipy" and len(parts) < 4 and not any(p[0] == "_" for p in parts)
 
 
-def _floating(arg: Any, *, of_ufunc: bool = False) -> Any:
+def _floating(arg: Any, *, of_numbers: bool = False) -> Any:
     """Return an array of floats for a list of numbers, and for integers."""
     if is_a(arg, list) or is_a(arg, tuple):
         try:
@@ -355,7 +358,7 @@ def _floating(arg: Any, *, of_ufunc: bool = False) -> Any:
         return made * 1.0 if is_numbers else arg
     if type_of(arg) is np.ndarray and arg.dtype.kind in "iu":
         return arg.astype(float)
-    return float(arg) if of_ufunc and type_of(arg) is int else arg
+    return float(arg) if of_numbers and type_of(arg) is int else arg
 
 
 def _form(arg: Any) -> Any:
