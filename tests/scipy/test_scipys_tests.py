@@ -23,7 +23,7 @@ SAMPLE = (
 @pytest.mark.skipif(find_spec("scipy.signal.tests") is None, reason="SciPy has come without tests")
 @pytest.mark.parametrize("module", SAMPLE)
 def test_calls_in_scipys_tests_are_right_or_refused(module: str) -> None:
-    found = outcomes(module, 40)
+    found = outcomes(f"scipy.{module}", 40)
     wrong = [one for one in found if kind_of(one[2]) not in FINE]
     assert not wrong, wrong
     assert Counter(kind_of(one[2]) for one in found)["right"] > 20

@@ -46,7 +46,7 @@ from scipy_options import SAMPLES, is_float
 from scipy_samples import Random, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MODULES = (
     *("cluster", "differentiate", "fft", "integrate", "interpolate", "linalg", "ndimage"),
@@ -165,14 +165,14 @@ def taken(path: str) -> Any:
 class Examiner:
     """Examines calls, and writes down what came of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, objects: dict[type, str]) -> None:
         self.results: Path = Path(os.environ[RESULTS])
         self.limit: int = int(os.environ[LIMIT])
         self.test: str = ""
         self.is_busy: bool = False
         self.counts: Counter[Any] = Counter()
         self.made: dict[int, Any] = {}
-        for kind, path in objects().items():
+        for kind, path in objects.items():
             if kind.__module__.startswith("scipy.interpolate"):
                 self._note_arguments(kind)
             for name in {*METHODS} & {*vars(kind)} | {*METHODS} & {
@@ -239,13 +239,33 @@ class Examiner:
         if rows().get(id(value), (None, None))[0] is value is not None:
             return self.made.setdefault(id(value), self._examining(*rows()[id(value)]))
         if type_of(value) is ModuleType and _is_public(value.__name__):
-            if id(value) not in self.made:
-                made: Any = ModuleType(value.__name__)
-                made.__getattr__ = functools.partial(self._attribute, value)
-                made.__dir__ = functools.partial(dir, value)
-                self.made[id(value)] = made
-            return self.made[id(value)]
+            return self.module(value)
         return value
+
+    def module(self, value: Any) -> Any:
+        """Return what takes the place of a module."""
+        if id(value) not in self.made:
+            made: Any = ModuleType(value.__name__)
+            made.__getattr__ = functools.partial(self._attribute, value)
+            made.__dir__ = functools.partial(dir, value)
+            self.made[id(value)] = made
+        return self.made[id(value)]
+
+    @contextlib.contextmanager
+    def replacing(self, item: Any) -> Iterator[None]:
+        """Replace the functions in the module of a test."""
+        self.test = item.nodeid
+        names: dict[str, Any] = item.module.__dict__
+        before = {**names}
+        names.update({name: self.replaced(value) for name, value in before.items()})
+        try:
+            yield
+        finally:
+            names.update(before)
+
+    def checks(self) -> tuple[str, ...]:
+        """Return what is examined besides values and first derivatives."""
+        return ()
 
     def _attribute(self, module: Any, name: str) -> Any:
         return self.replaced(getattr(module, name))
@@ -273,19 +293,8 @@ class Examiner:
     def _examine(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if kwargs.get("assume_a") in SYMMETRIC:  # the slope is along symmetric matrices alone
             return
-        names, arrays = parameters_of(row), {*row.arrays}
-        try:  # each by itself: a test may pass one array twice
-            args = tuple(
-                copy.deepcopy(_floating(arg, of_numbers=getattr(row, "of_numbers", False)))
-                if _is_named(names, arrays, place)
-                else copy.deepcopy(arg)
-                for place, arg in enumerate(args)
-            )
-            kwargs = {
-                key: copy.deepcopy(_floating(arg) if key in arrays else arg)
-                for key, arg in kwargs.items()
-                if not key.startswith("overwrite")
-            }
+        try:
+            args, kwargs = self.copied(row, args, kwargs)
         except Exception:  # noqa: BLE001  what cannot be copied is not examined
             return
         case = Asked(row, Sample(args, kwargs), self.test, args, kwargs)
@@ -296,11 +305,24 @@ class Examiner:
             with self.results.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
 
+    def copied(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return copies of the arguments, each by itself: a test may pass one array twice."""
+        names, arrays = parameters_of(row), {*row.arrays}
+        made = tuple(
+            copy.deepcopy(_floating(arg, of_numbers=getattr(row, "of_numbers", False)))
+            if _is_named(names, arrays, place)
+            else copy.deepcopy(arg)
+            for place, arg in enumerate(args)
+        )
+        return made, {
+            key: copy.deepcopy(_floating(arg) if key in arrays else arg)
+            for key, arg in kwargs.items()
+            if not key.startswith("overwrite")
+        }
+
     def _is_wanted(self, path: str, form: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
         arrays = [value for value in values if is_a(value, np.ndarray)]
-        if sum(one.size for one in arrays) > LARGEST or any(
-            one.dtype == "float16" for one in arrays
-        ):
+        if sum(one.size for one in arrays) > LARGEST:
             return False
         self.counts[path] += 1
         self.counts[form] += 1
@@ -319,7 +341,7 @@ class Examiner:
             before = signal.signal(signal.SIGALRM, _stop)
             signal.alarm(SECONDS)
             try:
-                problem = problem_of(case, ())
+                problem = problem_of(case, self.checks())
             except _TooLong:
                 return "untried: it takes too long"
             finally:
@@ -378,22 +400,17 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
         yield
         return
     if not _examiners:
-        _examiners.append(Examiner())
-    (examiner,) = _examiners
-    examiner.test = pyfuncitem.nodeid
-    names: dict[str, Any] = pyfuncitem.module.__dict__
-    before = {**names}
-    names.update({name: examiner.replaced(value) for name, value in before.items()})
-    try:
+        _examiners.append(Examiner(objects()))
+    with _examiners[0].replacing(pyfuncitem):
         yield
-    finally:
-        names.update(before)
 
 
 # The runs -----------------------------------------------------------------------------------------
 
 
-def outcomes(module: str, limit: int = 150) -> list[list[str]]:
+def outcomes(
+    module: str, limit: int = 150, plugins: Sequence[str] = ("scipy.conftest", "scipys_tests")
+) -> list[list[str]]:
     """Run the tests of a submodule, or a module of tests; return what came of each call in them.
 
     That is the row, the test, the outcome, and the arguments as text.
@@ -404,10 +421,10 @@ def outcomes(module: str, limit: int = 150) -> list[list[str]]:
         results = Path(folder) / "results.txt"
         results.touch()
         subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "scipy.conftest",
-             "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "scipys_tests", "-c", os.devnull,
-             "--rootdir", folder, "-W", "ignore", "--continue-on-collection-errors",
-             "--pyargs", f"scipy.{module}"],
+            [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider",
+             "-p", "no:xdist", *(word for name in plugins for word in ("-p", name)),
+             "-c", os.devnull, "--rootdir", folder, "-W", "ignore",
+             "--continue-on-collection-errors", "--pyargs", module],
             check=False, capture_output=True, cwd=folder,
             env={**os.environ, RESULTS: str(results), LIMIT: str(limit),
                  "PYTHONPATH": os.pathsep.join(map(str, [*folders, own]))},
@@ -426,15 +443,19 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=150, help="of calls of one function")
     options = parser.parse_args()
     for module in options.modules:
-        found = outcomes(module, options.limit)
-        for path, test, outcome, args, kwargs in found:
-            if kind_of(outcome) not in FINE:
-                text = f"{path} {outcome} | {args} {kwargs} | {test}".replace("\n", " ")
-                sys.stdout.write(f"{text[:500]}\n")
-        counts = Counter(kind_of(outcome) for _, _, outcome, _, _ in found)
-        sys.stdout.write(f"{module}: {dict(counts)}\n")
-        sys.stdout.flush()
+        write(module, outcomes(f"scipy.{module}", options.limit))
     return 0
+
+
+def write(module: str, found: Sequence[Sequence[str]]) -> None:
+    """Print the outcomes that need a look, and how many there are of each kind."""
+    for path, test, outcome, args, kwargs in found:
+        if kind_of(outcome) not in FINE:
+            text = f"{path} {outcome} | {args} {kwargs} | {test}".replace("\n", " ")
+            sys.stdout.write(f"{text[:500]}\n")
+    counts = Counter(kind_of(outcome) for _, _, outcome, _, _ in found)
+    sys.stdout.write(f"{module}: {dict(counts)}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
