@@ -52,6 +52,7 @@ LEFT_OUT = (
     "ascontiguousarray",
     "asfortranarray",
     "shares_memory",
+    "empty_like",
 )
 """Functions that are asked for an array of NumPy's itself."""
 
@@ -180,25 +181,34 @@ def _narrow(x: Any) -> Any:
     return x.astype(np.complex64 if np.iscomplexobj(x) else np.float32)
 
 
+def _numbers(x: Any) -> Any:
+    return np.reshape(np.arange(np.size(x)), np.shape(x))
+
+
 def _complex(x: Any) -> Any:
-    return x if np.iscomplexobj(x) else x + 0.25j * np.cos(np.reshape(np.arange(x.size), x.shape))
+    return x if np.iscomplexobj(x) else x + 0.25j * np.cos(_numbers(x))
+
+
+def _moved(x: Any) -> Any:
+    return x + 0.015625 * np.cos(_numbers(x)).astype(x.dtype)
+
+
+def _half(x: Any) -> Any:
+    return x if np.iscomplexobj(x) else x.astype(np.float16)
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 VARIANTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("as it is", lambda x: x),
+    ("as it is", _same),
     ("in steps", _in_steps),
     ("Fortran", np.asfortranarray),
-    (
-        "moved",
-        lambda x: x + 0.015625 * np.cos(np.reshape(np.arange(x.size), x.shape)).astype(x.dtype),
-    ),
+    ("moved", _moved),
     ("single", _narrow),
-    (
-        "moved",
-        lambda x: x + 0.03125 * np.sin(np.reshape(np.arange(x.size), x.shape)).astype(x.dtype),
-    ),
     ("complex", _complex),
-    ("half", lambda x: x if np.iscomplexobj(x) else x.astype(np.float16)),
+    ("half", _half),
 )
 """Other forms of the arrays of a call, in turns."""
 _examiners: list[NumpyExaminer] = []

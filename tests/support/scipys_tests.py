@@ -46,7 +46,7 @@ from scipy_options import SAMPLES, is_float
 from scipy_samples import Random, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 MODULES = (
     *("cluster", "differentiate", "fft", "integrate", "interpolate", "linalg", "ndimage"),
@@ -69,7 +69,8 @@ class Asked(Case):
     @property
     def keys(self) -> list[int | str]:
         """The places and keywords of the arguments that the row names, or all."""
-        names, arrays = parameters_of(self.row), {*self.row.arrays}
+        row: Any = self.row
+        names, arrays = parameters_of(row), {*row.arrays}
         return [
             *(
                 place
@@ -79,7 +80,7 @@ class Asked(Case):
             *(
                 key
                 for key, arg in self.kwargs.items()
-                if is_float(arg) and (key in arrays or self.row.signature is None)
+                if is_float(arg) and (key in arrays or row.signature is None)
             ),
         ]
 
@@ -221,9 +222,10 @@ class Examiner:
             count = len(given)
 
             def method(kind: Any) -> Any:
-                return lambda *xs, **more: getattr(kind(*xs[:count], **words), name)(
-                    *xs[count:], **more
-                )
+                def both(*xs: Any, **more: Any) -> Any:
+                    return getattr(kind(*xs[:count], **words), name)(*xs[count:], **more)
+
+                return both
 
             row = row_without_signature(f"{path}.{name}", method(type_of(of)), method(ours))
             args = (*given, *args)
@@ -252,7 +254,7 @@ class Examiner:
         return self.made[id(value)]
 
     @contextlib.contextmanager
-    def replacing(self, item: Any) -> Iterator[None]:
+    def replacing(self, item: Any) -> Generator[None]:
         """Replace the functions in the module of a test."""
         self.test = item.nodeid
         names: dict[str, Any] = item.module.__dict__
