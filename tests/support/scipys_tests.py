@@ -295,6 +295,8 @@ class Examiner:
     def _examine(self, row: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if kwargs.get("assume_a") in SYMMETRIC:  # the slope is along symmetric matrices alone
             return
+        if self.counts[row.path] >= self.limit:
+            return
         try:
             args, kwargs = self.copied(row, args, kwargs)
         except Exception:  # noqa: BLE001  what cannot be copied is not examined
