@@ -184,6 +184,45 @@ def late_table(p: Any) -> Any:
     return x
 
 
+X = np.random.default_rng(0).uniform(0.5, 1.0, N)
+
+
+def bounded_place(x: Any) -> Any:
+    s, k = x[0], 0
+    for _ in range(N):
+        s, k = s + 1e-9 * np.sin(x[k] * s), min(k + 1, 400)
+    return s
+
+
+def listed_places(x: Any) -> Any:
+    s, places = x[0], [min(i, 300) for i in range(N)]
+    for i in range(N):
+        s = s + 1e-9 * np.sin(x[places[i]] * s)
+    return s
+
+
+def late_period(x: Any) -> Any:
+    s, k = x[0], 0
+    for i in range(N):
+        s, k = s + 1e-9 * np.sin(x[k] * s), (i + (i > 300) * (i % 2)) % 3
+    return s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [bounded_place, listed_places, late_period])
+def test_keys_that_are_other_ones_in_late_turns(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elements have the gradient of others, which is too small to show in a difference."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    gradient = gw.grad(function)
+    made = gw.compile(gradient)
+    wanted, found = gradient(X), made(X)
+    np.testing.assert_allclose(found[1:], wanted[1:], rtol=1e-9, atol=1e-18)
+    assert "in one direction" not in str(made.explain())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [bounded_times, time_that_stops, bounded_cosines, late_table])
 def test_numbers_that_are_other_ones_in_late_turns(

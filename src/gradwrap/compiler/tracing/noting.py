@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gradwrap.core.values.tree import TreeDef
 
     Notes = dict[tuple[int, str, int, int], list[float]]
-    """The numbers in the order of the run, by line of the user's code, operation, argument, and
-    place in an array."""
+    """The numbers and keys in the order of the run, by line of the user's code, operation,
+    argument, and place in an array."""
 
 LARGEST = 64
 """The most elements of an array that are noted."""
@@ -104,13 +104,15 @@ class Noting(Tape):
 
     def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
-        if kind is float or isinstance(leaf, NUMBER):
+        if kind is float or kind is int or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
         elif kind is Ref and leaf.index:
             array = self.constants[leaf.index]
-            if array.dtype.kind == "f" and array.size <= LARGEST:
+            if array.dtype.kind in "fiu" and array.size <= LARGEST:
                 for place, number in enumerate(array.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
+        elif kind is SLICE:
+            self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
             for place, part in enumerate(leaf):
                 self._note((key[0], f"{key[1]}.{key[2]}", place), part)
