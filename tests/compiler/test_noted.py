@@ -112,8 +112,19 @@ def counted_by_while(p: Any) -> Any:
     return x
 
 
+TABLE = [0.3] * 40 + [0.2] * (N - 40)
+TIMES = np.linspace(0.0, 1.0, N).tolist()
+
+
+def list_of_times(p: Any) -> Any:
+    s = 0.0
+    for i in range(len(TIMES)):
+        s = s + (p[0] * np.exp(-p[1] * TIMES[i]) - 0.1) ** 2
+    return s
+
+
 FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
-    *(times_of_linspace, through_times, pairs_of_times, accumulated_time),
+    *(times_of_linspace, through_times, pairs_of_times, accumulated_time, list_of_times),
     *(drawn_noise, noise_of_each_turn, buffer_of_steps, late_weights, counted_by_while),
 )
 
@@ -184,6 +195,13 @@ def late_table(p: Any) -> Any:
     return x
 
 
+def late_truths(p: Any) -> Any:
+    x = p[0]
+    for i in range(N):
+        x = x + 1e-9 * np.sin(x * (TABLE[i] > 0.25) * p[1])
+    return x
+
+
 X = np.random.default_rng(0).uniform(0.5, 1.0, N)
 
 
@@ -224,7 +242,9 @@ def test_keys_that_are_other_ones_in_late_turns(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", [bounded_times, time_that_stops, bounded_cosines, late_table])
+@pytest.mark.parametrize(
+    "function", [bounded_times, time_that_stops, bounded_cosines, late_table, late_truths]
+)
 def test_numbers_that_are_other_ones_in_late_turns(
     function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

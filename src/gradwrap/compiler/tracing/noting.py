@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 LARGEST = 64
 """The most elements of an array that are noted."""
+PYTHONS = (float, int, bool)
+"""The numbers of Python that are noted."""
+COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
 OFTEN = 256
 """The clock is read once in so many operations."""
 
@@ -81,7 +86,7 @@ class Noting(Tape):
             self.is_too_long = True
             raise self.refuse("it takes too long")
         line = 0
-        for place, leaf in enumerate(recorded):
+        for place, leaf in enumerate((*recorded, *(leaf for _, leaf in keywords))):
             kind = type_of(leaf)
             if kind is not Ref or leaf.index:
                 if not line:
@@ -104,7 +109,9 @@ class Noting(Tape):
 
     def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
-        if kind is float or kind is int or isinstance(leaf, NUMBER):
+        if isinstance(leaf, COMPLEX):
+            self._note(key, (leaf.real, leaf.imag))
+        elif kind in PYTHONS or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
         elif kind is Ref and leaf.index:
             array = self.constants[leaf.index]
