@@ -30,6 +30,8 @@ STARTS, STEPS = 4, 16
 """The most places where a sequence may begin, and the most steps between its numbers."""
 MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
+LONGEST = 16
+"""The most turns after which integers change by the same again."""
 CLOSE = 1e-9
 """The relative difference of numbers that are the same up to rounding."""
 ENDS = 8
@@ -41,12 +43,15 @@ class OtherNumbers(Declined):
 
 
 class Noted:
-    """The numbers of the user's code at lengths, for programs of one parameter."""
+    """The numbers of the user's code at lengths."""
 
     def __init__(self, points: Sequence[Point], notes: Callable[[Point], Notes]) -> None:
         self._points = points
         self._of = notes
-        self._pairs: set[tuple[_Window, _Window]] | None = None
+        self._pairs: list[set[tuple[_Window, _Window]]] | None = None
+        """By parameter: the numbers of its loops that are equal in short ones."""
+        self._steps: list[dict[Any, tuple[float, ...]]] = []
+        """By parameter: the integers whose changes repeat themselves, with the changes."""
         self._known: dict[Point, Notes] = {}
 
     def _notes(self, point: Point) -> Notes:
@@ -56,32 +61,52 @@ class Noted:
         """
         lengths = tuple(point)
         if self._pairs is None:
-            if len(lengths) > 1:
-                raise Declined("its numbers are known for one length only")
             samples = [self._of(point) for point in self._points]
-            many = [{key: len(kept) for key, kept in one.items()} for one in samples]
-            turns = self._points[1][0] - self._points[0][0]
-            self._per_turn = {
-                key: (many[1].get(key, 0) - count) // turns for key, count in many[0].items()
-            }
+            counts = {key: [len(one.get(key, ())) for one in samples] for key in samples[0]}
+            turns = {key: _per_turn(many, self._points) for key, many in counts.items()}
+            self._per_turn = [
+                {key: many[n] for key, many in turns.items()} for n in range(len(lengths))
+            ]
             every = [self._parts(one) for one in samples]
-            found = _equal(every[0])
-            self._pairs = {one for one in found if all(_are_equal(parts, *one) for parts in every)}
+            self._pairs = [
+                {
+                    pair
+                    for pair in _equal(found[0])
+                    if all(_are_equal(parts, *pair) for parts in found)
+                }
+                for found in zip(*every, strict=True)
+            ]
+            self._steps = [
+                {
+                    part: one
+                    for part in found[0]
+                    if (one := _steps(found[0][part])) is not None
+                    and all(_steps(parts[part]) == one for parts in found)
+                }
+                for found in zip(*every, strict=True)
+            ]
         if lengths not in self._known:
             notes = self._of(point)
-            parts = self._parts(notes)
-            if not all(_are_equal(parts, *one) for one in self._pairs):
-                raise OtherNumbers("numbers that are equal in short loops differ in long ones")
+            there = self._parts(notes)
+            for parts, steps in zip(there, self._steps, strict=True):
+                if any(_steps(parts[part]) != one for part, one in steps.items()):
+                    raise OtherNumbers("integers change otherwise in long loops than in short ones")
+            for parts, pairs in zip(there, self._pairs, strict=True):
+                if not all(_are_equal(parts, *pair) for pair in pairs):
+                    raise OtherNumbers("numbers that are equal in short loops differ in long ones")
             self._known[lengths] = notes
         return self._known[lengths]
 
-    def _parts(self, notes: Notes) -> dict[Any, Any]:
-        """Return one number for each turn, the last turn first, for each of those in a turn."""
-        return {
-            (key, place): np.array(notes.get(key, ()))[::-1][place::count]
-            for key, count in self._per_turn.items()
-            for place in range(count)
-        }
+    def _parts(self, notes: Notes) -> list[dict[Any, Any]]:
+        """Return one number for each turn of the loops of each parameter, the last turn first."""
+        return [
+            {
+                (key, place): np.array(notes.get(key, ()))[::-1][place::count]
+                for key, count in counts.items()
+                for place in range(count)
+            }
+            for counts in self._per_turn
+        ]
 
     def laws(
         self, column: Sequence[Any], integers: Integers
@@ -195,6 +220,25 @@ class _Law:
         return found
 
 
+def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
+    """Return how many numbers there are in a turn of the loops of each parameter.
+
+    Raises
+    ------
+    Declined
+        Their count does not grow by the same in each turn, as in loops of loops.
+    """
+    base, *others, last = points
+    found = [
+        (count - counts[0]) // (other[n] - base[n])
+        for n, (count, other) in enumerate(zip(counts[1:], others, strict=False))
+    ]
+    whole = sum(many * (b - a) for many, a, b in zip(found, base, last, strict=True))
+    if counts[-1] != counts[0] + whole:
+        raise Declined("the numbers of loops of loops are not known")
+    return found
+
+
 class _Window(NamedTuple):
     """The numbers of turns of one kind, but for those at both ends."""
 
@@ -207,6 +251,22 @@ class _Window(NamedTuple):
         """Return so many of the numbers."""
         start = MARGIN + self.shift
         return bytes((self.sign * parts[self.part][start : start + count]).tobytes())
+
+
+def _steps(numbers: Any) -> tuple[float, ...] | None:
+    """Return by how much integers change in turns between both ends, if that repeats itself.
+
+    It is a period of the changes, from the turn with which it is least.
+    """
+    inner = numbers[MARGIN:-MARGIN]
+    if not len(inner) or np.any(inner % 1):
+        return None
+    found = np.diff(inner)
+    for period in range(1, min(LONGEST, len(found) // 2) + 1):
+        if np.array_equal(found[period:], found[:-period]):
+            one = found[:period].tolist()
+            return min((*one[n:], *one[:n]) for n in range(period))
+    return None
 
 
 def _turns(parts: dict[Any, Any]) -> int:

@@ -35,6 +35,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
@@ -298,12 +299,11 @@ class Family:
         traced = self._budget.traced(subject, leaves, around)
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
-        given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
         one = self.lengths
         program, _ = prepared(
             program,
             roll=True,
-            arguments=given,
+            arguments=inputs_of(leaves, subject.given),
             nested=one.nested,
             several=one.several,
             forwards=one.forwards,
@@ -426,6 +426,12 @@ def run(subject: Subject, leaves: Sequence[Any], around: Shortened) -> Any:
             return function(*args, **kwargs)
     except Exception as error:
         raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+
+
+def inputs_of(leaves: Sequence[Any], given: Sequence[bool]) -> list[Any]:
+    """Return the inputs of a program among the leaves of arguments."""
+    found = [leaf for leaf, is_given in zip(leaves, given, strict=True) if is_given]
+    return [np.float64(x) if type_of(x) is float else x for x in found]
 
 
 def itself(array: Any) -> Any:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
@@ -20,11 +22,15 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.run import Around
     from gradwrap.core.values.tree import TreeDef
 
-    Notes = dict[tuple[str, int, int], list[float]]
-    """The numbers in the order of the run, by operation, argument, and place in an array."""
+    Notes = dict[tuple[int, str, int, int], list[float]]
+    """The numbers and keys in the order of the run, by line of the user's code, operation,
+    argument, and place in an array."""
 
 LARGEST = 64
 """The most elements of an array that are noted."""
+PYTHONS = (float, int, bool)
+"""The numbers of Python that are noted."""
+COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
 OFTEN = 256
 """The clock is read once in so many operations."""
 
@@ -79,8 +85,14 @@ class Noting(Tape):
         if not self._performed % OFTEN and time.perf_counter() > self._end:
             self.is_too_long = True
             raise self.refuse("it takes too long")
-        for place, leaf in enumerate(recorded):
-            self._note((name, place), leaf)
+        line = 0
+        for place, leaf in enumerate((*recorded, *(leaf for _, leaf in keywords))):
+            kind = type_of(leaf)
+            if kind is not Ref or leaf.index:
+                if not line:
+                    frame = self._userframe_of(12)
+                    line = -1 if frame is None else frame.f_lineno
+                self._note((line, name, place), leaf)
         if isinstance(result, (TUPLE, LIST)):
             parts = [self.new(part) for part in result]
             kind = type_of(result)
@@ -95,18 +107,22 @@ class Noting(Tape):
                     one.shares = True
         return made
 
-    def _note(self, key: tuple[str, int], leaf: Any) -> None:
+    def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
-        if kind is float or isinstance(leaf, NUMBER):
+        if isinstance(leaf, COMPLEX):
+            self._note(key, (leaf.real, leaf.imag))
+        elif kind in PYTHONS or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
         elif kind is Ref and leaf.index:
             array = self.constants[leaf.index]
-            if array.dtype.kind == "f" and array.size <= LARGEST:
+            if array.dtype.kind in "fiu" and array.size <= LARGEST:
                 for place, number in enumerate(array.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
+        elif kind is SLICE:
+            self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
             for place, part in enumerate(leaf):
-                self._note((f"{key[0]}.{key[1]}", place), part)
+                self._note((key[0], f"{key[1]}.{key[2]}", place), part)
 
 
 class _Primal:

@@ -241,8 +241,11 @@ register(
             if hasattr(stats, name)
         ),
         Row("stats.rankdata", Constant("the places in an order")),
-        *(Row(f"stats.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
-        *(Row(f"stats.{name}", ArrayApi(gives_value=False)) for name in BESIDE_ARRAY_API.split()),
+        *(
+            Row(f"stats.{name}", ArrayApi(gives_value=gives_value), omits=True)
+            for names, gives_value in ((BY_ARRAY_API, True), (BESIDE_ARRAY_API, False))
+            for name in names.split()
+        ),
         formula("stats.yeojohnson_llf", _yeo_johnson_likelihood, "lmb data"),
         formula("stats.pearsonr", _pearson, "x y"),
         formula("stats.pointbiserialr", lambda x, y: _pearson(x, y, "two-sided", 0), "x y"),
