@@ -57,32 +57,32 @@ def backward(U: Any, b: Any) -> Any:
     return np.sum(x * x)
 
 
-def factors(A: Any, b: Any) -> Any:
-    n = len(A)
-    A = A.copy()
+def factors(a: Any, b: Any) -> Any:
+    n = len(a)
+    a = a.copy()
     for i in range(n):
         for j in range(i):
             for k in range(j):
-                A[i, j] -= A[i, k] * A[k, j]
-            A[i, j] /= A[j, j]
+                a[i, j] -= a[i, k] * a[k, j]
+            a[i, j] /= a[j, j]
         for j in range(i, n):
             for k in range(i):
-                A[i, j] -= A[i, k] * A[k, j]
-    return np.sum(A * A) + np.sum(b)
+                a[i, j] -= a[i, k] * a[k, j]
+    return np.sum(a * a) + np.sum(b)
 
 
-def cholesky(A: Any, b: Any) -> Any:
-    A = A.copy()
-    A[0, 0] = np.sqrt(A[0, 0])
-    for i in range(1, len(A)):
+def cholesky(a: Any, b: Any) -> Any:
+    a = a.copy()
+    a[0, 0] = np.sqrt(a[0, 0])
+    for i in range(1, len(a)):
         for j in range(i):
             for k in range(j):
-                A[i, j] -= A[i, k] * A[j, k]
-            A[i, j] /= A[j, j]
+                a[i, j] -= a[i, k] * a[j, k]
+            a[i, j] /= a[j, j]
         for k in range(i):
-            A[i, i] -= A[i, k] * A[i, k]
-        A[i, i] = np.sqrt(A[i, i])
-    return np.sum(np.tril(A) ** 2) + np.sum(b)
+            a[i, i] -= a[i, k] * a[i, k]
+        a[i, i] = np.sqrt(a[i, i])
+    return np.sum(np.tril(a) ** 2) + np.sum(b)
 
 
 def rows(A: Any, b: Any) -> Any:
@@ -164,7 +164,9 @@ def sequential(count: Any, n: int = 5) -> Program:
     )
     result = Result((Ref(4),), flatten(0.0)[1])
     constants = {6: Constant(np.asarray(count), by_reference=False, name="")}
-    return Program(values, (0,), ("x",), constants, Block([loop], result=result), shares=[[()]])
+    return Program(
+        values, (0,), ("x",), constants, Block([loop], result=result), shares=[[frozenset()]]
+    )
 
 
 @pytest.mark.parametrize("count", [0, 3, 5])

@@ -308,9 +308,9 @@ class Emission:
 
     def _row(self, row: Row) -> None:
         node = row.node
-        instrs = [self.body[at] for at in row.at.tolist()]
-        first = instrs[0]
-        columns = zip(*[self.flat[at] for at in row.at.tolist()], strict=True)
+        places: list[int] = row.at.tolist()
+        first = self.body[places[0]]
+        columns = zip(*[self.flat[at] for at in places], strict=True)
         leaves = [self._operand(node, column) for column in columns]
         args, kw = with_leaves((first.args, first.kw), iter(leaves))
         value = self.program.values[first.out]
@@ -336,6 +336,9 @@ class Emission:
             raise Decline("what is no integer varies")
         return self.integer(node, np.array(column), np.ones(len(column), bool))
 
+    def _numbered(self, number: int) -> Row:
+        return self.rows[number]
+
     # Values ---------------------------------------------------------------------------------------
 
     def value(self, node: Node, place: int, column: Any) -> Ref:
@@ -354,20 +357,20 @@ class Emission:
         numbers = np.where(at < 0, -1, self.row_of[at])
         different = np.unique(numbers)
         if (given == given[0]).all():
-            row = self.rows[numbers[0]] if numbers[0] >= 0 else None
+            row = self.rows[int(numbers[0])] if numbers[0] >= 0 else None
             if row is None or (row.node is self.root and row.out.index >= 0):
                 return Ref(int(given[0]))
         instances = np.flatnonzero(known)
         theirs = self.instance_of[at]
         if len(different) == 1 and different[0] >= 0:
-            row = self.rows[different[0]]
+            row = self.rows[int(different[0])]
             if row.node is node and row.place < place and (theirs == instances).all():
                 found: Ref = row.out
                 return found
         # the item of this node that holds each producer, if it is in the same turn
         places = np.full(len(given), -1)
         for number in different[different >= 0].tolist():
-            row = self.rows[number]
+            row = self._numbered(number)
             mine = numbers == number
             if node.parent is None or node in row.node.path:
                 same = row.node.up(theirs[mine], node) == instances[mine]
@@ -395,7 +398,7 @@ class Emission:
     def _is_last(self, child: Node, numbers: Any, theirs: Any) -> bool:
         """Tell if values are of the last turns of a loop."""
         for number in np.unique(numbers).tolist():
-            row, mine = self.rows[number], numbers == number
+            row, mine = self._numbered(number), numbers == number
             there = row.node.up(theirs[mine], child)
             if (child.turn[there] != child.counts[child.around[there]] - 1).any():
                 return False
@@ -407,7 +410,7 @@ class Emission:
         instances = np.flatnonzero(known)
         turns = np.full(len(numbers), -1)
         for number in np.unique(numbers[numbers >= 0]).tolist():
-            row = self.rows[number]
+            row = self._numbered(number)
             if node in row.node.path:
                 mine = numbers == number
                 theirs_here = row.node.up(theirs[mine], node)
@@ -591,7 +594,7 @@ class Emission:
         different = np.unique(numbers)
         if len(different) > 1 or different[0] < 0:
             raise Decline("a value is read from several operations")
-        row = self.rows[different[0]]
+        row = self.rows[int(different[0])]
         if row.out.index < 0:
             raise Decline("a value is read before it is computed")
         depth = 0
@@ -671,7 +674,8 @@ class Emission:
             if np.linalg.matrix_rank(_with_ones(table[trial])) > len(levels) + 1:
                 levels = trial
         chosen_table = _with_ones(table[levels])
-        found = np.rint(np.linalg.lstsq(chosen_table, column[chosen], rcond=None)[0]).astype(int)
+        solved: Any = np.linalg.lstsq(chosen_table, column[chosen], rcond=None)
+        found = np.rint(solved[0]).astype(int)
         if not np.array_equal(_with_ones(whole[levels]) @ found, column[places]):
             raise Decline("an integer is not linear in the turns")
         steps = [0] * len(table)
