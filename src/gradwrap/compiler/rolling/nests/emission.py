@@ -674,8 +674,9 @@ class Emission:
             if np.linalg.matrix_rank(_with_ones(table[trial])) > len(levels) + 1:
                 levels = trial
         chosen_table = _with_ones(table[levels])
-        solved: Any = np.linalg.lstsq(chosen_table, column[chosen], rcond=None)
-        found = np.rint(solved[0]).astype(int)
+        solve: Any = np.linalg.lstsq
+        solved: Any = solve(chosen_table, column[chosen], rcond=None)[0]
+        found = np.rint(solved).astype(int)
         if not np.array_equal(_with_ones(whole[levels]) @ found, column[places]):
             raise Decline("an integer is not linear in the turns")
         steps = [0] * len(table)
