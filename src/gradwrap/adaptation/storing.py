@@ -26,7 +26,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import objects
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import LIST, type_of
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 
 ours: Any = drop_in
 NEW = "__gradwrap_new__"
@@ -48,10 +48,18 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
         made = ours.array(holder)
         made[key] = value
         return made
-    if type_of(holder) is np.ndarray and holder.dtype.kind == "O" and getattr(value, "ndim", 0):
-        value = objects(value)
+    if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
+        is_array = bool(getattr(value, "ndim", 0))
+        if is_array or (isinstance(value, SEQUENCE) and not _is_of_element(key, holder)):
+            value = objects(value)
     holder[key] = value
     return None
+
+
+def _is_of_element(key: Any, holder: Any) -> bool:
+    """Tell if a key is that of one element, which takes a list as it is."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    return len(parts) == holder.ndim and all(isinstance(one, (int, np.integer)) for one in parts)
 
 
 def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
