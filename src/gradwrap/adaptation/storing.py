@@ -26,6 +26,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import objects
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.code import frame_of
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 
 ours: Any = drop_in
@@ -99,7 +100,13 @@ def _is_exchanged(value: Any, holder: Any) -> bool:
 
 
 def _references(held: tuple[Any]) -> int:
-    return sys.getrefcount(held[0])
+    """Count the references to a holder, but not those from what a profiler makes."""
+    if sys.getprofile() is None or sys.version_info >= (3, 13):
+        return sys.getrefcount(held[0])
+    names = frame_of(2).f_locals  # at each event of a profiler, Python writes it anew
+    is_the_frames = sys.getrefcount(names) == LOCALS
+    count = sum(one is held[0] for one in names.values()) if is_the_frames else 0
+    return sys.getrefcount(held[0]) - count
 
 
 def _base_references(holder: Any) -> int:
@@ -112,6 +119,8 @@ def _calibrated() -> tuple[int, int]:
     return _references((holder,)), _base_references(holder)
 
 
+LOCALS = 3
+"""The references to the local names of a frame: that of the frame, a name's, and the counting."""
 ALONE, ALONE_IN_BASE = _calibrated()
 """The references to an array that one name or attribute refers to, and the tuple of a call; and
 to the base of an array that is the only view of it, as `np.linspace` and `reshape` make it."""
