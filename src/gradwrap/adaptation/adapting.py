@@ -177,6 +177,7 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
+        leaves = flatten([args, kwargs])[0]
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
@@ -197,7 +198,7 @@ class _Runs:
             made_text.set(None)
             rounded_at.set("")
             with differentiating():
-                out = self._until_adapted(held, args, kwargs)
+                out = self._until_adapted(held, leaves, args, kwargs)
             if not is_traced():
                 check_caches(filled)
         except BaseException:
@@ -210,16 +211,18 @@ class _Runs:
             remove_tracked_keys(filled)
             restore(looked)
             (group.release if group else release)(held)
-            if not group or len(held) > len(self.own) + len(self.found):
+            if not group or group.is_outdated or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
-        if is_derived(flatten([args, kwargs])[0]):
+        if not is_derived(leaves):
+            return out
+        if noted.get() is not before:
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
-            found = found_at.get()
-            if found is not None and found is not steered and not is_inside:
-                return self._searched(found, out, args, kwargs)
-        self._check(out, args, kwargs)
+        found = found_at.get()
+        if found is not None and found is not steered and not is_inside:
+            return self._searched(found, out, args, kwargs)
+        self._check(out)
         return out
 
     def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
@@ -250,12 +253,16 @@ class _Runs:
             self(given, named)
 
     def _until_adapted(
-        self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        held: list[Namespace],
+        leaves: list[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
-        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
+        given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
@@ -331,10 +338,8 @@ class _Runs:
             known = set(map(id, held))
             held += hold(one for one in with_package(namespace) if id(one) not in known)
 
-    def _check(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _check(self, out: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""
-        if not is_derived(flatten([args, kwargs])[0]):
-            return
         leaves = [
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]

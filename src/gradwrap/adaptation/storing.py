@@ -50,15 +50,15 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
         made[key] = value
         return made
     if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
-        is_array = bool(getattr(value, "ndim", 0))
-        if is_array or (isinstance(value, SEQUENCE) and not _is_of_element(key, holder)):
+        has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
+        if has_parts and not _is_of_element(key, holder):
             value = objects(value)
     holder[key] = value
     return None
 
 
 def _is_of_element(key: Any, holder: Any) -> bool:
-    """Tell if a key is that of one element, which takes a list as it is."""
+    """Tell if a key is that of one element, which takes a list or an array as it is."""
     parts = key if isinstance(key, TUPLE) else (key,)
     return len(parts) == holder.ndim and all(isinstance(one, (int, np.integer)) for one in parts)
 
