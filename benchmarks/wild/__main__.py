@@ -3,9 +3,9 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth` and `eleventh`, which need the
 extras `wild`, `wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`,
-`wild-seventh`, `wild-eighth`, `wild-ninth`, `wild-tenth` and `wild-eleventh`. `--write` enters the table in
-docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
-gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`wild-seventh`, `wild-eighth`, `wild-ninth`, `wild-tenth` and `wild-eleventh`. `--write` enters the
+table in docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and
+what gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations

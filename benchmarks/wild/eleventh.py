@@ -775,7 +775,7 @@ def py_wake() -> Iterator[Case]:
     farm = [0.0, 500.0, 0.0, 20.0]
     yield "BastankhahGaussianDeficit", speeds(deficits.gaussian.BastankhahGaussianDeficit), farm
     yield "NOJDeficit", speeds(deficits.noj.NOJDeficit), [0.0, 500.0, 0.0, 55.0]
-    yield "power", lambda x: turbines.power(x), [8.3, 11.2]
+    yield "power", turbines.power, [8.3, 11.2]
 
 
 @package("spekpy", "X-ray tubes")

@@ -178,13 +178,23 @@ class _Runs:
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
         leaves = flatten([args, kwargs])[0]
+        out, steered = self._adapted(leaves, args, kwargs)
+        if not is_derived(leaves):
+            return out
+        found = found_at.get()
+        if found is not None and found is not steered and not is_checked.get():
+            return self._searched(found, out, args, kwargs)
+        self._check(out)
+        return out
+
+    def _adapted(self, leaves: list[Any], args: Any, kwargs: Any) -> tuple[Any, Found | None]:
+        """Run the function with its modules adapted; return what searches were known before."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
-        is_inside = is_checked.get()
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
@@ -215,15 +225,9 @@ class _Runs:
                 self.found = [one for one in held if module_of(one) is not None]
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
-        if not is_derived(leaves):
-            return out
-        if noted.get() is not before:
+        if noted.get() is not before and is_derived(leaves):
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
-        found = found_at.get()
-        if found is not None and found is not steered and not is_inside:
-            return self._searched(found, out, args, kwargs)
-        self._check(out)
-        return out
+        return out, steered
 
     def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""

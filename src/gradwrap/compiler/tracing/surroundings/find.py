@@ -518,7 +518,7 @@ class Surroundings:
             if self._is_adapted(name):
                 return _place(value.__code__) not in self._places_of_code
         elif isinstance(value, type) and value.__flags__ & HEAP_TYPE:
-            if not isinstance(value.__module__, str):  # compiled, and tells only of its instances
+            if not named_module(value):  # compiled, and tells only of its instances
                 return True
             name = value.__module__ if value.__module__ != "builtins" else ""  # of `exec`
         else:
