@@ -342,6 +342,47 @@ class AlikeWriter(Writer):
         return [header, *extra, *["    v = v + 0.1 * r"] * ("zip" in header)]
 
 
+class ConstantsWriter(AlikeWriter):
+    """Writes programs with numbers that no formula gives: times, tables made in them, noise."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.before += [
+            "t, rng = 0.0, np.random.default_rng(5)",
+            f"ts = np.linspace(0, {self.pick('1', '3')}, len(x))",
+            "noise = rng.normal(size=len(x))",
+            f"bound = np.minimum({self.pick('ts', 'np.arange(len(x)) * 0.01')}, 0.4)",
+            "late = np.ones(len(x))",
+            f"late[{self.pick('len(x) // 2', '90', '-8', '25')} :] = 2.0",
+            "pairs = rng.uniform(size=(len(x), 3))",
+        ]
+
+    def number(self) -> str:
+        if not self.is_indexed or self.random.random() < 0.4:
+            return self.pick(
+                *("np.cos(t)", "np.exp(-t)", "t", "h", "min(t, 0.5)", "max(t, 0.2)"),
+                *("(0.5 if t < 0.6 else 0.7)", "rng.normal()", "(np.sin(t) + np.cos(t))"),
+            )
+        at = self.pick("i", "i", "i - 1", "i + 1", "-1 - i")
+        return self.pick(
+            *(f"ts[{at}]", f"np.cos(ts[{at}])", "(ts[i + 1] - ts[i])", f"noise[{at}]"),
+            *(f"bound[{at}]", f"late[{at}]", f"min(ts[{at}], ts[40])", "pairs[i, 1]"),
+        )
+
+    def vector(self, depth: int = 0) -> str:
+        if self.is_indexed and depth < 2 and self.random.random() < 0.1:
+            return "(v * pairs[i])"
+        return super().vector(depth)
+
+    def header(self) -> list[str]:
+        steps = ("t += h", "t = 0.99 * t + 0.02", "t = t + 0.01 * np.cos(t)", "t = min(t + h, 0.6)")
+        header = super().header()
+        if self.random.random() < 0.15:
+            self.is_indexed = False
+            header = ["for e, r in zip(ts, noise):", "    s = np.tanh(s + 0.1 * e * r)"]
+        return [*header, f"    {self.pick(*steps)}"]
+
+
 class Outcome(NamedTuple):
     """What became of one program."""
 
@@ -359,7 +400,8 @@ def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
 
 def function_of(seed: int) -> tuple[Any, str, int]:
     """Return the function of a seed, its text, and the length of its arguments."""
-    writer = AlikeWriter(seed) if seed % 2 else Writer(seed)
+    kinds = (Writer, AlikeWriter, Writer, ConstantsWriter)
+    writer = kinds[seed % 4](seed)
     text = writer.text()
     rng = np.random.default_rng(seed)
     scope: dict[str, Any] = {"np": np, "gnp": gnp, "__name__": "written"}

@@ -302,7 +302,8 @@ def _first_line(node: Any) -> int:
 def _parsed(source: str, file: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return parsed(source, file)
+        tree: ast.Module = parsed(source, file)
+        return tree
 
 
 def _compiled(tree: Any, file: str) -> CodeType:

@@ -277,8 +277,11 @@ class Entry:
         is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
         is_like = is_finite and self._has_like_turns(extrapolation)
         proof = "turns" if is_like else "direction"
-        if proof == "direction" and not in_a_direction(
-            extrapolation.family, self.target.function, given, unflatten(tree, there)
+        if proof == "direction" and not (
+            in_a_direction(
+                extrapolation.family, self.target.function, given, unflatten(tree, there)
+            )
+            and extrapolation.family.has_same_numbers()
         ):
             return False
         surroundings.forget_written()

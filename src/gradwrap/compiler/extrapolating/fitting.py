@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.extrapolating.formulas import Recorded
+    from gradwrap.compiler.extrapolating.noted import Fitted, Noted
 
 ULP = 2.0**-52
 FEW = 8
@@ -44,13 +45,17 @@ class Fit:
         self,
         points: Sequence[tuple[int, ...]],
         recorded: Callable[[], Recorded | None] | None = None,
+        noted: Noted | None = None,
     ) -> None:
         self._points = points
+        self._noted = noted
         self._recorded = recorded
         """Gives the formulas of what the code computed at the points."""
         self._known: dict[tuple[int, ...], Callable[[Sequence[int]], int]] = {}
         self._laws: list[Callable[[int], Any]] = []
         """The laws of the sequences of floats so far."""
+        self.sequences: list[Fitted] = []
+        """The sequences of floats, with their functions."""
 
     def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
         """Return the function of a kind of numbers through its samples at the points."""
@@ -61,14 +66,18 @@ class Fit:
         except Declined:
             law = self._law([np.array([number]) for number in column])
             if law is None:
-                raise
+                product = self._noted.product(column) if self._noted else None
+                if product is None:
+                    raise
+                return product
         return lambda point: law(point, 1)[0].item()
 
     def _law(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any] | None:
-        """Return the function through sequences that a formula of the code gives, or None."""
+        """Return the function through sequences that the code computes, or None."""
         recorded = self._recorded and self._recorded()
         laws = recorded.laws(column, self.integers) if recorded else ()
-        return next(iter(laws), None)
+        noted = self._noted.laws(column, self.integers) if self._noted else ()
+        return next(chain(laws, noted), None)
 
     def integers(self, column: Sequence[int]) -> Callable[[Sequence[int]], int]:
         """Return the linear function through integers, or one with a product of lengths.
@@ -162,6 +171,8 @@ class Fit:
             raise Declined("constant arrays of several kinds")
         lengths = [self.integers([one.shape[i] for one in column]) for i in range(first.ndim)]
         varying = [i for i in range(first.ndim) if len({one.shape[i] for one in column}) > 1]
+        if not varying and first.size <= COLUMNS:
+            return self._elements(column)
         if len(varying) != 1:
             raise Declined("constant arrays that vary along several axes, or along none")
         axis = varying[0]
@@ -171,7 +182,11 @@ class Fit:
         rows = [np.moveaxis(one, axis, 0).reshape(one.shape[axis], -1) for one in column]
         if rows[0].shape[1] > COLUMNS:
             raise Declined("large constant arrays that vary")
-        fits = [self._sequence([one[:, n] for one in rows]) for n in range(rows[0].shape[1])]
+        columns = [[one[:, n] for one in rows] for n in range(rows[0].shape[1])]
+        fits = [*map(self._sequence, columns)]
+        if first.dtype.kind == "f":
+            length = lengths[axis]
+            self.sequences += [(one, fit, length) for one, fit in zip(columns, fits, strict=True)]
 
         def at(point: Sequence[int]) -> Any:
             shape = [length(point) for length in lengths]
@@ -181,6 +196,16 @@ class Fit:
             return np.ascontiguousarray(whole.astype(first.dtype))
 
         return at
+
+    def _elements(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
+        """Return the function through arrays of one shape, element by element."""
+        first = column[0]
+        kind = FLOAT if first.dtype.kind == "f" else INTEGER
+        parts = zip(*(one.ravel().tolist() for one in column), strict=True)
+        fits = [self.of(kind, part) for part in parts]
+        return lambda point: np.array([fit(point) for fit in fits], first.dtype).reshape(
+            first.shape
+        )
 
     def _nested(
         self, column: Sequence[Any], length: Callable[[Sequence[int]], int]

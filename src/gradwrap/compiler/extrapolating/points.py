@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradwrap.compiler.extrapolating.fitting import Fit
 from gradwrap.compiler.extrapolating.formulas import Record, Recorded, Recorder
+from gradwrap.compiler.extrapolating.noted import Noted
 from gradwrap.compiler.extrapolating.paths import can_follow
 from gradwrap.compiler.extrapolating.sizes import (
     BETWEEN,
@@ -30,19 +32,24 @@ from gradwrap.compiler.extrapolating.walk import (
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
+from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from gradwrap.compiler.tracing.noting import Notes
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
 MOST, MOST_NESTED = 1 << 14, 1 << 15
 """The most operations of a trace at short lengths, and of one of nested loops."""
+SECONDS = 10.0
+"""The most time of a run at full size that notes numbers."""
 ALTOGETHER = 1 << 17
 """The most operations of all traces at short lengths."""
 
@@ -219,6 +226,7 @@ class Family:
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
         self._records: list[Recorded] = []
+        self._noted: dict[tuple[int, ...], Notes] = {}
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
         self.lengths: Lengths = lengths
         self.points: list[tuple[int, ...]] = self._points()
@@ -264,7 +272,8 @@ class Family:
             samples.append(self._sample(point))
             if samples[-1].skeleton != samples[0].skeleton:
                 raise Declined(f"the programs of lengths {self.points[0]} and {point} differ")
-        fit = Fit(self.points, self._recorded)
+        known = Noted(self.points, self.notes)
+        fit = Fit(self.points, self._recorded, known)
         columns = [
             (column[0][0], [number for _, number in column])
             for column in zip(*(one.numbers for one in samples), strict=True)
@@ -274,6 +283,8 @@ class Family:
         fits = {n: (columns[n][0], fit.of(*columns[n])) for n in order}
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
+        self.has_same_numbers = partial(known.confirms, fit.sequences, fit.integers, self.actual)
+        """Tells if the numbers of the code are at full size what the short loops tell."""
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
 
@@ -284,12 +295,11 @@ class Family:
         traced = self._budget.traced(subject, leaves, around)
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
-        given = [x for x, is_given in zip(leaves, subject.given, strict=True) if is_given]
         one = self.lengths
         program, _ = prepared(
             program,
             roll=True,
-            arguments=given,
+            arguments=inputs_of(leaves, subject.given),
             nested=one.nested,
             several=one.several,
             forwards=one.forwards,
@@ -304,6 +314,32 @@ class Family:
             with suppress(Declined):
                 self._records = [Recorded([self.record(one) for one in self.points], self.points)]
         return self._records[0] if self._records else None
+
+    def notes(self, point: Sequence[int]) -> Notes:
+        """Return the numbers that the function's code gives to operations at a point.
+
+        Raises
+        ------
+        Declined
+            It raises an error, or takes too long.
+        """
+        key = tuple(point)
+        if key not in self._noted:
+            subject, before = self.subject, self.sizes.short
+            is_actual = key == self.actual
+            self.sizes.short = [*point]
+            leaves = subject.leaves if is_actual else self.cut_leaves()
+            around = subject.surroundings if is_actual else self.around()
+            try:
+                self._noted[key] = noted(
+                    *(subject.function, leaves, subject.treedef, subject.given, around),
+                    *(subject.library, SECONDS),
+                )
+            except Exception as error:
+                raise Declined(f"its numbers cannot be noted: {error}") from error
+            finally:
+                self.sizes.short = before
+        return self._noted[key]
 
     def record(self, point: Sequence[int]) -> Record:
         """Return what the function computes from indices and lengths at a point.
@@ -385,6 +421,12 @@ def run(subject: Subject, leaves: Sequence[Any], around: Shortened) -> Any:
             return function(*args, **kwargs)
     except Exception as error:
         raise Declined(f"with short loops it raised {type(error).__name__}: {error}") from error
+
+
+def inputs_of(leaves: Sequence[Any], given: Sequence[bool]) -> list[Any]:
+    """Return the inputs of a program among the leaves of arguments."""
+    found = [leaf for leaf, is_given in zip(leaves, given, strict=True) if is_given]
+    return [np.float64(x) if type_of(x) is float else x for x in found]
 
 
 def itself(array: Any) -> Any:
@@ -524,4 +566,5 @@ def _parameters(
             reasons += sizes.varying
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
     both = sizes_of([*sizes.in_ranges, *lengths], limit, near).actual
-    return found if not both or both in found else [*found, both]
+    integers = [] if found or both else [*sizes.actual]  # lengths of arrays that the function makes
+    return [*found, *(one for one in (both, integers) if one and one not in found)]

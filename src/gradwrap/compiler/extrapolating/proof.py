@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.extrapolating.paths import covered, paths
-from gradwrap.compiler.extrapolating.points import itself, run
+from gradwrap.compiler.extrapolating.points import inputs_of, itself, run
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
@@ -70,7 +70,7 @@ def at_point(
     longer = max(whole / near for whole, near in zip(family.actual, point, strict=True))
     family.seconds = (time.perf_counter() - began) * longer
     family.paths |= taken
-    given = _inputs(leaves, subject.given)
+    given = inputs_of(leaves, subject.given)
     try:
         found = engine(program).call(*given)
     except Exception as error:
@@ -79,11 +79,6 @@ def at_point(
     family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
     if problem:
         raise Declined(f"at lengths {point}, its program gives {problem}")
-
-
-def _inputs(leaves: Sequence[Any], given: Sequence[bool]) -> list[Any]:
-    found = [leaf for leaf, is_given in zip(leaves, given, strict=True) if is_given]
-    return [np.float64(x) if type_of(x) is float else x for x in found]
 
 
 def changed(leaves: Sequence[Any], given: Sequence[bool], seed: int) -> list[Any]:
@@ -145,7 +140,7 @@ def in_a_direction(
         if any(step is None for step in steps):
             return False
         for to, sign in zip(moved, (STEP, -STEP), strict=True):
-            new = [x + sign * step for x, step in zip(leaves, steps, strict=True)]
+            new = [_moved(x, sign * step) for x, step in zip(leaves, steps, strict=True)]
             to[place] = unflatten(treedef, new)
         for slope, step in zip(slopes, steps, strict=True):
             total += float(np.sum(slope * step))
@@ -182,11 +177,15 @@ def _step(leaf: Any, rng: Any) -> Any:
     No two elements change equally, so that one element's slope in the place of another is seen.
     """
     array = np.asarray(leaf)
-    if array.dtype != np.float64 or type_of(leaf) is float:
+    if array.dtype != np.float64:
         return None
     scale = float(np.max(np.abs(array), initial=0.0)) or 1.0
     draws = rng.uniform(-0.5, 0.5, array.shape)
     return scale * (draws + np.copysign(0.5, draws))
+
+
+def _moved(leaf: Any, step: Any) -> Any:
+    return float(leaf + step) if type_of(leaf) is float else leaf + step
 
 
 def _is_between(value: float, above: float, below: float, slope: float) -> bool:
@@ -206,7 +205,7 @@ def general(
     leaves = subject.leaves
     if any(map(_is_special, subject.inputs)):
         leaves = changed(leaves, subject.given, 2)
-        results = call(*_inputs(leaves, subject.given))
+        results = call(*inputs_of(leaves, subject.given))
     return unflatten(subject.treedef, leaves), results
 
 
@@ -241,7 +240,7 @@ def in_full(
         known = covered(found.family.paths)
         with np.errstate(all="ignore"), paths(surroundings.is_users, known) as taken:
             wanted, _ = flatten(function(*args, **kwargs))
-        results = call(*_inputs(leaves, subject.given))
+        results = call(*inputs_of(leaves, subject.given))
     except TooSlow:
         return None
     except Exception as error:  # noqa: BLE001  on other arguments, it may raise anything

@@ -22,6 +22,7 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.compiler.passes.folding import Folding
 from gradwrap.compiler.passes.forwarding import Accesses
+from gradwrap.compiler.passes.parameters import parameters_of
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def substitute(program: Program, *, merge_keys: bool, forwards: bool = True) -> 
 
     With `merge_keys`, accesses at integer keys are merged too, and products with 1 removed. This
     runs only after the search for loops: merging the reads of one turn with those of the next,
-    or dropping a factor of one turn, destroys the period. Without `forwards`, each read stays the
+    or dropping a factor of one turn, destroys the period. Before it, only the reads of parameters
+    are merged (`parameters.py`). Without `forwards`, each read stays the
     read of the newest version of its array.
     """
     _Walk(program, merge_keys, forwards=forwards).run()
@@ -70,9 +72,16 @@ class _Walk:
         self.depth: int = 0
         """The number of loops around the current body. Accesses are followed outside loops only."""
         self.accesses = Accesses(program, self.folding.made, newest=merge_keys)
+        self.parameters = {} if merge_keys else parameters_of(program)
+        """The reads of parameters, by array. They follow where the array is made."""
 
     def run(self) -> None:
-        waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, {})]
+        before: list[Instr | Loop] = []
+        known: dict[Any, int] = {}
+        for index in (*self.program.inputs, *self.program.constants):
+            self.read_parameters(index, before, known)
+        self.program.root.body[:0] = before
+        waiting: list[tuple[Block, dict[Any, int]]] = [(self.program.root, known)]
         while waiting:
             block, known = waiting.pop()
             self.accesses.block += 1
@@ -100,7 +109,15 @@ class _Walk:
             if kept is not None:
                 self.folding.enter(kept)
                 made.append(kept)
+                if self.parameters and not self.depth:
+                    self.read_parameters(kept.out, made, known)
         return made
+
+    def read_parameters(self, array: int, body: list[Instr | Loop], known: dict[Any, int]) -> None:
+        """Read the parameters of an array that was made, and enter them into `known`."""
+        for step in self.parameters.get(array, ()):
+            body.append(step)
+            known[_key(step)] = step.out
 
     def loop(self, loop: Loop, known: dict[Any, int]) -> Loop:
         """Return a loop rewritten, reading each stack once."""
@@ -138,20 +155,28 @@ class _Walk:
         if same is not None and instr.out not in handed_on:
             self.instead[instr.out] = same
             return None
-        if op.is_fresh or (op.has_key and not self.merge_keys and _has_integer_key(instr)):
+        if op.is_fresh:
             return instr
-        tokens = token(instr.args)
-        if op.commutes and len(instr.args) == 2:
-            mine, other = tokens[1:]
-            if type(mine) is not int or (type(other) is int and other < mine):
-                tokens = (TUPLE, other, mine)
-        key = (instr.name, tokens, token(instr.kw) if instr.kw else None)
-        before = known.setdefault(key, instr.out)
+        key = _key(instr)
+        if op.has_key and not self.merge_keys and _has_integer_key(instr):
+            before = known.get(key, instr.out)  # a parameter, or none
+        else:
+            before = known.setdefault(key, instr.out)
         if before == instr.out or instr.out in handed_on:
             return instr
         self.instead[instr.out] = Ref(before)
         self.accesses.forget(instr.out)
         return None
+
+
+def _key(instr: Instr) -> Any:
+    """Return what two instructions have in common if their results are equal."""
+    tokens = token(instr.args)
+    if instr.op.commutes and len(instr.args) == 2:
+        mine, other = tokens[1:]
+        if type(mine) is not int or (type(other) is int and other < mine):
+            tokens = (TUPLE, other, mine)
+    return (instr.name, tokens, token(instr.kw) if instr.kw else None)
 
 
 def _has_integer_key(instr: Instr) -> bool:

@@ -153,13 +153,15 @@ def trace(
     library: Library = NUMPY,
     first: Traced | None = None,
     most: int = MOST,
+    tape: Tape | None = None,
 ) -> Traced:
     """Run a function on tracers that replace its input leaves and the arrays it reads.
 
     `given` tells which leaves are inputs: by default all that the library accepts as inputs.
     `first` is an earlier run on the same arguments. Where this run repeats an operation, the
     instruction and the result of the first run are used again. Lines of the user's code are then
-    not recorded. `most` is the most operations that it may perform.
+    not recorded. `most` is the most operations that it may perform. `tape` records it in place of a
+    new tape.
 
     Raises
     ------
@@ -171,7 +173,7 @@ def trace(
     if current_watch() is not None:
         raise Unhandled("a watch (detect_anomaly, saved_tensors_hooks, ...) is on")
     given = [*map(library.is_input, leaves)] if given is None else given
-    tape = Tape(library, None if first is None else first.tape, most)
+    tape = tape or Tape(library, None if first is None else first.tape, most)
     if surroundings is not None and surroundings.sets_errors:
         tape.errors = modes()
     if surroundings is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from gradwrap.core.values.dynamic import DICT, LIST, TUPLE, slots_of, type_of
+from gradwrap.transforms.derived import Derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,8 @@ class Copies:
         self._arrays = arrays
         self._enter = enter
         self._made: dict[int, Any] = {}
+        self._names: set[str] = set()
+        """The names that the copied functions read. Other integers of their modules stay."""
         self._unfilled: list[Callable[[], None]] = []
 
     def fill(self) -> None:
@@ -62,7 +65,13 @@ class Copies:
             return self._function(value)
         if isinstance(value, functools.partial):
             named = {name: self.of(one) for name, one in value.keywords.items()}
-            return functools.partial(self.of(value.func), *map(self.of, value.args), **named)
+            function, parts = self.of(value.func), map(self.of, value.args)
+            if not isinstance(value, Derived):
+                return functools.partial(function, *parts, **named)
+            found = Derived(function, *parts, **named)
+            transform, args, options = value.making
+            vars(found).update(vars(value), making=(transform, (*map(self.of, args),), options))
+            return found
         if isinstance(value, MethodType):
             return MethodType(self.of(value.__func__), self.of(value.__self__))
         if isinstance(value, TUPLE):
@@ -88,7 +97,10 @@ class Copies:
             made.extend(map(self.of, value))
         elif isinstance(value, DICT):
             # builtins of its own stay: functions take them when they are made
-            made.update((key, self._part(one)) for key, one in value.items() if key not in made)
+            for key, one in value.items():
+                if key not in made:
+                    is_read = "__builtins__" not in made or key in self._names
+                    made[key] = self._part(one) if is_read else self.of(one)
         else:
             for name, one in getattr(value, "__dict__", {}).items():
                 made.__dict__[name] = self._part(one)
@@ -109,6 +121,8 @@ class Copies:
         return cast("dict[str, Any]", self._made[id(scope)])
 
     def _function(self, function: FunctionType) -> FunctionType:
+        if self._number is not None:
+            self._names |= _names_in(function.__code__)
         made = FunctionType(
             function.__code__,
             self._scope(function.__globals__),
@@ -120,3 +134,9 @@ class Copies:
         made.__module__, made.__qualname__ = function.__module__, function.__qualname__
         made.__dict__.update(function.__dict__)
         return made
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the names of variables and attributes in a function, and in the functions in it."""
+    inner = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    return {*code.co_names}.union(*inner)

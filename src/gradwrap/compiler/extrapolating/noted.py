@@ -1,0 +1,280 @@
+"""Sequences of numbers that no formula gives: they are read from runs that note all numbers.
+
+Examples are `np.cos(t)` with `t += dt`, elements of `np.linspace(0, 1, n)` that the function makes,
+and random numbers drawn from a seed. The runs at short lengths tell which of the noted numbers a
+loop of the program reads. A run at full size then gives those of all turns.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.extrapolating.formulas import CHANGES
+from gradwrap.compiler.extrapolating.sizes import Declined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradwrap.compiler.tracing.noting import Notes
+
+    Point = Sequence[int]
+    Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
+    """Sequences at the points, and the functions for them and for their length."""
+    Integers = Callable[[Sequence[int]], Callable[[Point], int]]
+
+STARTS, STEPS = 4, 16
+"""The most places where a sequence may begin, and the most steps between its numbers."""
+MARGIN = 2
+"""The turns at both ends of a loop, which may have other numbers."""
+CLOSE = 1e-9
+"""The relative difference of numbers that are the same up to rounding."""
+ENDS = 8
+"""The numbers at both ends that may be factors of a single number."""
+
+
+class OtherNumbers(Declined):
+    """The numbers of a long loop are not those that the short ones tell."""
+
+
+class Noted:
+    """The numbers of the user's code at lengths."""
+
+    def __init__(self, points: Sequence[Point], notes: Callable[[Point], Notes]) -> None:
+        self._points = points
+        self._of = notes
+        self._pairs: list[set[tuple[_Window, _Window]]] | None = None
+        """By parameter: the numbers of its loops that are equal in short ones."""
+        self._known: dict[Point, Notes] = {}
+
+    def _notes(self, point: Point) -> Notes:
+        """Return the numbers at lengths, if those that are equal in short loops are equal there.
+
+        The program computes once what is equal in all turns of the loops that were traced.
+        """
+        lengths = tuple(point)
+        if self._pairs is None:
+            samples = [self._of(point) for point in self._points]
+            counts = {key: [len(one.get(key, ())) for one in samples] for key in samples[0]}
+            turns = {key: _per_turn(many, self._points) for key, many in counts.items()}
+            self._per_turn = [
+                {key: many[n] for key, many in turns.items()} for n in range(len(lengths))
+            ]
+            every = [self._parts(one) for one in samples]
+            self._pairs = [
+                {
+                    pair
+                    for pair in _equal(found[0])
+                    if all(_are_equal(parts, *pair) for parts in found)
+                }
+                for found in zip(*every, strict=True)
+            ]
+        if lengths not in self._known:
+            notes = self._of(point)
+            for parts, pairs in zip(self._parts(notes), self._pairs, strict=True):
+                if not all(_are_equal(parts, *pair) for pair in pairs):
+                    raise OtherNumbers("numbers that are equal in short loops differ in long ones")
+            self._known[lengths] = notes
+        return self._known[lengths]
+
+    def _parts(self, notes: Notes) -> list[dict[Any, Any]]:
+        """Return one number for each turn of the loops of each parameter, the last turn first."""
+        return [
+            {
+                (key, place): np.array(notes.get(key, ()))[::-1][place::count]
+                for key, count in counts.items()
+                for place in range(count)
+            }
+            for counts in self._per_turn
+        ]
+
+    def laws(
+        self, column: Sequence[Any], integers: Integers
+    ) -> Iterator[Callable[[Point, int], Any]]:
+        """Yield functions of lengths and a count that give sequences at the points bit for bit."""
+        samples = [self._notes(point) for point in self._points]
+        for key in samples[0]:
+            if not all(key in one for one in samples):
+                continue
+            for change in CHANGES:
+                law = _Law(self._notes, key, change, column[0].dtype)
+                wholes = [law.numbers(point) for point in self._points]
+                if law.fits(column, wholes, integers):
+                    yield law
+
+    def confirms(self, sequences: Sequence[Fitted], integers: Integers, point: Point) -> bool:
+        """Tell if functions through sequences give the numbers of a run at lengths.
+
+        Sequences that are no numbers of the code, but computed from them, are not looked at. So is
+        a run that would take too long.
+        """
+        try:
+            self._notes(point)
+            for column, law, length in sequences:
+                noted = next(self.laws(column, integers), None)
+                if noted is not None:
+                    count = length(point)
+                    both = law(point, count), noted(point, count)
+                    if not np.allclose(*both, rtol=CLOSE, atol=0.0):
+                        return False
+        except OtherNumbers:
+            return False
+        except Declined:
+            return True
+        return True
+
+    def product(self, numbers: Sequence[float]) -> Callable[[Point], float] | None:
+        """Return the function of lengths that gives numbers as products of two noted ones, or None.
+
+        The program has such a number for the last turn of a loop whose cotangent is 1.
+        """
+        samples = [self._notes(point) for point in self._points]
+        both: list[tuple[Any, int]] = [
+            (key, place)
+            for key in samples[0]
+            for place in (*range(ENDS), *range(-ENDS, 0))
+            if all(len(one.get(key, ())) >= ENDS for one in samples)
+        ]
+        if not both:
+            return None
+        values = np.array([[one[key][place] for key, place in both] for one in samples])
+        for factor in (1.0, -1.0, 2.0, -2.0, 0.5, -0.5):
+            made = factor * values[:, :, None] * values[:, None, :]
+            found = np.argwhere(np.all(made == np.array(numbers)[:, None, None], axis=0))
+            if len(found):
+                first, second = found[0].tolist()
+                return partial(self._product, factor, both[first], both[second])
+        return None
+
+    def _product(
+        self, factor: float, first: tuple[Any, int], second: tuple[Any, int], point: Point
+    ) -> float:
+        notes = self._notes(point)
+        (key, place), (other, at) = first, second
+        one: float = notes[key][place]
+        return factor * one * notes[other][at]
+
+
+class _Law:
+    """Every so many of the numbers of one kind, from one of them on."""
+
+    def __init__(
+        self,
+        notes: Callable[[Point], Notes],
+        key: Any,
+        change: Callable[[Any], Any],
+        dtype: Any,
+    ) -> None:
+        self._notes = notes
+        self._key = key
+        self._change = change
+        self._dtype = dtype
+
+    def numbers(self, point: Point) -> Any:
+        """Return all numbers of the kind at lengths."""
+        with np.errstate(all="ignore"):
+            return self._change(np.array(self._notes(point).get(self._key, ()))).astype(self._dtype)
+
+    def fits(self, column: Sequence[Any], wholes: Sequence[Any], integers: Integers) -> bool:
+        """Tell if it gives sequences; find which of the numbers they are."""
+        for start, step in _places(column[0], wholes[0]):
+            ends = [len(whole) - (len(wholes[0]) - start) for whole in wholes]
+            found = [_first(*both, step) for both in zip(column, wholes, strict=True)]
+            for starts in ([start] * len(wholes), ends, found):
+                parts = zip(column, wholes, starts, strict=True)
+                if all(_is_part(*part, step) for part in parts):
+                    with suppress(Declined):
+                        self._start, self._step = integers(starts), step
+                        self._count = integers([len(whole) for whole in wholes])
+                        return True
+        return False
+
+    def __call__(self, point: Point, count: int) -> Any:
+        """Return so many of the numbers at lengths."""
+        whole = self.numbers(point)
+        if len(whole) != self._count(point):
+            raise OtherNumbers("the code uses another number of constants there")
+        found = whole[self._start(point) :: self._step][:count]
+        if len(found) != count:
+            raise OtherNumbers("a loop uses fewer constants than it has turns")
+        return found
+
+
+def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
+    """Return how many numbers there are in a turn of the loops of each parameter.
+
+    Raises
+    ------
+    Declined
+        Their count does not grow by the same in each turn, as in loops of loops.
+    """
+    base, *others, last = points
+    found = [
+        (count - counts[0]) // (other[n] - base[n])
+        for n, (count, other) in enumerate(zip(counts[1:], others, strict=False))
+    ]
+    whole = sum(many * (b - a) for many, a, b in zip(found, base, last, strict=True))
+    if counts[-1] != counts[0] + whole:
+        raise Declined("the numbers of loops of loops are not known")
+    return found
+
+
+class _Window(NamedTuple):
+    """The numbers of turns of one kind, but for those at both ends."""
+
+    part: Any
+    shift: int
+    """The turns between it and those to which it is compared."""
+    sign: int
+
+    def of(self, parts: dict[Any, Any], count: int) -> bytes:
+        """Return so many of the numbers."""
+        start = MARGIN + self.shift
+        return bytes((self.sign * parts[self.part][start : start + count]).tobytes())
+
+
+def _turns(parts: dict[Any, Any]) -> int:
+    return min(map(len, parts.values()), default=0) - 2 * MARGIN
+
+
+def _equal(parts: dict[Any, Any]) -> set[tuple[_Window, _Window]]:
+    """Return windows that are equal, each with the first one that it is equal to."""
+    first: dict[bytes, _Window] = {}
+    every = [
+        _Window(part, shift, sign)
+        for part in parts
+        for shift in range(-MARGIN, MARGIN + 1)
+        for sign in (1, -1)
+    ]
+    both = {(first.setdefault(one.of(parts, _turns(parts)), one), one) for one in every}
+    return {(one, other) for one, other in both if one != other}
+
+
+def _are_equal(parts: dict[Any, Any], one: _Window, other: _Window) -> bool:
+    count = _turns(parts)
+    return one.of(parts, count) == other.of(parts, count)
+
+
+def _places(wanted: Any, whole: Any) -> Iterator[tuple[int, int]]:
+    """Yield the places where a sequence may begin, each with the step to its next number."""
+    for start in np.flatnonzero(whole == wanted[0])[:STARTS].tolist():
+        if len(wanted) == 1:
+            yield start, 1
+            continue
+        others = np.flatnonzero(whole == wanted[1]) - start
+        nearest = others[np.argsort(np.abs(others), kind="stable")]
+        yield from ((start, step) for step in nearest[:STEPS].tolist() if step)
+
+
+def _first(wanted: Any, whole: Any, step: int) -> int:
+    """Return where a sequence of a step begins, or -1."""
+    starts = np.flatnonzero(whole == wanted[0]).tolist()
+    return next((one for one in starts if _is_part(wanted, whole, one, step)), -1)
+
+
+def _is_part(wanted: Any, whole: Any, start: int, step: int) -> bool:
+    found = whole[start::step][: len(wanted)] if 0 <= start < len(whole) else whole[:0]
+    return bool(found.tobytes() == wanted.tobytes())

@@ -1,0 +1,213 @@
+"""Long loops with numbers that no formula gives: a run at full size has them.
+
+The programs come from short traces, and are compared with eager at other arguments.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+import gradwrap.numpy as gnp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N = 600
+FIRST = 500
+P = np.array([0.5, 0.7])
+
+
+@pytest.fixture(autouse=True)
+def no_trace_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a trace in full raise an error: each function here is traced at short lengths alone."""
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", FIRST)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", FIRST)
+
+
+def times_of_linspace(p: Any) -> Any:
+    ts, x = np.linspace(0.0, 1.0, N), 1.0
+    for i in range(N - 1):
+        x = x + (ts[i + 1] - ts[i]) * (p[0] * x - p[1] * x * x * np.cos(ts[i]))
+    return x
+
+
+def through_times(p: Any) -> Any:
+    x = 1.0
+    for t in np.linspace(0.0, 1.0, N):
+        x = x + 0.001 * (p[0] * x - p[1] * x * x * np.cos(t))
+    return x
+
+
+def pairs_of_times(p: Any) -> Any:
+    ts, x = np.linspace(0.0, 1.0, N), 1.0
+    for before, after in pairwise(ts):
+        x = x + (after - before) * (p[0] * x - p[1] * x * x * np.cos(before))
+    return x
+
+
+def accumulated_time(p: Any) -> Any:
+    x, t, dt = 1.0, 0.0, 1.0 / N
+    for _ in range(N):
+        x = x + dt * (p[0] * x - p[1] * x * x * np.cos(t))
+        t += dt
+    return x
+
+
+def runge_kutta(p: Any) -> Any:
+    def slope(x: Any, t: Any) -> Any:
+        return p[0] * x - p[1] * x * x * np.cos(t)
+
+    ts, x = np.linspace(0.0, 1.0, N), np.array([1.0, 0.5])
+    path = [x]
+    for i in range(1, len(ts)):
+        t, h = ts[i - 1], ts[i] - ts[i - 1]
+        a = slope(x, t)
+        b = slope(x + h / 2 * a, t + h / 2)
+        c = slope(x + h / 2 * b, t + h / 2)
+        x = x + h / 6 * (a + 2 * b + 2 * c + slope(x + h * c, t + h))
+        path.append(x)
+    return np.sum(np.stack(path)[:, 0] ** 2)
+
+
+def drawn_noise(p: Any) -> Any:
+    x, noise = 1.0, np.random.default_rng(0).normal(size=N)
+    for i in range(N):
+        x = x + 0.01 * (p[0] * x - p[1] * x * x) + 0.01 * noise[i] * p[0]
+    return x
+
+
+def noise_of_each_turn(p: Any) -> Any:
+    rng, x, s = np.random.default_rng(1), p, 0.0
+    for _ in range(N):
+        x = x * 0.99 + 0.1 * rng.normal(size=2) * p
+        s = s + x[0] * x[1]
+    return s
+
+
+def buffer_of_steps(p: Any) -> Any:
+    ts, x = np.arange(N) * 0.001, gnp.zeros(N)
+    x[0] = 1.0
+    for i in range(1, N):
+        x[i] = x[i - 1] + 0.001 * (p[0] * x[i - 1] - p[1] * x[i - 1] ** 2 * np.cos(ts[i]))
+    return np.sum(x)
+
+
+def late_weights(p: Any) -> Any:
+    w, x = np.ones(N), p[0]
+    w[N // 2] = 2.0
+    for i in range(N):
+        x = 0.99 * x + 0.001 * np.sin(x * w[i]) * p[1]
+    return x
+
+
+def counted_by_while(p: Any) -> Any:
+    x, i = 1.0, 0
+    while i < N:
+        x, i = x + (p[0] * x - p[1] * x * x) / N, i + 1
+    return x
+
+
+FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
+    *(times_of_linspace, through_times, pairs_of_times, accumulated_time),
+    *(drawn_noise, noise_of_each_turn, buffer_of_steps, late_weights, counted_by_while),
+)
+
+
+@pytest.mark.parametrize(
+    "function", [*FUNCTIONS, pytest.param(runge_kutta, marks=pytest.mark.slow)]
+)
+def test_numbers_of_a_run_at_full_size(function: Callable[[Any], Any]) -> None:
+    gradient = gw.value_and_grad(function)
+    made = gw.compile(gradient)
+    for given in (P, np.array([0.45, 0.73])):
+        for wanted, found in zip(gradient(given), made(given), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
+
+
+@pytest.mark.slow
+def test_numbers_of_loops_beside_long_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The array and the loop have a length each. A Python float is moved in the difference too."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+
+    def heat(u: Any, rate: Any) -> Any:
+        t = 0.0
+        for _ in range(N):
+            u = u + 1e-3 * (rate * (np.roll(u, 1) - 2 * u + np.roll(u, -1)) + np.sin(3 * t) * u)
+            t += 1e-3
+        return np.sum(u * u)
+
+    gradient = gw.grad(heat, (0, 1))
+    made = gw.compile(gradient)
+    u = np.sin(np.linspace(0.0, 6.0, 100)) + 1.5
+    for given in ((u, 0.3), (0.9 * u, 0.31)):
+        for wanted, found in zip(gradient(*given), made(*given), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    report = str(made.explain())
+    assert "extrapolated from traces" in report
+    assert "in one direction" in report
+
+
+def bounded_times(p: Any) -> Any:
+    x, t = p[0], 0.0
+    for _ in range(N):
+        x = x + 1e-9 * np.sin(x * t * p[1]) + 1e-9 * np.sin(x * min(t, 0.9) * p[1])
+        t += 0.01
+    return x
+
+
+def time_that_stops(p: Any) -> Any:
+    x, t = p[0], 0.0
+    for _ in range(N):
+        x, t = x + 1e-9 * np.sin(x * t * p[1]), min(t + 0.01, 0.9)
+    return x
+
+
+def bounded_cosines(p: Any) -> Any:
+    x, t = p[0], 0.0
+    for _ in range(N):
+        x = x + 1e-9 * np.sin(x * np.cos(t) * p[1]) + 1e-9 * np.sin(x * np.cos(min(t, 0.9)) * p[1])
+        t += 0.01
+    return x
+
+
+def late_table(p: Any) -> Any:
+    ts, x = np.arange(N) * 0.01, p[0]
+    other = np.where(ts < 4.0, ts, 2.0)
+    for i in range(N):
+        x = x + 1e-9 * np.sin(p[1] * x * ts[i]) + 1e-9 * np.sin(p[1] * x * other[i])
+    return x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [bounded_times, time_that_stops, bounded_cosines, late_table])
+def test_numbers_that_are_other_ones_in_late_turns(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They change the result by less than a difference of values shows."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    gradient = gw.grad(function)
+    made = gw.compile(gradient)
+    for given in (P, np.array([0.45, 0.73])):
+        np.testing.assert_allclose(made(given) - [1, 0], gradient(given) - [1, 0], rtol=1e-6)
+    assert "in one direction" not in str(made.explain())
+
+
+def test_parameters_are_read_once() -> None:
+    """What every turn reads of a small array is a value of the program, read before the loop."""
+
+    def fun(p: Any) -> Any:
+        x = np.array([1.0, 0.5])
+        for _ in range(N):
+            x = x + 0.001 * np.stack([p[0] * x[0] - p[1] * x[0] * x[1], p[1] * x[0] * x[1]])
+        return np.sum(x * x)
+
+    made = gw.compile(gw.grad(fun))
+    np.testing.assert_allclose(made(P), gw.grad(fun)(P), rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
