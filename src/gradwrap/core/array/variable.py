@@ -24,8 +24,8 @@ from gradwrap.core.calls.general import bind_calls, interpret
 from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
-from gradwrap.core.levels.levels import TAPE_LEVEL, current_watch, set_threshold, silent_up_to
 from gradwrap.core.levels.memory import lay_out
+from gradwrap.core.levels.modes import recorded
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -252,20 +252,10 @@ class Variable(
         return text
 
     def __copy__(self) -> Self:
-        return self.__deepcopy__({})
+        return recorded(self.copy, "K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy the data, and keep the place in the graph of a transform, also under `no_grad`.
-
-        A solver calls the user's function without recording. The function may put back a copy of
-        an object that holds tracked values.
-        """
-        before, watch = silent_up_to(), current_watch()
-        set_threshold(min(before, TAPE_LEVEL), watch)
-        try:
-            return self.copy("K")
-        finally:
-            set_threshold(before, watch)
+        return recorded(self.copy, "K")
 
     def __reduce__(self) -> Any:
         self._check_pickling()

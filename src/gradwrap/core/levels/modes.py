@@ -97,6 +97,20 @@ def is_grad_enabled() -> bool:
     return silent_up_to() < TAPE_LEVEL
 
 
+def recorded(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function so that transforms record it, also under `no_grad`.
+
+    A solver calls the user's function without recording. The function may put back a copy of an
+    object that holds tracked values, which keep their derivatives so.
+    """
+    before, watch = silent_up_to(), current_watch()
+    set_threshold(min(before, TAPE_LEVEL), watch)
+    try:
+        return function(*args)
+    finally:
+        set_threshold(before, watch)
+
+
 class _Mode:
     """A recording mode: a context manager, and a decorator of functions, generators, coroutines."""
 
