@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
     "gradwrap_new_arrays", default=None
@@ -97,7 +98,7 @@ def is_grad_enabled() -> bool:
     return silent_up_to() < TAPE_LEVEL
 
 
-def recorded(function: Callable[..., Any], *args: Any) -> Any:
+def recorded(function: Callable[..., R], *args: Any) -> R:
     """Call a function so that transforms record it, also under `no_grad`.
 
     A solver calls the user's function without recording. The function may put back a copy of an
