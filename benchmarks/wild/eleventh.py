@@ -444,7 +444,8 @@ def arlpy() -> Iterator[Case]:
     delays = beams.steering_plane_wave(places, 1500.0, np.array([0.1, 0.4]))
 
     def power(x: Any) -> Any:
-        signals = x.reshape(3, -1) + 1j * np.cos(np.arange(x.shape[0]).reshape(3, -1))
+        places: Any = np.arange(x.shape[0]).reshape(3, -1)
+        signals = x.reshape(3, -1) + 1j * np.cos(places)
         return beams.bartlett(signals, 600.0, delays)
 
     yield "soundspeed", spread(water.soundspeed), [17.0, 35.0, 40.0]
@@ -461,7 +462,8 @@ def pyargus() -> Iterator[Case]:
     noise = np.diag([0.3, 0.4, 0.5]).astype(complex)
 
     def matrix(x: Any) -> Any:
-        signals = x.reshape(3, -1) + 1j * np.cos(np.arange(x.shape[0]).reshape(3, -1))
+        places: Any = np.arange(x.shape[0]).reshape(3, -1)
+        signals = x.reshape(3, -1) + 1j * np.cos(places)
         return signals @ signals.conj().T / 4 + noise
 
     yield "DOA_Bartlett", lambda x: m.DOA_Bartlett(matrix(x), vectors), SERIES[:12]
