@@ -24,6 +24,10 @@ package = ELEVENTH.package
 NOON = dt.datetime(2026, 5, 4, 10, 30)  # noqa: DTZ001  the packages take naive times
 
 
+TURNS = np.cos(np.arange(12.0).reshape(3, 4))
+"""The imaginary parts of four samples from three sensors."""
+
+
 @package("astronomy-engine", "ephemerides")
 def astronomy_engine() -> Iterator[Case]:
     m = module("astronomy")
@@ -444,8 +448,7 @@ def arlpy() -> Iterator[Case]:
     delays = beams.steering_plane_wave(places, 1500.0, np.array([0.1, 0.4]))
 
     def power(x: Any) -> Any:
-        places: Any = np.arange(x.shape[0]).reshape(3, -1)
-        signals = x.reshape(3, -1) + 1j * np.cos(places)
+        signals = x.reshape(3, -1) + 1j * TURNS
         return beams.bartlett(signals, 600.0, delays)
 
     yield "soundspeed", spread(water.soundspeed), [17.0, 35.0, 40.0]
@@ -462,8 +465,7 @@ def pyargus() -> Iterator[Case]:
     noise = np.diag([0.3, 0.4, 0.5]).astype(complex)
 
     def matrix(x: Any) -> Any:
-        places: Any = np.arange(x.shape[0]).reshape(3, -1)
-        signals = x.reshape(3, -1) + 1j * np.cos(places)
+        signals = x.reshape(3, -1) + 1j * TURNS
         return signals @ signals.conj().T / 4 + noise
 
     yield "DOA_Bartlett", lambda x: m.DOA_Bartlett(matrix(x), vectors), SERIES[:12]
