@@ -518,3 +518,48 @@ def test_degrees_of_freedom_of_a_slice_with_nan(name: str) -> None:
     )
     part = fn(lambda a: getattr(gs.stats, name)(a, b[:, 0]).statistic)
     np.testing.assert_allclose(gradient[:, 0], gw.grad(part)(a[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("fisk", (0.6, 1.0)),
+        ("genextreme", (0.5, 0.0)),
+        ("genextreme", (0.4, 0.3)),
+        ("genextreme", (0.6, -1e-6)),
+        ("genpareto", (0.3, 0.0)),
+        ("genpareto", (0.3, -0.4)),
+        ("genlogistic", (0.0, 1.5)),
+        ("genlogistic", (0.7, 0.6)),
+        ("skewnorm", (0.9, 0.0)),
+        ("skewnorm", (0.8, -1.2)),
+        ("t", (0.6, np.inf)),
+        ("t", (0.6, 3.0)),
+    ],
+)
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "ppf", "isf"])
+def test_distributions_where_a_shape_is_special(name: str, arguments: Any, method: str) -> None:
+    if method in ("ppf", "isf"):
+        arguments = (arguments[0] or 0.5, arguments[1])
+    for place in range(2):
+
+        def at(function: Any, value: Any, place: int = place) -> Any:
+            return function(*arguments[:place], value, *arguments[place + 1 :])
+
+        check(f"stats.{name}.{method}", at, np.asarray(arguments[place]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("t", 5.5), ("t", 3.5), ("pareto", 5.5), ("pareto", 3.5)]
+)
+def test_all_four_moments(name: str, shape: float) -> None:
+    def moments(distribution: Any, shape: Any) -> Any:
+        found = np.stack(distribution.stats(shape, moments="mvsk"))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    check(f"stats.{name}", moments, np.asarray(shape))
+    found = gw.vjp(
+        lambda x: gs.stats.t.stats(x, moments="mvsk"), np.array([0.5, 1.5, 2.5, 3.5, np.inf])
+    )[0]
+    wanted = scipy.stats.t.stats(np.array([0.5, 1.5, 2.5, 3.5, np.inf]), moments="mvsk")
+    np.testing.assert_allclose(np.stack(found), np.stack(wanted))
