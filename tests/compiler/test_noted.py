@@ -112,8 +112,19 @@ def counted_by_while(p: Any) -> Any:
     return x
 
 
+TABLE = [0.3] * 40 + [0.2] * (N - 40)
+TIMES = np.linspace(0.0, 1.0, N).tolist()
+
+
+def list_of_times(p: Any) -> Any:
+    s = 0.0
+    for i in range(len(TIMES)):
+        s = s + (p[0] * np.exp(-p[1] * TIMES[i]) - 0.1) ** 2
+    return s
+
+
 FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
-    *(times_of_linspace, through_times, pairs_of_times, accumulated_time),
+    *(times_of_linspace, through_times, pairs_of_times, accumulated_time, list_of_times),
     *(drawn_noise, noise_of_each_turn, buffer_of_steps, late_weights, counted_by_while),
 )
 
@@ -184,8 +195,56 @@ def late_table(p: Any) -> Any:
     return x
 
 
+def late_truths(p: Any) -> Any:
+    x = p[0]
+    for i in range(N):
+        x = x + 1e-9 * np.sin(x * (TABLE[i] > 0.25) * p[1])
+    return x
+
+
+X = np.random.default_rng(0).uniform(0.5, 1.0, N)
+
+
+def bounded_place(x: Any) -> Any:
+    s, k = x[0], 0
+    for _ in range(N):
+        s, k = s + 1e-9 * np.sin(x[k] * s), min(k + 1, 400)
+    return s
+
+
+def listed_places(x: Any) -> Any:
+    s, places = x[0], [min(i, 300) for i in range(N)]
+    for i in range(N):
+        s = s + 1e-9 * np.sin(x[places[i]] * s)
+    return s
+
+
+def late_period(x: Any) -> Any:
+    s, k = x[0], 0
+    for i in range(N):
+        s, k = s + 1e-9 * np.sin(x[k] * s), (i + (i > 300) * (i % 2)) % 3
+    return s
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("function", [bounded_times, time_that_stops, bounded_cosines, late_table])
+@pytest.mark.parametrize("function", [bounded_place, listed_places, late_period])
+def test_keys_that_are_other_ones_in_late_turns(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elements have the gradient of others, which is too small to show in a difference."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    gradient = gw.grad(function)
+    made = gw.compile(gradient)
+    wanted, found = gradient(X), made(X)
+    np.testing.assert_allclose(found[1:], wanted[1:], rtol=1e-9, atol=1e-18)
+    assert "in one direction" not in str(made.explain())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "function", [bounded_times, time_that_stops, bounded_cosines, late_table, late_truths]
+)
 def test_numbers_that_are_other_ones_in_late_turns(
     function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

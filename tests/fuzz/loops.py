@@ -355,6 +355,7 @@ class ConstantsWriter(AlikeWriter):
             "late = np.ones(len(x))",
             f"late[{self.pick('len(x) // 2', '90', '-8', '25')} :] = 2.0",
             "pairs = rng.uniform(size=(len(x), 3))",
+            "places = [min(i, 75) for i in range(len(x))]",
         ]
 
     def number(self) -> str:
@@ -368,6 +369,11 @@ class ConstantsWriter(AlikeWriter):
             *(f"ts[{at}]", f"np.cos(ts[{at}])", "(ts[i + 1] - ts[i])", f"noise[{at}]"),
             *(f"bound[{at}]", f"late[{at}]", f"min(ts[{at}], ts[40])", "pairs[i, 1]"),
         )
+
+    def place(self) -> str:
+        if self.random.random() < 0.1:
+            return self.pick("min(i, 70)", "places[i]", "(i + (i > 80) * (i % 2)) % 3")
+        return super().place()
 
     def vector(self, depth: int = 0) -> str:
         if self.is_indexed and depth < 2 and self.random.random() < 0.1:

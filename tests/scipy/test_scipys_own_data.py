@@ -15,7 +15,19 @@ from gradwrap.errors import NoRuleError
 from lambdas import fn
 
 scipy: Any = importlib.import_module("scipy")
-for _name in ("integrate", "interpolate", "linalg", "ndimage", "signal", "special", "stats"):
+for _name in (
+    *(
+        "integrate",
+        "interpolate",
+        "linalg",
+        "ndimage",
+        "signal",
+        "optimize",
+        "sparse.linalg",
+        "spatial.distance",
+    ),
+    *("special", "stats"),
+):
     importlib.import_module(f"scipy.{_name}")
 MATRIX = np.array([[0.7, 0.2, -0.1], [0.4, 1.3, 0.3], [-0.5, 0.6, 2.0]])
 TURN = np.array([[1.0, 2.0], [-2.0, 1.0]])
@@ -308,3 +320,246 @@ def test_other_results_than_those_of_scipys_objects_are_refused(
                 )(at)
             )
         )(np.arange(9.0).reshape(3, 3))
+
+
+def test_spline_outside_of_its_rectangle_has_the_derivatives_at_the_edge() -> None:
+    x, z = np.arange(1.0, 6.0), np.ones((5, 5))
+    z[2, 2] = 3.0  # a row of equal values: the spline is constant along it
+    z[:, 1] = 2.0
+
+    for arguments in ((x, x, z, 0.5, 4.2), (x, x, z, 3.3, 7.0), (x, x, z, 0.0, 0.0)):
+        for place in range(5):
+            check(
+                "interpolate.RectBivariateSpline",
+                functools.partial(_evaluated, arguments, place),
+                np.asarray(arguments[place]),
+                rtol=1e-5,
+            )
+
+
+def _evaluated(arguments: tuple[Any, ...], place: int, kind: Any, value: Any) -> Any:
+    x, y, z, a, b = (*arguments[:place], value, *arguments[place + 1 :])
+    return kind(x, y, z)(a, b)
+
+
+def test_linear_interpolation_on_a_given_triangulation() -> None:
+    points = np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [1.1, 0.9]])
+    triangles = scipy.spatial.Delaunay(points)
+    at = np.array([[0.3, 0.3], [0.8, 0.6]])
+
+    check(
+        "interpolate.LinearNDInterpolator",
+        lambda kind, values: kind(triangles, values)(at),
+        np.array([0.3, -1.0, 2.0, 0.7]),
+    )
+
+
+def test_roots_of_a_rational_interpolant() -> None:
+    x = np.linspace(-1.0, 1.0, 7)  # five of the six roots are not real numbers, or not between
+
+    def weighted(kind: Any, y: Any) -> Any:
+        roots = kind(x, y).roots()
+        return np.stack([np.real(roots), np.imag(roots)])
+
+    check("interpolate.FloaterHormannInterpolator", weighted, np.exp(x) - 1.3, rtol=1e-5)
+
+
+COMPLEX = MATRIX + 0.5j * MATRIX.T + 2 * np.eye(3)
+RIGHT = np.array([1.0 + 0.5j, -0.3j, 2.0])
+
+
+@pytest.mark.parametrize("b", [np.stack([np.real(RIGHT), np.imag(RIGHT)]), np.real(RIGHT)])
+@pytest.mark.parametrize("matrix", [COMPLEX, MATRIX])
+@pytest.mark.parametrize("name", ["spsolve", "gmres", "expm_multiply"])
+def test_products_with_the_adjoint_of_a_complex_matrix(name: str, matrix: Any, b: Any) -> None:
+    sparse = scipy.sparse.csc_array(matrix)
+    options = {"rtol": 1e-13} if name == "gmres" else {}
+
+    def solved(function: Any, b: Any) -> Any:
+        found = function(sparse, b if b.ndim == 1 else b[0] + 1j * b[1], **options)
+        return np.stack([np.real(one := found[0] if options else found), np.imag(one)])
+
+    check(f"sparse.linalg.{name}", solved, b)
+
+
+def test_systems_of_linear_operators() -> None:
+    operator = scipy.sparse.linalg.aslinearoperator(COMPLEX)
+    values = [
+        gw.grad(lambda b, a=a: np.real(gs.sparse.linalg.gmres(a, b, rtol=1e-13)[0][0]))(RIGHT)
+        for a in (operator, scipy.sparse.csc_array(COMPLEX))
+    ]
+    np.testing.assert_allclose(*values, rtol=1e-9)
+    trace = np.trace(COMPLEX)
+    pulled = gw.vjp(lambda b: gs.sparse.linalg.expm_multiply(operator, b, traceA=trace), RIGHT)[1]
+    np.testing.assert_allclose(
+        pulled(RIGHT)[0], scipy.linalg.expm(np.conj(COMPLEX.T)) @ RIGHT, rtol=1e-9
+    )
+
+
+def test_singular_systems_are_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"a singular matrix has no derivative\. Fix: .*lsqr"):
+        gw.grad(lambda b: np.sum(gs.sparse.linalg.lgmres(np.diag([1.0, 0.0]), b)[0]))(
+            np.array([1.0, 0.0])
+        )
+
+
+@pytest.mark.parametrize("name", ["lsqr", "lsmr"])
+def test_least_squares_of_a_number(name: str) -> None:
+    a = np.array([[1.0, 2.0]])
+    check(f"sparse.linalg.{name}", lambda function, b: function(a, b)[0], np.asarray(3.0))
+
+
+@pytest.mark.parametrize(
+    ("n", "k"),
+    [
+        (2.0, 3.0),
+        (2.0, 5.0),
+        (0.0, 1.0),
+        (0.0, 0.0),
+        (2.5, 4.5),
+        (5.0, -1.0),
+        (2.5, -2.0),
+        (9.0, 9.0),
+    ],
+)
+def test_binomial_coefficients_that_are_zero(n: float, k: float) -> None:
+    scale = scipy.special.gamma(n + 1)  # the reciprocals of the gamma functions have slopes
+
+    def reciprocal(x: float) -> tuple[float, float]:
+        value = scipy.special.rgamma(x)
+        return value, float(along(scipy.special.rgamma, x, 1.0))
+
+    (p, dp), (q, dq) = reciprocal(k + 1), reciprocal(n - k + 1)
+    by_n = scale * p * (scipy.special.digamma(n + 1) * q + dq)
+    by_k = scale * (dp * q - p * dq)
+    found = gw.grad(scipy.special.binom, (0, 1))(np.float64(n), np.float64(k))
+
+    np.testing.assert_allclose(found, (by_n, by_k), rtol=1e-6, atol=1e-8)
+
+
+def test_second_derivatives_of_a_binomial_coefficient_that_is_zero() -> None:
+    point = np.array([2.0, 3.0])  # near it: sinc(n - k) / binom(k, n)
+    found = gw.hessian(lambda v: scipy.special.binom(v[0], v[1]))(point)
+
+    np.testing.assert_allclose(found, [[1, -10 / 9], [-10 / 9, 11 / 9]])
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-9, 1e-3, 0.039, 0.041])
+def test_carlsons_integral_of_equal_arguments(gap: float) -> None:
+    x, y = 1.3, 0.8
+    z = x * (1 + gap)
+    total = gw.grad(scipy.special.elliprd, (0, 1, 2))(*map(np.float64, (x, y, z)))
+
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    share = (nodes + 1) / 2
+    t = (share / (1 - share)) ** 2
+    step = weights * share / (1 - share) ** 3
+    density = 1.5 / np.sqrt((t + x) * (t + y) * (t + z) ** 3)
+    wanted = [
+        np.sum(step * density * factor / (t + at))
+        for factor, at in ((-0.5, x), (-0.5, y), (-1.5, z))
+    ]
+    np.testing.assert_allclose(total, wanted, rtol=1e-9)
+
+
+def test_carlsons_integral_of_three_equal_arguments() -> None:
+    found = gw.hessian(lambda v: scipy.special.elliprd(v[0], v[1], v[2]))(np.ones(3))
+
+    np.testing.assert_allclose(np.diag(found), [9 / 28, 9 / 28, 45 / 28])
+
+
+def test_parameters_that_are_not_determined_are_refused() -> None:
+    x = np.arange(1.0, 7.0)
+
+    def sum_of_parameters(y: Any) -> Any:
+        with pytest.warns(scipy.optimize.OptimizeWarning):
+            return gs.optimize.curve_fit(lambda x, a, b: a * x + 0 * b, x, y)[0][0]
+
+    with pytest.raises(NoRuleError, match=r"curve_fit: the Jacobian is singular"):
+        gw.grad(sum_of_parameters)(np.array([1.0, 2.0, 3.0, 4.0, 5.5, 6.0]))
+
+
+@pytest.mark.parametrize(
+    "name", ["dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule", "hamming", "jaccard"]
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_dissimilarities_of_shares(name: str, place: int) -> None:
+    u, v, w = (
+        np.array([1.0, 0.0, 1, 0.0, 1]),
+        np.array([0.0, 1, 1, 0, 1]),
+        np.array([0.3, 1, 2, 1.5, 0.7]),
+    )
+
+    def at(function: Any, value: Any) -> Any:
+        given = [u, v, w]
+        given[place] = value
+        return function(*given)
+
+    if name in ("hamming", "jaccard") and place < 2:  # these compare, so only weights have slopes
+        function = getattr(gs.spatial.distance, name)
+        np.testing.assert_array_equal(gw.grad(fn(lambda x: at(function, x)))((u, v)[place]), 0)
+    else:
+        check(f"spatial.distance.{name}", at, (u, v, w)[place])
+
+
+@pytest.mark.parametrize("name", ["ttest_ind", "ttest_rel"])
+def test_degrees_of_freedom_of_a_slice_with_nan(name: str) -> None:
+    a = np.array([[1.0, np.nan], [-1.0, 1.0], [0.5, 2.0]])
+    b = np.array([[0.3, 0.1], [0.2, 0.5], [0.9, 1.0]])
+    found: Any = []
+
+    def statistic(a: Any) -> Any:
+        found.append(getattr(gs.stats, name)(a, b))
+        return found[0].statistic[0]
+
+    gradient = gw.grad(statistic)(a)
+    np.testing.assert_array_equal(
+        np.asarray(gw.unwrap(found[0].df)), getattr(scipy.stats, name)(a, b).df
+    )
+    part = fn(lambda a: getattr(gs.stats, name)(a, b[:, 0]).statistic)
+    np.testing.assert_allclose(gradient[:, 0], gw.grad(part)(a[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("fisk", (0.6, 1.0)),
+        ("genextreme", (0.5, 0.0)),
+        ("genextreme", (0.4, 0.3)),
+        ("genextreme", (0.6, -1e-6)),
+        ("genpareto", (0.3, 0.0)),
+        ("genpareto", (0.3, -0.4)),
+        ("genlogistic", (0.0, 1.5)),
+        ("genlogistic", (0.7, 0.6)),
+        ("skewnorm", (0.9, 0.0)),
+        ("skewnorm", (0.8, -1.2)),
+        ("t", (0.6, np.inf)),
+        ("t", (0.6, 3.0)),
+    ],
+)
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "ppf", "isf"])
+def test_distributions_where_a_shape_is_special(name: str, arguments: Any, method: str) -> None:
+    if method in ("ppf", "isf"):
+        arguments = (arguments[0] or 0.5, arguments[1])
+    for place in range(2):
+
+        def at(function: Any, value: Any, place: int = place) -> Any:
+            return function(*arguments[:place], value, *arguments[place + 1 :])
+
+        check(f"stats.{name}.{method}", at, np.asarray(arguments[place]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("t", 5.5), ("t", 3.5), ("pareto", 5.5), ("pareto", 3.5)]
+)
+def test_all_four_moments(name: str, shape: float) -> None:
+    def moments(distribution: Any, shape: Any) -> Any:
+        found = np.stack(distribution.stats(shape, moments="mvsk"))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    check(f"stats.{name}", moments, np.asarray(shape))
+    found = gw.vjp(
+        lambda x: gs.stats.t.stats(x, moments="mvsk"), np.array([0.5, 1.5, 2.5, 3.5, np.inf])
+    )[0]
+    wanted = scipy.stats.t.stats(np.array([0.5, 1.5, 2.5, 3.5, np.inf]), moments="mvsk")
+    np.testing.assert_allclose(np.stack(found), np.stack(wanted))

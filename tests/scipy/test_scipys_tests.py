@@ -1,4 +1,4 @@
-"""A sample of SciPy's own tests as data: `tests/support/scipys_tests.py`."""
+"""Samples of SciPy's and NumPy's own tests as data: `scipys_tests.py` and `numpys_calls.py`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,27 @@ SAMPLE = (
     "special.tests.test_spherical_bessel",
     "linalg.tests.test_solvers",
 )
+OF_NUMPY = ("fft.tests.test_pocketfft", "lib.tests.test_twodim_base", "lib.tests.test_ufunclike")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("scipy.signal.tests") is None, reason="SciPy has come without tests")
 @pytest.mark.parametrize("module", SAMPLE)
 def test_calls_in_scipys_tests_are_right_or_refused(module: str) -> None:
-    found = outcomes(module, 40)
+    found = outcomes(f"scipy.{module}", 40)
     wrong = [one for one in found if kind_of(one[2]) not in FINE]
     assert not wrong, wrong
     assert Counter(kind_of(one[2]) for one in found)["right"] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("numpy.fft.tests") is None, reason="NumPy has come without tests")
+@pytest.mark.parametrize("module", OF_NUMPY)
+def test_calls_in_numpys_tests_are_right_or_refused(module: str) -> None:
+    found = outcomes(f"numpy.{module}", 8, ("numpys_calls",))
+    wrong = [one for one in found if kind_of(one[2]) not in FINE]
+    assert not wrong, wrong
+    assert Counter(kind_of(one[2]) for one in found)["right"] > 4
 
 
 def test_functions_of_all_submodules_are_examined() -> None:

@@ -141,19 +141,18 @@ LARGE_PRODUCT = 1 << 14
 
 def _to_diagonals(xp: Any, whole: Any, unique: str, letters: str, lengths: dict[str, int]) -> Any:
     """Put back the axes that share a letter, with zeros off their diagonal."""
-    seen = unique
+    order: list[int] = []
     for position, letter in enumerate(letters):
+        at, n = unique.index(letter), lengths[letter]
         if letters.index(letter) == position:
+            order.append(at)
             continue
-        at = seen.index(letter)
-        n = lengths[letter]
+        order.append(whole.ndim)
         places = [1] * (whole.ndim + 1)
         places[at] = places[-1] = n
         eye = xp.eye(n, dtype=xp.bool, device=device(whole))
         whole = xp.where(xp.reshape(eye, tuple(places)), xp.expand_dims(whole, axis=-1), 0.0)
-        seen += letter.upper() if letter.islower() else letter.lower()
-        letters = letters[:position] + seen[-1] + letters[position + 1 :]
-    return xp.permute_dims(whole, tuple(seen.index(c) for c in letters))
+    return xp.permute_dims(whole, tuple(order))
 
 
 def parse_einsum(subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:

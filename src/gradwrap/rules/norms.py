@@ -104,6 +104,8 @@ def matrix_norm(xp: Any, x: Any, /, *, keepdims: bool = False, ord: Any = "fro")
         summed, chosen = (-2, -1) if abs(ord) == 1 else (-1, -2)
         totals = xp.sum(xp.abs(x), axis=summed, keepdims=True)
         extreme = xp.max if ord > 0 else xp.min
+        if ord > 0 and not totals.shape[chosen]:
+            extreme = xp.sum  # of no elements: zero
         found = extreme(totals, axis=chosen, keepdims=True)
         return found if keepdims else xp.squeeze(found, axis=(-2, -1))
     return xp.spectral_norm(x, keepdims=keepdims, ord=ord)

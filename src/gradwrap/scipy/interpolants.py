@@ -220,7 +220,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 bound = called.bind(made, *args, **kwargs)
                 bound.apply_defaults()
                 options = dict(list(bound.arguments.items())[1:])
-                return attached(path, value, {(): self._formula_of(**options)})
+                return attached(path, value, {(): self._formula_of(options.pop(first), **options)})
 
             def _value(self, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 """Evaluate SciPy's object; a trace records its construction and its call as one."""
@@ -238,7 +238,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
 
             _given: Any = ()
 
-            def _formula_of(self, **options: Any) -> Any:
+            def _formula_of(self, x: Any, **options: Any) -> Any:
                 nu = options.pop("nu", 0)
                 if np.ndim(nu):
                     raise NoRuleError(
@@ -246,9 +246,9 @@ def interpolant_class(  # noqa: C901  the parts of one class
                         "Fix: gradwrap.jacobian of its value."
                     )
                 nu = nu or 0
-                x = options.pop(first)
                 x = as_points(x)
-                x = x if holds_variable([x]) else np.asarray(x, dtype=float)
+                if not holds_variable([x]):
+                    x = np.asarray(x, np.result_type(x, float))
                 return differentiated(
                     lambda at: formula(self._made, self._given, at, **options), x, nu
                 )
@@ -335,7 +335,7 @@ class OfOrder:
 
     def _at(self, x: Any, order: int, **more: Any) -> Any:
         if order >= 0:
-            return self._interpolant._formula_of(x=x, nu=order, **more)
+            return self._interpolant._formula_of(x, nu=order, **more)
         return self._integral(as_array(x) * 1.0, -order, **more)
 
     def _integral(self, x: Any, order: int, **more: Any) -> Any:
@@ -352,7 +352,7 @@ class OfOrder:
         half = (high - low)[..., None] / 2
         at = low[..., None] + half + half * GAUSS[0]
         weights = GAUSS[1] * half * (points[..., None] - at) ** (order - 1)
-        values = self._interpolant._formula_of(x=at, **more)
+        values = self._interpolant._formula_of(at, **more)
         axis = getattr(self._made, "axis", 0) % (values.ndim - at.ndim + 1)
         moved = np.moveaxis(values, range(axis, axis + at.ndim), range(at.ndim))
         weighted = moved * np.reshape(weights, (*at.shape, *(1,) * (moved.ndim - at.ndim)))

@@ -320,9 +320,8 @@ class ArrayApi(Formula):
         if are_open():
             return row.call(*args, **kwargs)
         given = form_of(row, len(args), tuple(kwargs)).named(args, kwargs)
-        if given.get("nan_policy") == "omit" and type(self) is ArrayApi:
-            return Omitting(gives_value=False).answer(row, args, kwargs)
-        return super().answer(row, args, kwargs)
+        kind = OMITTING if row.omits and given.get("nan_policy") == "omit" else self
+        return Formula.answer(kind, row, args, kwargs)
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call SciPy's function in the namespace of the variables."""
@@ -395,6 +394,9 @@ class Omitting(ArrayApi):
         """Run the path forward."""
         with strong_zeros():
             return super().push(call, inputs, tangents, outs)
+
+
+OMITTING = Omitting(gives_value=False)
 
 
 class Untried(ArrayApi):

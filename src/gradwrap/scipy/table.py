@@ -77,6 +77,7 @@ class Row:
         note: str = "",
         within: Callable[..., tuple[Any, ...]] | None = None,
         signature: str = "",
+        omits: bool = False,
         original: Callable[..., Any] | None = None,
     ) -> None:
         self.path = path
@@ -104,6 +105,8 @@ class Row:
         self.note = note
         self.within = within
         """A function that maps the arguments of a test into the domain of the function."""
+        self.omits = omits
+        """The array-API path omits NaN with `nan_policy="omit"`."""
         self.forms: dict[Any, Any] = {}
         """The bindings of arguments, by the form of the call."""
         if signature:  # SciPy's cannot be inspected

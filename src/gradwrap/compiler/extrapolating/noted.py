@@ -30,6 +30,8 @@ STARTS, STEPS = 4, 16
 """The most places where a sequence may begin, and the most steps between its numbers."""
 MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
+LONGEST = 16
+"""The most turns after which integers change by the same again."""
 CLOSE = 1e-9
 """The relative difference of numbers that are the same up to rounding."""
 ENDS = 8
@@ -48,6 +50,8 @@ class Noted:
         self._of = notes
         self._pairs: list[set[tuple[_Window, _Window]]] | None = None
         """By parameter: the numbers of its loops that are equal in short ones."""
+        self._steps: list[dict[Any, tuple[float, ...]]] = []
+        """By parameter: the integers whose changes repeat themselves, with the changes."""
         self._known: dict[Point, Notes] = {}
 
     def _notes(self, point: Point) -> Notes:
@@ -72,9 +76,22 @@ class Noted:
                 }
                 for found in zip(*every, strict=True)
             ]
+            self._steps = [
+                {
+                    part: one
+                    for part in found[0]
+                    if (one := _steps(found[0][part])) is not None
+                    and all(_steps(parts[part]) == one for parts in found)
+                }
+                for found in zip(*every, strict=True)
+            ]
         if lengths not in self._known:
             notes = self._of(point)
-            for parts, pairs in zip(self._parts(notes), self._pairs, strict=True):
+            there = self._parts(notes)
+            for parts, steps in zip(there, self._steps, strict=True):
+                if any(_steps(parts[part]) != one for part, one in steps.items()):
+                    raise OtherNumbers("integers change otherwise in long loops than in short ones")
+            for parts, pairs in zip(there, self._pairs, strict=True):
                 if not all(_are_equal(parts, *pair) for pair in pairs):
                     raise OtherNumbers("numbers that are equal in short loops differ in long ones")
             self._known[lengths] = notes
@@ -234,6 +251,22 @@ class _Window(NamedTuple):
         """Return so many of the numbers."""
         start = MARGIN + self.shift
         return bytes((self.sign * parts[self.part][start : start + count]).tobytes())
+
+
+def _steps(numbers: Any) -> tuple[float, ...] | None:
+    """Return by how much integers change in turns between both ends, if that repeats itself.
+
+    It is a period of the changes, from the turn with which it is least.
+    """
+    inner = numbers[MARGIN:-MARGIN]
+    if not len(inner) or np.any(inner % 1):
+        return None
+    found = np.diff(inner)
+    for period in range(1, min(LONGEST, len(found) // 2) + 1):
+        if np.array_equal(found[period:], found[:-period]):
+            one = found[:period].tolist()
+            return min((*one[n:], *one[:n]) for n in range(period))
+    return None
 
 
 def _turns(parts: dict[Any, Any]) -> int:

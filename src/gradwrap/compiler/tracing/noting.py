@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
@@ -21,11 +23,14 @@ if TYPE_CHECKING:
     from gradwrap.core.values.tree import TreeDef
 
     Notes = dict[tuple[int, str, int, int], list[float]]
-    """The numbers in the order of the run, by line of the user's code, operation, argument, and
-    place in an array."""
+    """The numbers and keys in the order of the run, by line of the user's code, operation,
+    argument, and place in an array."""
 
 LARGEST = 64
 """The most elements of an array that are noted."""
+PYTHONS = (float, int, bool)
+"""The numbers of Python that are noted."""
+COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
 OFTEN = 256
 """The clock is read once in so many operations."""
 
@@ -81,7 +86,7 @@ class Noting(Tape):
             self.is_too_long = True
             raise self.refuse("it takes too long")
         line = 0
-        for place, leaf in enumerate(recorded):
+        for place, leaf in enumerate((*recorded, *(leaf for _, leaf in keywords))):
             kind = type_of(leaf)
             if kind is not Ref or leaf.index:
                 if not line:
@@ -104,13 +109,17 @@ class Noting(Tape):
 
     def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
-        if kind is float or isinstance(leaf, NUMBER):
+        if isinstance(leaf, COMPLEX):
+            self._note(key, (leaf.real, leaf.imag))
+        elif kind in PYTHONS or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
         elif kind is Ref and leaf.index:
             array = self.constants[leaf.index]
-            if array.dtype.kind == "f" and array.size <= LARGEST:
+            if array.dtype.kind in "fiu" and array.size <= LARGEST:
                 for place, number in enumerate(array.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
+        elif kind is SLICE:
+            self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
             for place, part in enumerate(leaf):
                 self._note((key[0], f"{key[1]}.{key[2]}", place), part)

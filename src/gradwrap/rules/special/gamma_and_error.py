@@ -100,6 +100,27 @@ def _digammas_apart(xp: Any, x: Any, other: Any, out: Any) -> Any:
     return xp.special.digamma(_like(xp, x, out)) - xp.special.digamma(_like(xp, other, out))
 
 
+def _binomial_slopes(xp: Any, n: Any, k: Any, out: Any) -> tuple[Any, Any]:
+    """Return the derivatives of binom in n and in k, by DLMF 5.2.5.
+
+    Digammas have poles where the gamma functions in the denominator do, and binom is zero: there
+    they are reflected (DLMF 5.5.4).
+    """
+    n, k = _like(xp, n, out), _like(xp, k, out)
+
+    def times_digamma(x: Any, upper: Any) -> Any:
+        """Return digamma(1 - x) times the value, which is sin(pi x)/(pi x)/binom(upper, n)."""
+        poles = x > 0.5
+        at, off = xp.where(poles, x, 1.0), xp.where(poles, 0.5, x)
+        upper = xp.where(poles, upper, n)
+        reflected = out * xp.special.digamma(at)
+        reflected = reflected + xp.cos(math.pi * at) / (at * xp.special.binom(upper, n))
+        return xp.where(poles, reflected, out * xp.special.digamma(1.0 - off))
+
+    of_rest, of_k = times_digamma(k - n, k), times_digamma(-k, n - k)
+    return out * xp.special.digamma(n + 1.0) - of_rest, of_rest - of_k
+
+
 def _hurwitz_by_exponent(xp: Any, x: Any, q: Any) -> Any:
     """Return the derivative of zeta(x, q) in x, by Euler and Maclaurin's formula, DLMF 25.11.28."""
     x, q = as_floats(xp, x, q)
@@ -194,8 +215,9 @@ RULES = [
     special(
         "binom",
         "x y",
-        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x + 1.0, x - y + 1.0, out),
-        lambda xp, g, x, y, out: g * out * _digammas_apart(xp, x - y + 1.0, y + 1.0, out),
+        lambda xp, g, x, y, out: g * _binomial_slopes(xp, x, y, out)[0],
+        lambda xp, g, x, y, out: g * _binomial_slopes(xp, x, y, out)[1],
+        samples=("x(3), x(3)", "x(2, 1), x(1, 3)", "x(3), 3.0 + x(3)", "x(3), x(3) - 5.0"),
         domain=(2.3, 2.7),
     ),
     # exponentials and logarithms

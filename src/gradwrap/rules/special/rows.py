@@ -32,14 +32,14 @@ def special(
 ) -> Rule:
     """Build the row of a function of real numbers, with the formulas of its last arguments.
 
-    The arguments before them are orders. A function of several arguments is not `same`, because
-    SciPy returns float64 for a float32 array and a number.
+    The arguments before them are orders. The row is not `same`, because SciPy returns float64 for a
+    float16 array, and for a float32 array and a number.
     """
     count = len(params.split())
     orders = (None,) * (count - len(formulas))
     if orders and "samples" not in options:
         options["samples"] = ORDERS[count]
-    options |= {"same": count == 1, "only_real": True}
+    options |= {"same": False, "only_real": True}
     rule = _rows[name] = elementwise(f"special.{name}", params, *orders, *formulas, **options)
     return rule
 

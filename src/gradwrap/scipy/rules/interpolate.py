@@ -549,7 +549,9 @@ def _rect(
     kx, ky = given["kx"], given["ky"]
     s, across_x = _through(u, z, kx)
     t, c = _through(v, across_x.T, ky)
-    points, y = as_array(points) * 1.0, as_array(y) * 1.0
+    points, y = (  # outside of the rectangle, the values are those at its edge
+        np.clip(as_array(one) * 1.0, axis[0], axis[-1]) for one, axis in ((points, u), (y, v))
+    )
     shape: Any = ()
     if not grid:
         shape = np.broadcast_shapes(points.shape, y.shape)
@@ -661,10 +663,10 @@ def _interpn(
     return _within(points, at, value, None if bounds_error else fill_value)
 
 
-def _barycentric(points: Any, values: Any, xi: Any) -> Any:
-    """Interpolate linearly in each simplex of SciPy's triangulation."""
+def _barycentric(points: Any, values: Any, xi: Any, tri: Any = None) -> Any:
+    """Interpolate linearly in each simplex of a triangulation, by default SciPy's."""
     data, at = data_of(points), data_of(xi)
-    tri = Delaunay(data)
+    tri = Delaunay(data) if tri is None else tri
     n = data.shape[1]
     flat = np.reshape(xi, (-1, n))
     simplex = tri.find_simplex(np.reshape(at, (-1, n)))
@@ -681,7 +683,8 @@ def _barycentric(points: Any, values: Any, xi: Any) -> Any:
 
 
 def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> Any:
-    points, values = coordinates(points), as_array(values)
+    tri = points if isinstance(points, Delaunay) else None
+    points, values = coordinates(points if tri is None else points.points), as_array(values)
     xi = xi * 1.0
     if points.ndim == 1:
         points = points[:, None]
@@ -691,7 +694,7 @@ def _scattered(method: str, points: Any, values: Any, xi: Any, rescale: Any) -> 
         _, at = KDTree(data_of(points)).query(data_of(xi))
         return values[at]
     if method == "linear" and points.shape[1] > 1 and not rescale:
-        return _barycentric(points, values, xi)
+        return _barycentric(points, values, xi, tri)
     if method == "linear" and points.shape[1] == 1:
         order = np.argsort(data_of(points)[:, 0])
         x, y = points[order, 0], values[order]

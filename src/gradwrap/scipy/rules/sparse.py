@@ -551,24 +551,32 @@ def _is_array(value: Any) -> bool:
 # Systems ------------------------------------------------------------------------------------------
 
 
-def _solve_with(A: Any, b: Any, factors_of: Callable[[Any, bool], Any]) -> Any:
+def _solve_with(A: Any, b: Any) -> Any:
     """Solve a system; each derivative needs one additional solve."""
-    b = as_array(b)
-    columns = scipy.sparse.csc_array(_plain_matrix(A))
+    b, made = as_array(b), _plain_matrix(A)
+    is_operator = isinstance(made, LINALG.LinearOperator)
+    columns = scipy.sparse.csc_array(made @ np.eye(made.shape[1]) if is_operator else made)
     columns = columns.astype(np.result_type(columns.dtype, b.dtype, np.float32))
+    b = b.astype(columns.dtype)
 
     def multiply(x: Any) -> Any:
         return A @ x if isinstance(A, (TrackedMatrix, AnyWrapper)) else product(columns, x)
 
-    def solved(transposed: bool) -> Any:
-        factors = factors_of(columns, transposed)
+    def solved(by_adjoint: bool) -> Any:
+        factors = _factors(columns, by_adjoint)
         return lambda _matvec, right: _solved(factors, right)
 
     return custom_linear_solve(multiply, b, solved(False), solved(True))
 
 
-def _factors(columns: Any, transposed: bool) -> Any:
-    return LINALG.splu(columns.T.tocsc() if transposed else columns)
+def _factors(columns: Any, by_adjoint: bool) -> Any:
+    try:
+        return LINALG.splu(columns.conj().T.tocsc() if by_adjoint else columns)
+    except RuntimeError as error:
+        raise NoRuleError(
+            "The solution of a system with a singular matrix has no derivative. "
+            "Fix: scipy.sparse.linalg.lsqr, the solution of least norm."
+        ) from error
 
 
 def _solver(name: str) -> Any:
@@ -578,7 +586,7 @@ def _solver(name: str) -> Any:
         result = scipys(f"sparse.linalg.{name}")(
             _plain_matrix(A), plain(as_array(b)), *plain(args), **plain(options)
         )
-        x = _solve_with(A, b, _factors)
+        x = _solve_with(A, b)
         is_pair = isinstance(result, tuple)
         return attached(f"sparse.linalg.{name}", result, {(0,) if is_pair else (): x})
 
@@ -654,7 +662,7 @@ class Factors:
             raise NoRuleError("SuperLU.solve has no derivative with trans='H'. Fix: trans='T'.")
         value = self._made.solve(plain(as_array(rhs)), trans)
         A = self._matrix if trans == "N" else self._matrix.T
-        return attached("sparse.linalg.splu", value, {(): _solve_with(A, rhs, _factors)})
+        return attached("sparse.linalg.splu", value, {(): _solve_with(A, rhs)})
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._made, name)
@@ -687,6 +695,13 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
             "of .toarray()."
         )
     return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
+
+
+def _exponential_by_adjoint(g: Any, A: Any, traceA: Any) -> Any:
+    """Multiply by the exponential of the adjoint of a constant matrix or operator."""
+    adjoint = A.H if isinstance(A, LINALG.LinearOperator) else np.conj(A.T)
+    trace = None if traceA is None else np.conj(traceA)
+    return dispatcher("sparse.linalg.expm_multiply")(adjoint, g, traceA=trace)
 
 
 def _nearest(values: Any, wanted: Any) -> Any:
@@ -731,7 +746,7 @@ def _least_squares(name: str) -> Any:
         result = scipys(name)(
             _plain_matrix(A), plain(as_array(b)), plain(damp), *plain(args), **plain(options)
         )
-        matrix, b = as_dense(A), as_array(b)
+        matrix, b = as_dense(A), np.reshape(as_array(b), (-1,))
         if np.any(plain(as_array(damp))):
             n = matrix.shape[1]
             matrix = np.concatenate([matrix, damp * np.eye(n)])
@@ -829,7 +844,7 @@ OTHERS = [
     Row("sparse.linalg.norm", _OfMatrices(_norm)),
     Row(
         "sparse.linalg.expm_multiply",
-        Adjoint({"B": lambda g, A: dispatcher("sparse.linalg.expm_multiply")(A.T, g)}),
+        Adjoint({"B": _exponential_by_adjoint}),
         arrays="B",
     ),
 ]

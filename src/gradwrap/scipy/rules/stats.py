@@ -222,10 +222,12 @@ OF_RANKS = (
 BY_ARRAY_API = (
     "skew kurtosis tmean sem zscore differential_entropy kstat kstatvar skewtest "
     "jarque_bera describe iqr median_abs_deviation tmin tmax gmean hmean gzscore entropy "
-    "chisquare power_divergence circmean circvar circstd kurtosistest normaltest ttest_rel "
-    "bartlett levene ttest_ind ttest_ind_from_stats combine_pvalues false_discovery_control"
+    "chisquare power_divergence circmean circvar circstd kurtosistest normaltest "
+    "bartlett levene ttest_ind_from_stats combine_pvalues false_discovery_control"
 )
-BESIDE_ARRAY_API = "alexandergovern gstd lmoment moment quantile ttest_1samp zmap"
+BESIDE_ARRAY_API = (
+    "alexandergovern gstd lmoment moment quantile ttest_1samp ttest_ind ttest_rel zmap"
+)
 """The array-API path of these has other last digits or another dtype, or checks less."""
 
 register(
@@ -241,8 +243,11 @@ register(
             if hasattr(stats, name)
         ),
         Row("stats.rankdata", Constant("the places in an order")),
-        *(Row(f"stats.{name}", ArrayApi()) for name in BY_ARRAY_API.split()),
-        *(Row(f"stats.{name}", ArrayApi(gives_value=False)) for name in BESIDE_ARRAY_API.split()),
+        *(
+            Row(f"stats.{name}", ArrayApi(gives_value=gives_value), omits=True)
+            for names, gives_value in ((BY_ARRAY_API, True), (BESIDE_ARRAY_API, False))
+            for name in names.split()
+        ),
         formula("stats.yeojohnson_llf", _yeo_johnson_likelihood, "lmb data"),
         formula("stats.pearsonr", _pearson, "x y"),
         formula("stats.pointbiserialr", lambda x, y: _pearson(x, y, "two-sided", 0), "x y"),

@@ -20,8 +20,13 @@ def convolve(xp: Any, a: Any, v: Any, mode: str) -> Any:
     return _part(xp.full_convolution(a, v), a.shape[0], v.shape[0], mode)
 
 
-def _part(full: Any, n: int, m: int, mode: str) -> Any:
+MODES = ("valid", "same", "full")
+"""The modes by NumPy's numbers for them."""
+
+
+def _part(full: Any, n: int, m: int, mode: str | int) -> Any:
     """Take the part of a full convolution for the mode: all, the middle n, or the valid part."""
+    mode = MODES[mode] if isinstance(mode, int) else mode
     if mode == "full":
         return full
     if mode == "same":

@@ -154,7 +154,7 @@ def average(xp: Any, a: Any, axis: Any, weights: Any, returned: bool, keepdims: 
         weights = xp.reshape(weights, shape)
     total = xp.sum(xp.broadcast_to(weights, a.shape), axis=axis, keepdims=keepdims)
     result = xp.sum(a * weights, axis=axis, keepdims=keepdims) / total
-    return (result, total) if returned else result
+    return (result, cast(xp, total, result.dtype)) if returned else result
 
 
 @implements("ptp(a, axis=None, out=None, keepdims=NoValue)")

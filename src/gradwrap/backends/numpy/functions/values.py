@@ -240,15 +240,27 @@ def interp(xp: Any, x: Any, xp_: Any, fp: Any, left: Any, right: Any, period: An
     else:
         places = untyped.searchsorted(native(knots), native(x), side="right") - 1
         places = np.clip(places, 0, knots.shape[0] - 2)
-        low, span = knots[places], knots[places + 1] - knots[places]
-        inside = xp.clip(x, knots[0], knots[-1])
-        share = (inside - low) / xp.where(native(span) == 0, 1.0, span)
+        low, high = knots[places], knots[places + 1]
+        starts, ends = native(low), native(high)
+        beyond = np.isinf(starts) | np.isinf(ends)
+        with np.errstate(invalid="ignore"):  # inf - inf, which is not used
+            span = xp.where((starts == ends) | beyond, 1.0, high - low)
+            share = (xp.clip(x, knots[0], knots[-1]) - low) / span
+        if beyond.any():
+            share = xp.where(beyond, _share_to_infinity(starts, ends, fp, places), share)
         found = fp[places] + share * (fp[places + 1] - fp[places])
     x, knots = native(x), native(knots)
     for outside, value in ((x < knots[0], left), (x > knots[-1], right)):
         if value is not None:
             found = xp.where(outside, value, found)
     return found
+
+
+def _share_to_infinity(starts: Any, ends: Any, fp: Any, places: Any) -> Any:
+    """Return the weight of the second of two values if a breakpoint is infinite, as in NumPy."""
+    first, second = (native(fp)[at] for at in (places, places + 1))
+    is_unknown = (starts == -np.inf) & (ends == np.inf) & (first != second)
+    return np.where(is_unknown, np.nan, np.where((starts == -np.inf) & (ends < np.inf), 1.0, 0.0))
 
 
 def running_extremum(xp: Any, a: Any, axis: int, ufunc: Any) -> Any:

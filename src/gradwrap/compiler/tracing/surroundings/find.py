@@ -627,11 +627,12 @@ def _data(scope: Any) -> set[str]:
 
 
 def _is_table(value: Any, length: int) -> bool:
-    """Tell if a container has more than so many items, and a number among them."""
+    """Tell if a container has more than so many items, and a number among them but for floats."""
     if not isinstance(value, CONTAINERS) or len(value) <= length:
         return False
     parts: Iterable[Any] = value.values() if isinstance(value, MAPPINGS) else value
-    return any(isinstance(part, (int, float, complex, NUMBER)) for part in parts)
+    numbers = (part for part in parts if isinstance(part, (int, complex, NUMBER)))
+    return not all(isinstance(part, float) for part in numbers)
 
 
 def _holds_int(value: Any) -> bool:
