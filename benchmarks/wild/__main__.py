@@ -1,11 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth` and `tenth`, which need the extras `wild`,
-`wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`, `wild-seventh`,
-`wild-eighth`, `wild-ninth` and `wild-tenth`. `--write` enters the table in
-docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
-gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth` and `eleventh`, which need the
+extras `wild`, `wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`,
+`wild-seventh`, `wild-eighth`, `wild-ninth`, `wild-tenth` and `wild-eleventh`. `--write` enters the
+table in docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and
+what gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from .compiled import compiled
 from .cost import cost_table
 from .eighth import EIGHTH
+from .eleventh import ELEVENTH
 from .fifth import FIFTH
 from .fresh import FRESH
 from .functions import PACKAGES
@@ -42,6 +43,7 @@ SAMPLES = {
     "eighth": EIGHTH,
     "ninth": NINTH,
     "tenth": TENTH,
+    "eleventh": ELEVENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -91,3 +91,21 @@ def test_gradients_of_special_functions_in_half_precision(name: str) -> None:
     assert gradient.dtype == np.float16
     wanted = gw.grad(fn(lambda x: np.sum(getattr(special, name)(x))))(x.astype(float))
     np.testing.assert_allclose(gradient, wanted, rtol=2e-3)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_logarithms_to_several_bases(axis: int, dtype: Any) -> None:
+    bases = np.array([2.0, 3.0], dtype)
+    for stop in (2, np.array([2.0, 1.5], dtype)):
+        value, _ = gw.vjp(lambda b, s=stop: ANY.logspace(1, s, 4, base=b, axis=axis), bases)
+        wanted = ANY.logspace(1, stop, 4, base=bases, axis=axis)
+        np.testing.assert_allclose(value, wanted, rtol=1e-6)
+        assert value.dtype == wanted.dtype
+        slopes = gw.grad(fn(lambda b, s=stop: np.sum(ANY.logspace(1, s, 4, base=b, axis=axis))))(
+            bases
+        )
+        exponents = np.linspace(np.ones(2), stop * np.ones(2), 4)
+        np.testing.assert_allclose(
+            slopes, np.sum(exponents * bases ** (exponents - 1), axis=0), rtol=1e-5
+        )

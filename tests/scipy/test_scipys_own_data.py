@@ -16,7 +16,16 @@ from lambdas import fn
 
 scipy: Any = importlib.import_module("scipy")
 for _name in (
-    *("integrate", "interpolate", "linalg", "ndimage", "signal", "sparse.linalg", "spatial"),
+    *(
+        "integrate",
+        "interpolate",
+        "linalg",
+        "ndimage",
+        "signal",
+        "optimize",
+        "sparse.linalg",
+        "spatial.distance",
+    ),
     *("special", "stats"),
 ):
     importlib.import_module(f"scipy.{_name}")
@@ -457,3 +466,100 @@ def test_carlsons_integral_of_three_equal_arguments() -> None:
     found = gw.hessian(lambda v: scipy.special.elliprd(v[0], v[1], v[2]))(np.ones(3))
 
     np.testing.assert_allclose(np.diag(found), [9 / 28, 9 / 28, 45 / 28])
+
+
+def test_parameters_that_are_not_determined_are_refused() -> None:
+    x = np.arange(1.0, 7.0)
+
+    def sum_of_parameters(y: Any) -> Any:
+        with pytest.warns(scipy.optimize.OptimizeWarning):
+            return gs.optimize.curve_fit(lambda x, a, b: a * x + 0 * b, x, y)[0][0]
+
+    with pytest.raises(NoRuleError, match=r"curve_fit: the Jacobian is singular"):
+        gw.grad(sum_of_parameters)(np.array([1.0, 2.0, 3.0, 4.0, 5.5, 6.0]))
+
+
+@pytest.mark.parametrize(
+    "name", ["dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule", "hamming", "jaccard"]
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_dissimilarities_of_shares(name: str, place: int) -> None:
+    u, v, w = (
+        np.array([1.0, 0.0, 1, 0.0, 1]),
+        np.array([0.0, 1, 1, 0, 1]),
+        np.array([0.3, 1, 2, 1.5, 0.7]),
+    )
+
+    def at(function: Any, value: Any) -> Any:
+        given = [u, v, w]
+        given[place] = value
+        return function(*given)
+
+    if name in ("hamming", "jaccard") and place < 2:  # these compare, so only weights have slopes
+        function = getattr(gs.spatial.distance, name)
+        np.testing.assert_array_equal(gw.grad(fn(lambda x: at(function, x)))((u, v)[place]), 0)
+    else:
+        check(f"spatial.distance.{name}", at, (u, v, w)[place])
+
+
+@pytest.mark.parametrize("name", ["ttest_ind", "ttest_rel"])
+def test_degrees_of_freedom_of_a_slice_with_nan(name: str) -> None:
+    a = np.array([[1.0, np.nan], [-1.0, 1.0], [0.5, 2.0]])
+    b = np.array([[0.3, 0.1], [0.2, 0.5], [0.9, 1.0]])
+    found: Any = []
+
+    def statistic(a: Any) -> Any:
+        found.append(getattr(gs.stats, name)(a, b))
+        return found[0].statistic[0]
+
+    gradient = gw.grad(statistic)(a)
+    np.testing.assert_array_equal(
+        np.asarray(gw.unwrap(found[0].df)), getattr(scipy.stats, name)(a, b).df
+    )
+    part = fn(lambda a: getattr(gs.stats, name)(a, b[:, 0]).statistic)
+    np.testing.assert_allclose(gradient[:, 0], gw.grad(part)(a[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("fisk", (0.6, 1.0)),
+        ("genextreme", (0.5, 0.0)),
+        ("genextreme", (0.4, 0.3)),
+        ("genextreme", (0.6, -1e-6)),
+        ("genpareto", (0.3, 0.0)),
+        ("genpareto", (0.3, -0.4)),
+        ("genlogistic", (0.0, 1.5)),
+        ("genlogistic", (0.7, 0.6)),
+        ("skewnorm", (0.9, 0.0)),
+        ("skewnorm", (0.8, -1.2)),
+        ("t", (0.6, np.inf)),
+        ("t", (0.6, 3.0)),
+    ],
+)
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "ppf", "isf"])
+def test_distributions_where_a_shape_is_special(name: str, arguments: Any, method: str) -> None:
+    if method in ("ppf", "isf"):
+        arguments = (arguments[0] or 0.5, arguments[1])
+    for place in range(2):
+
+        def at(function: Any, value: Any, place: int = place) -> Any:
+            return function(*arguments[:place], value, *arguments[place + 1 :])
+
+        check(f"stats.{name}.{method}", at, np.asarray(arguments[place]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("t", 5.5), ("t", 3.5), ("pareto", 5.5), ("pareto", 3.5)]
+)
+def test_all_four_moments(name: str, shape: float) -> None:
+    def moments(distribution: Any, shape: Any) -> Any:
+        found = np.stack(distribution.stats(shape, moments="mvsk"))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    check(f"stats.{name}", moments, np.asarray(shape))
+    found = gw.vjp(
+        lambda x: gs.stats.t.stats(x, moments="mvsk"), np.array([0.5, 1.5, 2.5, 3.5, np.inf])
+    )[0]
+    wanted = scipy.stats.t.stats(np.array([0.5, 1.5, 2.5, 3.5, np.inf]), moments="mvsk")
+    np.testing.assert_allclose(np.stack(found), np.stack(wanted))

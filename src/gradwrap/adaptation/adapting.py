@@ -177,13 +177,24 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
+        leaves = flatten([args, kwargs])[0]
+        out, steered = self._adapted(leaves, args, kwargs)
+        if not is_derived(leaves):
+            return out
+        found = found_at.get()
+        if found is not None and found is not steered and not is_checked.get():
+            return self._searched(found, out, args, kwargs)
+        self._check(out)
+        return out
+
+    def _adapted(self, leaves: list[Any], args: Any, kwargs: Any) -> tuple[Any, Found | None]:
+        """Run the function with its modules adapted; return what searches were known before."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         state = self.watch, list(self.storing)
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
-        is_inside = is_checked.get()
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
@@ -197,7 +208,7 @@ class _Runs:
             made_text.set(None)
             rounded_at.set("")
             with differentiating():
-                out = self._until_adapted(held, args, kwargs)
+                out = self._until_adapted(held, leaves, args, kwargs)
             if not is_traced():
                 check_caches(filled)
         except BaseException:
@@ -210,17 +221,13 @@ class _Runs:
             remove_tracked_keys(filled)
             restore(looked)
             (group.release if group else release)(held)
-            if not group or len(held) > len(self.own) + len(self.found):
+            if not group or group.is_outdated or len(held) > len(self.own) + len(self.found):
                 self.found = [one for one in held if module_of(one) is not None]
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
-        if is_derived(flatten([args, kwargs])[0]):
+        if noted.get() is not before and is_derived(leaves):
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
-            found = found_at.get()
-            if found is not None and found is not steered and not is_inside:
-                return self._searched(found, out, args, kwargs)
-        self._check(out, args, kwargs)
-        return out
+        return out, steered
 
     def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
@@ -250,12 +257,16 @@ class _Runs:
             self(given, named)
 
     def _until_adapted(
-        self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        held: list[Namespace],
+        leaves: list[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
-        given = [leaf for leaf in flatten([args, kwargs])[0] if isinstance(leaf, AnyWrapper)]
+        given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
@@ -331,10 +342,8 @@ class _Runs:
             known = set(map(id, held))
             held += hold(one for one in with_package(namespace) if id(one) not in known)
 
-    def _check(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _check(self, out: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""
-        if not is_derived(flatten([args, kwargs])[0]):
-            return
         leaves = [
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]

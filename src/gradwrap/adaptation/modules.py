@@ -226,15 +226,13 @@ class Group:
         self._names = [c.place.name for c in found.values()]
         self._values = [c.old for c in found.values()], [c.new for c in found.values()]
         self._get = [way.get for way in ways.values()]
-        self._set = [way.store for way in ways.values()]
+        self._set = _writing(self._changes, [change.new for change in self._changes])
         added = [key for key, change in found.items() if change.old is ABSENT]
-        others = [key for key, change in found.items() if change.old is not ABSENT]
+        others = [change for change in self._changes if change.old is not ABSENT]
         self._remove = [ways[key].remove for key in added], [name for _, name in added]
-        self._reset = (
-            [ways[key].store for key in others],
-            [name for _, name in others],
-            [found[key].old for key in others],
-        )
+        self._reset = _writing(others, [change.old for change in others])
+        self.is_outdated = False
+        """Whether a namespace has other names than when the group was made."""
 
     def hold(self) -> list[Namespace]:
         """Do what `hold` does."""
@@ -242,6 +240,7 @@ class Group:
             if _adapted or not self._has(0):
                 return hold(self._namespaces)
             if list(map(len, self._namespaces)) != self._sizes:
+                self.is_outdated = True
                 return hold(self._namespaces)
             if not self._adapted:
                 pairs = zip(self._namespaces, self._plans, strict=True)
@@ -250,7 +249,7 @@ class Group:
             _adapted.update(self._adapted)
             self._kept = list(map(Kept, self._written))
             try:
-                _run(map(_call, self._set, self._names, self._values[1]))
+                _run(map(_call, *self._set))
             except BaseException:
                 self._adapted = {}
                 release(self._namespaces)
@@ -299,10 +298,9 @@ class Group:
 
 
 class _Ways(NamedTuple):
-    """How the values of a place's holder are read, stored and removed, given a name."""
+    """How the values of a place's holder are read and removed, given a name."""
 
     get: Callable[..., Any]
-    store: Callable[..., Any]
     remove: Callable[..., Any]
 
     @classmethod
@@ -311,9 +309,27 @@ class _Ways(NamedTuple):
         holder: Any = place.holder
         if place.is_item:
             get = holder.get if isinstance(holder, DICT) else functools.partial(_part, holder)
-            return cls(get, holder.__setitem__, holder.__delitem__)
+            return cls(get, holder.__delitem__)
         get = vars(holder).get if isinstance(holder, type) else functools.partial(getattr, holder)
-        return cls(get, functools.partial(setattr, holder), functools.partial(delattr, holder))
+        return cls(get, functools.partial(delattr, holder))
+
+
+def _writing(changes: list[Change], values: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return calls that write values to places, and their arguments: one for each dictionary."""
+    calls: list[Any] = []
+    written: list[Any] = []
+    by_holder: dict[int, dict[Any, Any]] = {}
+    for (place, _, _), value in zip(changes, values, strict=True):
+        if not place.is_item or type_of(place.holder) is not DICT:
+            calls.append(place.write)
+            written.append(value)
+            continue
+        if id(place.holder) not in by_holder:
+            by_holder[id(place.holder)] = {}
+            calls.append(place.holder.update)
+            written.append(by_holder[id(place.holder)])
+        by_holder[id(place.holder)][place.name] = value
+    return calls, written
 
 
 def _part(values: list[Any], index: int, default: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, innermost, is_batch
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, type_of
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,22 +75,19 @@ def unheld(value: Any) -> Any:
 
 def objects(values: Any) -> Any:
     """Return an array of Python objects from nested lists and arrays, as NumPy does."""
-    nested = _nested(values)
-    made = np.empty(np.array(_empty(nested), dtype=object).shape, dtype=object)
+    made = np.empty(np.array(_outline(values), dtype=object).shape, dtype=object)
     for place in np.ndindex(made.shape):
-        made[place] = functools.reduce(operator.getitem, place, nested)
+        found = functools.reduce(operator.getitem, place, values)
+        is_lone = isinstance(found, (AnyWrapper, np.ndarray)) and not found.ndim
+        made[place] = found[()] if is_lone else found
     return made
 
 
-def _nested(value: Any) -> Any:
+def _outline(value: Any) -> Any:
+    """Return the same nested lists, with empty arrays in place of arrays, and None of objects."""
     if isinstance(value, (AnyWrapper, np.ndarray)):
-        return [_nested(part) for part in value] if value.ndim else value[()]
-    return list(map(_nested, value)) if isinstance(value, SEQUENCE) else value
-
-
-def _empty(nested: Any) -> Any:
-    """Replace all objects in nested lists by None."""
-    return list(map(_empty, nested)) if type_of(nested) is LIST else None
+        return np.empty(value.shape, dtype=object) if value.ndim else None
+    return list(map(_outline, value)) if isinstance(value, SEQUENCE) else None
 
 
 def of_objects(value: Any) -> bool:

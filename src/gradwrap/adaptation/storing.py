@@ -26,7 +26,8 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import objects
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import LIST, type_of
+from gradwrap.core.observing.code import frame_of
+from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 
 ours: Any = drop_in
 NEW = "__gradwrap_new__"
@@ -48,10 +49,18 @@ def store(value: Any, held: tuple[Any], key: Any) -> Any:
         made = ours.array(holder)
         made[key] = value
         return made
-    if type_of(holder) is np.ndarray and holder.dtype.kind == "O" and getattr(value, "ndim", 0):
-        value = objects(value)
+    if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
+        has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
+        if has_parts and not _is_of_element(key, holder):
+            value = objects(value)
     holder[key] = value
     return None
+
+
+def _is_of_element(key: Any, holder: Any) -> bool:
+    """Tell if a key is that of one element, which takes a list or an array as it is."""
+    parts = key if isinstance(key, TUPLE) else (key,)
+    return len(parts) == holder.ndim and all(isinstance(one, (int, np.integer)) for one in parts)
 
 
 def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
@@ -91,7 +100,13 @@ def _is_exchanged(value: Any, holder: Any) -> bool:
 
 
 def _references(held: tuple[Any]) -> int:
-    return sys.getrefcount(held[0])
+    """Count the references to a holder, but not those from what a profiler makes."""
+    if sys.getprofile() is None or sys.version_info >= (3, 13):
+        return sys.getrefcount(held[0])
+    names = frame_of(2).f_locals  # at each event of a profiler, Python writes it anew
+    is_the_frames = sys.getrefcount(names) == LOCALS
+    count = sum(one is held[0] for one in names.values()) if is_the_frames else 0
+    return sys.getrefcount(held[0]) - count
 
 
 def _base_references(holder: Any) -> int:
@@ -104,6 +119,8 @@ def _calibrated() -> tuple[int, int]:
     return _references((holder,)), _base_references(holder)
 
 
+LOCALS = 3
+"""The references to the local names of a frame: that of the frame, a name's, and the counting."""
 ALONE, ALONE_IN_BASE = _calibrated()
 """The references to an array that one name or attribute refers to, and the tuple of a call; and
 to the base of an array that is the only view of it, as `np.linspace` and `reshape` make it."""

@@ -17,6 +17,11 @@ def _pair(r: Any) -> Any:
     ]
 
 
+def _truths(r: Any) -> Any:
+    shares = r.uniform(2, 4)
+    return [call(*shares), call(*shares, w=r.uniform(4), tracked="w")]
+
+
 def _all_metrics(r: Any) -> list[Any]:
     return [call(r.uniform(5, 3), name) for name in METRICS]
 
@@ -26,6 +31,11 @@ SAMPLES: dict[str, Any] = {
         "spatial.distance",
         "euclidean sqeuclidean cityblock correlation cosine braycurtis canberra",
         _pair,
+    ),
+    **each(
+        "spatial.distance",
+        "dice hamming jaccard rogerstanimoto russellrao sokalsneath yule",
+        _truths,
     ),
     "spatial.distance.chebyshev": lambda r: [call(r.normal(4), r.normal(4))],
     "spatial.distance.minkowski": lambda r: [

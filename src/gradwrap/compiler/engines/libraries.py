@@ -15,6 +15,7 @@ import numpy as np
 from gradwrap.compiler.engines.numpy.engine import numpy_engine
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.tracing.backend import NumPyLibrary
+from gradwrap.core.observing.code import named_module, package_of
 from gradwrap.core.values.dynamic import type_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ NUMPY: Compilable = Compilable()
 
 def _module_of(value: Any) -> Any:
     """Return the module for the library of an array; None for NumPy and for other values."""
-    name = LIBRARIES.get((type_of(value).__module__ or "").partition(".")[0])
+    name = LIBRARIES.get(package_of(named_module(type_of(value))))
     return None if name is None or not hasattr(value, "dtype") else import_module(name)
 
 

@@ -25,6 +25,7 @@ from gradwrap.core.calls.keeping import keepable
 from gradwrap.core.calls.promotion import are_mixed, promoted_call
 from gradwrap.core.calls.record import Tape, record
 from gradwrap.core.levels.memory import lay_out
+from gradwrap.core.levels.modes import recorded
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     holds_wrapper,
@@ -251,11 +252,10 @@ class Variable(
         return text
 
     def __copy__(self) -> Self:
-        return self.copy("K")
+        return recorded(self.copy, "K")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy the data, and keep the place in the graph."""
-        return self.copy("K")
+        return recorded(self.copy, "K")
 
     def __reduce__(self) -> Any:
         self._check_pickling()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
     "gradwrap_new_arrays", default=None
@@ -95,6 +96,20 @@ def is_grad_enabled() -> bool:
     True
     """
     return silent_up_to() < TAPE_LEVEL
+
+
+def recorded(function: Callable[..., R], *args: Any) -> R:
+    """Call a function so that transforms record it, also under `no_grad`.
+
+    A solver calls the user's function without recording. The function may put back a copy of an
+    object that holds tracked values, which keep their derivatives so.
+    """
+    before, watch = silent_up_to(), current_watch()
+    set_threshold(min(before, TAPE_LEVEL), watch)
+    try:
+        return function(*args)
+    finally:
+        set_threshold(before, watch)
 
 
 class _Mode:

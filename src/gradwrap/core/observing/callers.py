@@ -26,7 +26,7 @@ NEVER_ADAPTED = STANDARD | {
     *("numpy", "scipy", "gradwrap", "optree", "array_api_compat", "array_api_strict"),
     *("numba", "llvmlite", "numexpr", "_pytest", "pytest", "pluggy", "IPython", "ipykernel"),
     *("hypothesis", "torch", "jax", "cupy", "dask", "xarray", "pandas"),
-    *("setuptools", "_distutils_hack"),
+    *("setuptools", "_distutils_hack", "sympy"),
 }
 """Libraries that `gradwrap.adapt` leaves as they are: other mechanisms are made for them."""
 

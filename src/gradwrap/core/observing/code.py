@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -25,6 +25,15 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 def package_of(module: str) -> str:
     """Return the top-level package of a module."""
     return module.partition(".")[0]
+
+
+def named_module(value: Any) -> str:
+    """Return the module that a class or function names; "" for compiled classes that name none.
+
+    `__module__` of some describes where their instances keep the name.
+    """
+    found = value.__module__
+    return found if isinstance(found, str) else ""
 
 
 def is_in_packages(filename: str) -> bool:

@@ -422,6 +422,60 @@ def _harmonic(n: Any, a: Any) -> Any:
     return np.sum(np.where(j <= n[..., None], j ** -_column(a), 0.0), axis=-1)
 
 
+# SciPy's own methods of these pick another formula where a shape is exactly 0, or infinite; there,
+# they would have no derivative in that shape
+
+
+def _extreme_log_density(x: Any, c: Any) -> Any:
+    power = _log_over(c, x)
+    return power - np.exp(power) - np.log1p(-c * x)
+
+
+def _extreme_quantile(x: Any, c: Any) -> Any:
+    """Return the quantile for that of the Gumbel distribution, which is this one for c = 0."""
+    return x * special.exprel(-c * x)
+
+
+def _student_below(x: Any, df: Any) -> Any:
+    is_normal = df == np.inf
+    of_student = special.stdtr(np.where(is_normal, 1.0, df), x)
+    return np.where(is_normal, special.ndtr(x), of_student)
+
+
+def _student_quantile(q: Any, df: Any) -> Any:
+    is_normal = df == np.inf
+    of_student = special.stdtrit(np.where(is_normal, 1.0, df), q)
+    return np.where(is_normal, special.ndtri(q), of_student)
+
+
+def _student_moments(df: Any) -> tuple[Any, ...]:
+    """Return the mean, the variance, the skewness and the excess kurtosis."""
+    heavy = np.where(df > 2, np.inf, np.nan)
+    variance = np.where(df > 1, np.inf, np.nan)
+    return (
+        np.where(df > 1, 0.0 * np.where(df > 1, 0.0, df), np.inf),
+        np.where(df > 2, 1.0 + 2.0 / np.where(df > 2, df - 2.0, 1.0), variance),
+        np.where(df > 3, 0.0, np.nan),
+        np.where(df > 4, 6.0 / np.where(df > 4, df - 4.0, 1.0), heavy),
+    )
+
+
+def _pareto_moments(b: Any) -> tuple[Any, ...]:
+    three, four = np.where(b > 3, b, 5.0), np.where(b > 4, b, 5.0)
+    skewness = 2.0 * (three + 1.0) * np.sqrt((three - 2.0) / three) / (three - 3.0)
+    kurtosis = 6.0 * (((four + 1.0) * four - 6.0) * four - 2.0)
+    return (
+        np.where(b > 1, b / (b - 1.0), np.inf),
+        np.where(b > 2, b / (b - 2.0) / (b - 1.0) ** 2, np.inf),
+        np.where(b > 3, skewness, np.nan),
+        np.where(b > 4, kurtosis / (four * (four - 3.0) * (four - 4.0)), np.nan),
+    )
+
+
+def _skew_normal_log_density(x: Any, a: Any) -> Any:
+    return 0.5 * math.log(2 / math.pi) - 0.5 * x * x + special.log_ndtr(a * x)
+
+
 BODIES: dict[str, dict[str, Body]] = {
     "bernoulli_gen": {
         "_pmf": lambda k, p: np.where(k == 1, p, 1.0 - p),
@@ -434,7 +488,31 @@ BODIES: dict[str, dict[str, Body]] = {
         "_logpdf": _pareto_lognormal_log_density,
         "_cdf": _pareto_lognormal_below,
     },
+    "fisk_gen": {
+        "_logpdf": lambda x, c: (
+            np.log(c) + (c - 1.0) * np.log(x) + 2.0 * special.log_expit(-c * np.log(x))
+        ),
+        "_cdf": lambda x, c: special.expit(c * np.log(x)),
+        "_sf": lambda x, c: special.expit(-c * np.log(x)),
+    },
     "gausshyper_gen": {"_pdf": _gauss_hypergeometric_density},
+    "genextreme_gen": {
+        "_logpdf": _extreme_log_density,
+        "_cdf": lambda x, c: np.exp(-np.exp(_log_over(c, x))),
+        "_sf": lambda x, c: -special.expm1(-np.exp(_log_over(c, x))),
+        "_ppf": lambda q, c: _extreme_quantile(-np.log(-np.log(q)), c),
+        "_isf": lambda q, c: _extreme_quantile(-np.log(-np.log1p(-q)), c),
+    },
+    "genlogistic_gen": {
+        "_logpdf": lambda x, c: np.log(c) + (c + 1.0) * special.log_expit(x) - x,
+    },
+    "genpareto_gen": {
+        "_logpdf": lambda x, c: (c + 1.0) * _log_over(-c, x),
+        "_cdf": lambda x, c: -special.expm1(_log_over(-c, x)),
+        "_sf": lambda x, c: np.exp(_log_over(-c, x)),
+        "_ppf": lambda q, c: -special.boxcox1p(-q, -c),
+        "_isf": lambda q, c: -special.boxcox(q, -c),
+    },
     "genhalflogistic_gen": {"_pdf": _half_logistic_density, "_cdf": _half_logistic_below},
     "genhyperbolic_gen": {"_logpdf": _hyperbolic_log_density},
     "geninvgauss_gen": {"_logpdf": _inverse_gaussian_log_density},
@@ -471,13 +549,13 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": NONCENTRAL_BELOW,
         "_sf": NONCENTRAL_ABOVE,
     },
-    "pareto_gen": {
-        "_stats": lambda b: (
-            np.where(b > 1, b / (b - 1.0), np.inf),
-            np.where(b > 2, b / (b - 2.0) / (b - 1.0) ** 2, np.inf),
-        )
-    },
+    "pareto_gen": {"_stats": _pareto_moments},
     "pearson3_gen": {"_logpdf": _pearson_log_density, "_cdf": _pearson_below},
+    "skewnorm_gen": {
+        "_logpdf": _skew_normal_log_density,
+        "_cdf": lambda x, a: special.ndtr(x) - 2.0 * special.owens_t(x, a),
+        "_sf": lambda x, a: special.ndtr(-x) + 2.0 * special.owens_t(x, a),
+    },
     "skellam_gen": {"_logpmf": _skellam_log_mass, "_cdf": _skellam_below},
     "trapezoid_gen": {"_pdf": _trapezoid_density, "_cdf": _trapezoid_below},
     "triang_gen": {
@@ -489,10 +567,11 @@ BODIES: dict[str, dict[str, Body]] = {
     "truncpareto_gen": {"_pdf": _truncated_pareto, "_cdf": _truncated_pareto_below},
     "t_gen": {
         "_logpdf": _student_log_density,
-        "_stats": lambda df: (
-            np.where(df > 1, 0.0 * df, np.inf),
-            np.where(df > 2, df / (df - 2.0), np.where(df > 1, np.inf, np.nan)),
-        ),
+        "_cdf": _student_below,
+        "_sf": lambda x, df: _student_below(-x, df),
+        "_ppf": _student_quantile,
+        "_isf": lambda q, df: -_student_quantile(q, df),
+        "_stats": _student_moments,
     },
     "tukeylambda_gen": {"_pdf": _tukey_density},
     "vonmises_gen": {"_cdf": _mises_below},

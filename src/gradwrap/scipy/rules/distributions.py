@@ -202,6 +202,10 @@ def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
     """Return the row of a method of one distribution, whose first arguments may be fixed."""
     rows: dict[Any, Row] = dist.__dict__.setdefault("_rows", {})
     if (name, *first) not in rows:
+        one = dist if name == DRAWING else _one_of(dist)
+        if one is not dist:
+            rows[name, *first] = _row(one, name, arrays, function, *first)
+            return rows[name, *first]
         method: Any = _sample if name == DRAWING else getattr(dist._native, FULL.get(name, name))
         native = method if name == DRAWING else MethodType(method, dist)
         is_discrete = isinstance(dist, DISCRETE)
@@ -224,6 +228,24 @@ def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
         path = _named(dist, name).removeprefix("scipy.")
         rows[name, *first] = Row(path, kind, arrays=arrays, groups="shapes", original=original)
     return rows[name, *first]
+
+
+_known: dict[Any, Any] = {}
+
+
+def _one_of(dist: Any) -> Any:
+    """Return one object for all copies of a distribution of SciPy's: each frozen one makes its own.
+
+    So two runs of a function that freezes a distribution make the same calls.
+    """
+    if not dist._native.__module__.startswith("scipy.stats."):
+        return dist
+    options: dict[str, Any] = dist._updated_ctor_param()
+    try:
+        one = _known.setdefault((type(dist), *options.items()), dist)
+    except TypeError:  # it is made of arrays
+        return dist
+    return one if type(one) is type(dist) else dist  # it may be SciPy's own object again
 
 
 class _Method(Formula):

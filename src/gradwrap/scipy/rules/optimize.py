@@ -340,7 +340,14 @@ def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
 
 
 def _curve_fit(
-    result: Any, fun: Any, xdata: Any, ydata: Any, sigma: Any, absolute_sigma: Any, bounds: Any
+    result: Any,
+    fun: Any,
+    name: Any,
+    xdata: Any,
+    ydata: Any,
+    sigma: Any,
+    absolute_sigma: Any,
+    bounds: Any,
 ) -> Any:
     def residuals(p: Any) -> Any:
         made = as_array(fun(as_array(xdata), *p)) - as_array(ydata)
@@ -354,7 +361,9 @@ def _curve_fit(
     def cost(p: Any) -> Any:
         return np.sum(residuals(p) ** 2) / 2
 
-    p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]))
+    p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]), name)
+    if not np.all(np.isfinite(result[1])):  # the parameters are not determined
+        return {(0,): p}
     slopes = jacobian(residuals)(p)
     covariance = np.linalg.inv(slopes.T @ slopes)
     freedom = np.shape(plain(slopes))[0] - np.shape(plain(slopes))[1]

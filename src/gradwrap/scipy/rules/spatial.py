@@ -104,6 +104,63 @@ def _jensenshannon(p: Any, q: Any, base: Any = None, axis: Any = -1, keepdims: A
     return root(np.maximum(total if base is None else total / np.log(base), 0.0) / 2)
 
 
+def _agreements(u: Any, v: Any, w: Any) -> list[Any]:
+    """Return how many elements are false in both, in one of the two, or true in both.
+
+    For vectors that are not of bools, as in SciPy, these are sums of products.
+    """
+    parts = ((1.0 - u) * (1.0 - v), (1.0 - u) * v, u * (1.0 - v), u * v)
+    return [np.sum(_weighted(part, w)) for part in parts]
+
+
+def _dice(u: Any, v: Any, w: Any = None) -> Any:
+    _, of_v, of_u, both = _agreements(u, v, w)
+    return (of_u + of_v) / (2.0 * both + of_u + of_v)
+
+
+def _rogerstanimoto(u: Any, v: Any, w: Any = None) -> Any:
+    neither, of_v, of_u, both = _agreements(u, v, w)
+    return 2.0 * (of_u + of_v) / (both + neither + 2.0 * (of_u + of_v))
+
+
+def _russellrao(u: Any, v: Any, w: Any = None) -> Any:
+    total = np.size(u) if w is None else np.sum(w)
+    return (total - np.sum(_weighted(u * v, w))) / total
+
+
+def _sokalsneath(u: Any, v: Any, w: Any = None) -> Any:
+    _, of_v, of_u, both = _agreements(u, v, w)
+    return 2.0 * (of_u + of_v) / (both + 2.0 * (of_u + of_v))
+
+
+def _yule(u: Any, v: Any, w: Any = None) -> Any:
+    neither, of_v, of_u, both = _agreements(u, v, w)
+    total = both * neither + of_u * of_v
+    return 2.0 * of_u * of_v / np.where(total == 0, 1.0, total)
+
+
+def _hamming(u: Any, v: Any, w: Any = None) -> Any:
+    """Weigh the places where two vectors differ, which are data."""
+    differ = data_of(u) != data_of(v)
+    return np.mean(differ) if w is None else np.sum(w * differ) / np.sum(w)
+
+
+def _jaccard(u: Any, v: Any, w: Any = None) -> Any:
+    of_u, of_v = data_of(u) != 0, data_of(v) != 0
+    unequal, total = (np.sum(_weighted(part, w)) for part in (of_u ^ of_v, of_u | of_v))
+    return unequal / np.where(total == 0, 1.0, total)
+
+
+OF_TRUTHS: dict[str, Any] = {
+    "dice": _dice,
+    "hamming": _hamming,
+    "jaccard": _jaccard,
+    "rogerstanimoto": _rogerstanimoto,
+    "russellrao": _russellrao,
+    "sokalsneath": _sokalsneath,
+    "yule": _yule,
+}
+"""Metrics that `pdist` and `cdist` compute of bools, but functions of two vectors of floats too."""
 METRICS: dict[str, Any] = {
     "euclidean": _euclidean,
     "sqeuclidean": _sqeuclidean,
@@ -267,6 +324,7 @@ def _distance(name: str, function: Any, arrays: str) -> Row:
 
 
 DISTANCES = [
+    *(_distance(name, function, "u v w") for name, function in OF_TRUTHS.items()),
     *(
         _distance(name, METRICS[name], "u v w")
         for name in (
@@ -290,10 +348,7 @@ DISTANCES = [
     formula("spatial.distance.directed_hausdorff", _hausdorff, "u v", neutral="rng seed"),
     *(
         Row(f"spatial.distance.{name}", Constant("it compares for equality, or counts"))
-        for name in (
-            *("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"),
-            *("is_valid_dm", "is_valid_y", "num_obs_dm", "num_obs_y"),
-        )
+        for name in ("is_valid_dm", "is_valid_y", "num_obs_dm", "num_obs_y")
     ),
 ]
 POINTS = [

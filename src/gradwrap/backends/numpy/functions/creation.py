@@ -50,9 +50,12 @@ def spaced_in_logarithm(
 ) -> Any:
     """Space the logarithms evenly; both ends of a real `geomspace` have one sign."""
     if name == "logspace":
-        return _laid_out(
-            xp, xp.pow(xp.asarray(base), linspace(xp, start, stop, num, endpoint)), **out
-        )
+        base = xp.asarray(base)
+        if base.ndim:  # the new axis comes before those of all three
+            ends = [xp.asarray(end) for end in (start, stop)]
+            ndim = max(base.ndim, *(end.ndim for end in ends))
+            start, stop = (xp.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape)) for x in ends)
+        return _laid_out(xp, xp.pow(base, linspace(xp, start, stop, num, endpoint)), **out)
     ends = [xp.asarray(end) for end in (start, stop)]
     dtype = np.result_type(*(end.dtype for end in ends), np.dtype(out["dtype"] or np.float64))
     start, stop = (xp.astype(end, dtype, copy=False) for end in ends)

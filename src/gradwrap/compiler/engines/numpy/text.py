@@ -231,9 +231,10 @@ class SourceText:
         if name in SHARED:
             self.scope[name] = instr.fn
             return name
+        path, _, name = name.rpartition(".")  # of a ufunc that scipy.special does not show
         ufunc: Any = getattr(np, name, None)
         if isinstance(instr.fn, UFUNC) and instr.fn is not ufunc and not instr.op.is_power:
-            self.imports[name] = "scipy.special"
+            self.imports[name] = path or "scipy.special"
             self.scope[name] = instr.fn
         else:
             self.imports[name] = "numpy"

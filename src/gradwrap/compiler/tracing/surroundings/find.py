@@ -37,7 +37,7 @@ from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.tracing.surroundings import process, watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
-from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, package_of
+from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, named_module, package_of
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
@@ -461,14 +461,14 @@ class Surroundings:
                 self._visit(base, node.name, node)
             return
         kind = type_of(value)
-        if kind.__module__ == "_thread":
+        if named_module(kind) == "_thread":
             if not node.seen and hasattr(value, "__dict__"):
                 node.seen.add("__dict__")
                 self._watch(watch.Own(node.name, value))
                 for part in _attributes_of(value).values():
                     self._visit(part, node.name, node)
             return
-        if self._is_library(kind) and kind.__module__ not in {*DATA, "builtins"}:
+        if self._is_library(kind) and named_module(kind) not in {*DATA, "builtins"}:
             return
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
@@ -494,7 +494,7 @@ class Surroundings:
             is_asked = not (self._described.isdisjoint(known_as) and self._names.isdisjoint(WORDED))
             if (is_asked or value.__dict__) and not self._is_library(value):
                 self._watch(watch.Keys(node.name, value.__dict__))
-        elif not self._is_library(type_of(value)) or type_of(value).__module__ in DATA:
+        elif not self._is_library(type_of(value)) or named_module(type_of(value)) in DATA:
             if not self._is_library(type_of(value)):
                 self._watch(watch.Kind(node.name, value))
             own = getattr(value, "__dict__", None)
@@ -518,9 +518,11 @@ class Surroundings:
             if self._is_adapted(name):
                 return _place(value.__code__) not in self._places_of_code
         elif isinstance(value, type) and value.__flags__ & HEAP_TYPE:
+            if not named_module(value):  # compiled, and tells only of its instances
+                return True
             name = value.__module__ if value.__module__ != "builtins" else ""  # of `exec`
         else:
-            name = value.__name__ if isinstance(value, ModuleType) else value.__module__
+            name = value.__name__ if isinstance(value, ModuleType) else named_module(value)
         return not self.is_users(str(name or ""))
 
     def is_users(self, module: str) -> bool:
@@ -645,13 +647,13 @@ def _holds_int(value: Any) -> bool:
 
 
 def _is_ours(value: Any) -> bool:
-    return type_of(value).__module__.startswith("gradwrap.")
+    return named_module(type_of(value)).startswith("gradwrap.")
 
 
 def _is_foreign(value: Any) -> bool:
     """Tell if a value is C data: a number, a structure or an array of `ctypes`."""
     kinds = () if isinstance(value, type) else type_of(value).__mro__
-    return any(base.__module__ == "_ctypes" for base in kinds)
+    return any(named_module(base) == "_ctypes" for base in kinds)
 
 
 def _parts(value: Any) -> Iterable[Any]:

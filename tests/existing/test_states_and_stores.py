@@ -1,0 +1,214 @@
+"""Packages whose objects are copied and put back, whose stores come late, and that meet SymPy."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from packages import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+X = np.array([0.4, 1.3])
+optimize: Any = importlib.import_module("scipy.optimize")
+stats: Any = importlib.import_module("scipy.stats")
+
+
+def check(function: Callable[[Any], Any]) -> None:
+    steps = 1e-5 * np.eye(2)
+    expected = np.array([(function(X + e) - function(X - e)) / 2e-5 for e in steps], dtype=float)
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-5)
+    assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-5)
+
+
+PUT_BACK = """
+    from copy import deepcopy
+    from scipy import optimize
+
+    class Column:
+        def __init__(self, first, second):
+            self.layers = [("a", first), ("b", second)]
+
+        def depth(self):
+            return sum(one[1] for one in self.layers)
+
+        def half(self):
+            def cost(more):
+                before = deepcopy(self.layers)
+                whole = self.depth()
+                self.layers.append(("c", more))
+                found = (0.5 * self.depth() - whole**2) ** 2
+                self.layers = before
+                return found
+
+            return optimize.minimize_scalar(cost, method="brent").x
+
+    def half(x):
+        return Column(x[0], x[1]).half()
+"""
+
+
+def test_state_that_a_solvers_function_copies_and_puts_back_keeps_its_derivative(
+    tmp_path: Path,
+) -> None:
+    package = written(tmp_path, PUT_BACK)
+    adapted = gw.adapting(package.half)
+    whole = X.sum()
+    assert np.allclose(gw.grad(adapted)(X), [4 * whole - 1, 4 * whole - 1], rtol=1e-6)
+    assert np.allclose(gw.jvp(adapted, (X,), (np.array([1.0, 0.0]),))[1], 4 * whole - 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_under_no_grad_keeps_its_place(duplicate: Callable[[Any], Any]) -> None:
+    quietly = gw.no_grad()(duplicate)
+    assert np.array_equal(gw.grad(lambda x: np.sum(quietly(x) * x))(X), 2 * X)
+    leaf = gw.wrap(X, requires_grad=True)
+    assert not quietly(leaf).requires_grad
+
+
+LATE = """
+    import numpy as np
+
+    def coefficients(x):
+        chosen = np.array([True, False])
+        F = chosen.astype(float)
+        G = F.copy()
+        rest = np.ones(2)
+        if np.any(~chosen) and np.all(rest == 1.0):
+            F[~chosen] = x[0] * x[1] ** 2
+            G[0] = np.exp(x[0])
+        return np.sum(F * G) + F[1] * G[0]
+
+    class Table:
+        def __init__(self, x):
+            self.rows = np.random.default_rng(3).normal(size=3)
+            self.rows[1:] = x ** 2
+
+        def total(self):
+            return np.sum(self.rows[1:] * self.rows[0])
+
+    def table(x):
+        return Table(x).total()
+"""
+
+
+@pytest.mark.parametrize("name", ["coefficients", "table"])
+def test_a_store_after_calls_of_compiled_functions(tmp_path: Path, name: str) -> None:
+    package = written(tmp_path, LATE)
+    check(getattr(package, name))
+
+
+OBJECTS = """
+    import numpy as np
+
+    def blocks(x):
+        parts = [np.outer(x, x)[:1, :1], np.outer(x, x)[:1], np.outer(x, x)]
+        whole = np.zeros((2, 2), dtype=object)
+        whole[np.triu_indices(2)] = parts
+        whole[1, 0] = whole[0, 1].T
+        return np.concatenate([np.concatenate(list(row), axis=1) for row in whole]).sum()
+
+    def one_element(x):
+        held = np.zeros(2, dtype=object)
+        held[0] = [x[0], x[1] * 2]
+        return held[0][0] * held[0][1]
+
+    def rules(x):
+        table = np.array([[len, ("a", "b")], [max, ("c", "d")]], dtype="object")
+        for place, names in enumerate(table.T[1]):
+            table.T[1][place] = names + ("1.0",)
+        return x[0] * x[1] * len(table[0, 1])
+"""
+
+
+@pytest.mark.parametrize("name", ["blocks", "one_element", "rules"])
+def test_arrays_of_objects_take_lists_as_numpy_does(tmp_path: Path, name: str) -> None:
+    package = written(tmp_path, OBJECTS)
+    check(getattr(package, name))
+
+
+SYMBOLIC = """
+    import sympy
+    from sympy.abc import a, b
+
+    def solved(x):
+        root = sympy.solve(sympy.Eq(a * 3, b + 1), b)[0]
+        return sympy.lambdify(a, root, "numpy")(x[0]) * x[1]
+"""
+
+
+def test_sympy_is_called_as_it_is(tmp_path: Path) -> None:
+    package = written(tmp_path, SYMBOLIC)
+    with gw.adapted(package):
+        assert not any(name.startswith("sympy") for name in gw.adapted_modules())
+    check(package.solved)
+
+
+# Compiled -----------------------------------------------------------------------------------------
+
+
+def compiles(function: Callable[[Any], Any]) -> None:
+    under_test = gw.compile(gw.grad(gw.adapting(function)))
+    for x in (X, X * 1.1, X[::-1].copy()):
+        assert np.allclose(under_test(x), gw.grad(gw.adapting(function))(x))
+    assert under_test.programs
+
+
+def frozen(x: Any) -> Any:
+    gamma, normal = stats.gamma(x[0] + 1.0, scale=x[1]), stats.norm(x[0], x[1])
+    return gamma.mean() + gamma.pdf(0.7) * normal.logpdf(0.2) + normal.var()
+
+
+def test_distributions_that_are_frozen_in_each_call_compile() -> None:
+    compiles(frozen)
+
+
+def test_copies_of_a_distribution_with_other_bounds_are_told_apart() -> None:
+    ours: Any = importlib.import_module("gradwrap.scipy.stats")
+    at = np.array([0.3, 0.7])
+    for bound in (3.0, 0.5):
+        dist = type(ours.norm)(a=-bound, b=bound, name="norm")
+        found = gw.grad(lambda m, d=dist: np.sum(d(m).pdf(at)))(0.1)
+        step = np.sum(dist(0.1 + 1e-6).pdf(at) - dist(0.1 - 1e-6).pdf(at)) / 2e-6
+        assert np.allclose(found, step, rtol=1e-6)
+
+
+def test_an_object_of_a_class_that_names_no_module_is_passed_by() -> None:
+    unnamed: Any = property(lambda cls: property(lambda self: "compiled"), lambda cls, value: None)
+    described: Any = type("Described", (type,), {"__module__": unnamed})
+    held: Any = described("Held", (), {"factor": 3.0})()
+    assert not isinstance(type(held).__module__, str)
+    compiles(lambda x: np.sum(x * x) * (2.0 if callable(held) else 1.0))
+
+
+def test_a_ufunc_that_scipy_does_not_show_is_imported_by_its_name() -> None:
+    special: Any = importlib.import_module("scipy.special")
+    compiles(lambda x: np.sum(special.lambertw(x).real * x))
+
+
+def test_a_new_global_name_does_not_slow_down_the_next_calls(tmp_path: Path) -> None:
+    package = written(tmp_path, "def f(x):\n    return float(x[0]) * x[1]\n")
+    modules: Any = sys.modules["gradwrap.adaptation.modules"]
+    adapted = gw.grad(gw.adapting(package.f))
+    adapted(X)
+    package.later = 1.0
+    adapted(X)
+    calls: list[Any] = []
+    alone = functools.partial(list.append, calls)
+    before = modules._hold
+    modules._hold = lambda namespace: (alone(namespace), before(namespace))
+    try:
+        assert np.array_equal(adapted(X), X[::-1])
+    finally:
+        modules._hold = before
+    assert not calls
