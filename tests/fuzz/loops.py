@@ -1,6 +1,7 @@
 """Random programs with long loops, whose compiled programs are extrapolated from short traces.
 
     python -m tests.fuzz.loops --count 10000 --seed 0
+    python -m tests.fuzz.loops --count 1000 --seed 0 --triangular
 
 Each program has loops of some hundred turns, by `range` in all forms, over arrays, `zip`,
 `enumerate`, comprehensions, in loops and in called functions, nested and triangular loops over the
@@ -342,6 +343,87 @@ class AlikeWriter(Writer):
         return [header, *extra, *["    v = v + 0.1 * r"] * ("zip" in header)]
 
 
+class TriangularWriter(Writer):
+    """Writes loops of ever more or fewer turns, with steps around them."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.n = self.random.randint(22, 24)
+
+    def outer(self) -> str:
+        return self.pick(
+            *("range(n)",) * 4,
+            *("range(1, n)", "range(n - 1, -1, -1)", "range(n - 1)", "reversed(range(n))"),
+            *("range(0, n - 1, 2)", "range(2, n - 1)"),
+        )
+
+    def inner(self, i: str) -> str:
+        usual = [f"range({i})", f"range({i} + 1, n)", f"range(n - {i})", f"range({i}, n)"]
+        rare = [
+            f"range({i} + 1)",
+            f"range({i}, -1, -1)",
+            f"range(1, {i})",
+            f"range({i} - 1, -1, -1)",
+        ]
+        rare += [f"range(0, {i}, 2)", f"range({i}, n - 1)", "range(n)", f"reversed(range({i}))"]
+        return self.pick(*usual, *usual, *rare)
+
+    def read(self, indices: str) -> str:
+        a, b = self.pick(*indices), self.pick(*indices)
+        return self.pick(
+            *(f"g[{a}, {b}]", f"g[{a}, {b}]", f"y[{a}]", f"x[{a}]", f"m[{a}, 1]", "s", "t"),
+            *(f"np.sin(g[{a}, {b}])", f"y[{a}] * g[{b}, {a}]", f"np.sum(v * m[{a}])"),
+        )
+
+    def write(self, indices: str) -> str:
+        a, b = indices[0], indices[-1]
+        one, other = self.read(indices), self.read(indices)
+        return self.pick(
+            *(f"t = t - 0.1 * {one} * {other}", f"t = t + 0.05 * {one}", f"s = np.tanh(s + {one})"),
+            *(f"y[{b}] = 0.5 * y[{b}] + 0.1 * {one}", f"y[{a}] = np.tanh({one} + {other})"),
+            *(f"g[{a}, {b}] = 0.7 * g[{a}, {b}] - 0.1 * {one}", f"g[{a}, {b}] -= 0.1 * {one}"),
+            *(f"v = 0.9 * v + 0.1 * {one} * m[{b}]", f"t = 0.5 * {one}", f"y[{b}] += 0.1 * {one}"),
+        )
+
+    def body(self, indices: str) -> list[str]:
+        lines = [self.write(indices) for _ in range(self.random.choice([1, 1, 2]))]
+        if self.random.random() < 0.2:
+            a, b = indices[0], indices[-1]
+            test = self.pick(
+                *(f"{b} == 0", f"{a} == {b}", f"{b} % 2 == 0", f"{a} > 3", f"{a} == n - 1"),
+                *(f"{b} == {a} - 1", f"{a} + {b} > n", f"{b} == {self.random.randint(2, 25)}"),
+            )
+            lines = [f"if {test}:", *(f"    {line}" for line in lines)]
+            if self.random.random() < 0.4:
+                lines += ["else:", f"    {self.write(indices)}"]
+        if len(indices) < 3 and self.random.random() < (1.0 if len(indices) == 1 else 0.25):
+            index = "ijk"[len(indices)]
+            counts = self.inner(indices[-1] if self.random.random() < 0.8 else indices[0])
+            deeper = [f"    {line}" for line in self.body(indices + index)]
+            before = lines if self.random.random() < 0.6 else []
+            lines = [*before, f"for {index} in {counts}:", *deeper]
+            if self.random.random() < 0.6:
+                lines.append(self.write(indices))
+            if self.random.random() < 0.2:
+                again = [f"    {line}" for line in self.body(indices + index)]
+                lines += [f"for {index} in {self.inner(indices[-1])}:", *again]
+        return lines
+
+    def text(self) -> str:
+        loops: list[str] = []
+        for _ in range(self.random.choice([1, 1, 2])):
+            loops += [f"for i in {self.outer()}:", *(f"    {line}" for line in self.body("i"))]
+        lines = [
+            "def f(x, m, w):",
+            "    n = len(x)",
+            "    s, t, v, y = x[0], x[1], w, gnp.zeros(n)",
+            "    g = 0.5 * gnp.outer(x, gnp.cos(x)) + 0.3",
+            *(f"    {line}" for line in loops),
+            "    return s + t + np.sum(v) + np.sum(y * x) + np.sum(g * g)",
+        ]
+        return "\n".join(lines)
+
+
 class ConstantsWriter(AlikeWriter):
     """Writes programs with numbers that no formula gives: times, tables made in them, noise."""
 
@@ -396,6 +478,8 @@ class Outcome(NamedTuple):
     problem: str
     reason: str = ""
     is_chunked: bool = False
+    counts: bool = False
+    """Whether the turns of some loop of the program vary in number."""
 
 
 def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
@@ -404,10 +488,10 @@ def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
     return [np.zeros_like(one) for one in made] if zeros else made
 
 
-def function_of(seed: int) -> tuple[Any, str, int]:
+def function_of(seed: int, *, triangular: bool = False) -> tuple[Any, str, int]:
     """Return the function of a seed, its text, and the length of its arguments."""
-    kinds = (Writer, AlikeWriter, Writer, ConstantsWriter)
-    writer = kinds[seed % 4](seed)
+    kinds = (TriangularWriter,) if triangular else (Writer, AlikeWriter, Writer, ConstantsWriter)
+    writer = kinds[seed % len(kinds)](seed)
     text = writer.text()
     rng = np.random.default_rng(seed)
     scope: dict[str, Any] = {"np": np, "gnp": gnp, "__name__": "written"}
@@ -425,9 +509,11 @@ def is_chaotic(eager: Any, given: list[Any]) -> bool:
     return bool(difference(eager(*given), eager(*near)))
 
 
-def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcome:
+def run(
+    seed: int, engine: str = "numpy", memory: float | None = None, *, triangular: bool = False
+) -> Outcome:
     """Compile one program, and compare it with eager at other arguments."""
-    function, text, n = function_of(seed)
+    function, text, n = function_of(seed, triangular=triangular)
     writer = random.Random(seed + 1)
     of_all = gw.grad(function, (0, 1, 2))
     eager: Any = writer.choice([of_all, function, gw.value_and_grad(function)])
@@ -454,11 +540,12 @@ def run(seed: int, engine: str = "numpy", memory: float | None = None) -> Outcom
                 return Outcome("wrong", f"seed {seed}: {problem}\n{text}")
     report = compiled.explain()
     is_chunked = "checkpoints: " in report.replace("no checkpoints", "")
+    counts = bool(re.search(r"loop: \d+ to \d+ turns, ", report))
     for fate in ("runs eagerly", *EXTRAPOLATED):
         if fate in report:
-            return Outcome(fate, "", report, is_chunked)
+            return Outcome(fate, "", report, is_chunked, counts)
     why = re.search("cannot be extrapolated: (.*)", report)
-    return Outcome("traced", "", "short" if why is None else why[1], is_chunked)
+    return Outcome("traced", "", "short" if why is None else why[1], is_chunked, counts)
 
 
 def main() -> int:
@@ -468,12 +555,14 @@ def main() -> int:
     parser.add_argument("--engine", default="numpy")
     parser.add_argument("--memory", type=float, help="the bytes that stacks of loops may take")
     parser.add_argument("--reasons", action="store_true")
+    parser.add_argument("--triangular", action="store_true", help="loops of ever more turns")
     options = parser.parse_args()
     fates: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    wrong = chunked = 0
+    wrong = chunked = counting = 0
     for seed in range(options.seed, options.seed + options.count):
-        outcome = run(seed, options.engine, options.memory)
+        outcome = run(seed, options.engine, options.memory, triangular=options.triangular)
+        counting += outcome.counts
         chunked += outcome.is_chunked
         fates[outcome.fate] += 1
         if outcome.fate == "traced":
@@ -481,7 +570,7 @@ def main() -> int:
         if outcome.problem:
             wrong += 1
             print(outcome.problem, file=sys.stderr)
-    print(dict(fates), f"with checkpoints: {chunked}")
+    print(dict(fates), f"with checkpoints: {chunked}, counting: {counting}")
     if options.reasons:
         for reason, count in reasons.most_common(15):
             print(count, reason)

@@ -10,6 +10,14 @@ from tests.fuzz.loops import EXTRAPOLATED, run
 CHUNK = 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_programs_with_triangular_loops_give_what_eager_gives(engine: str) -> None:
+    outcomes = [run(seed, engine, triangular=True) for seed in range(2)]
+    problems = [one.problem for one in outcomes if one.problem]
+    assert not problems, problems
+
+
 @pytest.mark.parametrize(
     "start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(CHUNK, 24, CHUNK))]
 )

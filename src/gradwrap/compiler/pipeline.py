@@ -28,6 +28,7 @@ from gradwrap.compiler.passes.substitution import substitute
 from gradwrap.compiler.passes.triangles import work_by_blocks
 from gradwrap.compiler.passes.wholes import write_wholes
 from gradwrap.compiler.passes.windows import stack_windows
+from gradwrap.compiler.rolling.nests.emission import may_have_nests, roll_nests
 from gradwrap.compiler.rolling.rolling import rolled
 from gradwrap.compiler.rolling.splitting import split_loops
 
@@ -62,6 +63,12 @@ def find_loops(program: Program, *, nested: bool = False, several: bool = False)
 
 
 FIND_LOOPS, MERGE = "find loops", "merge"
+COUNTING: tuple[Callable[[Program], None], ...] = (
+    partial(substitute, merge_keys=True),
+    remove_dead,
+    own_outputs,
+)
+"""The passes of programs with loops whose turns vary in number; all of them keep the bits."""
 PASSES: tuple[Pass, ...] = (
     Pass("join rolls", join_rolls, keeps_periods=True),
     Pass("choose numbers", choose_numbers, keeps_bits=False, keeps_periods=True),
@@ -103,6 +110,7 @@ def prepared(
     nested: bool = False,
     several: bool = False,
     forwards: bool = True,
+    nests: bool = False,
 ) -> tuple[Program, bool]:
     """Run all passes on a program made from traces.
 
@@ -122,6 +130,8 @@ def prepared(
         Whether a turn of a loop may be several turns of the code.
     forwards
         Whether reads return the values written, before loops are looked for.
+    nests
+        Whether the turns of loops may vary in number.
 
     Returns
     -------
@@ -129,6 +139,10 @@ def prepared(
     """
     checks = is_checking()
     wanted = verify(program, "trace", arguments) if checks else ()
+    if nests and roll and (found := _with_nests(program)) is not None:
+        if checks:
+            verify(found, "nests", arguments, wanted)
+        return found, True
     verified = parts_of(program) if checks else []
     looks_for_loops = roll
     for one in PASSES:
@@ -157,3 +171,18 @@ def prepared(
                     program, roll = straight, False
                     program.notes.append(LEFT)
     return program, roll
+
+
+def _with_nests(program: Program) -> Program | None:
+    """Return the program with loops whose turns vary in number, or None if it has none."""
+    if not may_have_nests(program):
+        return None
+    made = program.copy()
+    substitute(made, merge_keys=False, forwards=False)
+    remove_overwritten(made)
+    remove_dead(made)
+    if not roll_nests(made):
+        return None
+    for run in COUNTING:
+        run(made)
+    return made

@@ -572,9 +572,13 @@ class Entry:
         own = self.library.engine
         chosen = self.library.chosen(target.engine, target.make)
         sparingly = target.engine in FIND_REPETITION and chosen != own
-        program, is_rolled = self._simplified(call.inputs, roll=True, sparingly=sparingly)
+        is_long = self.engine != "numpy" or len(self.traces[0].instrs) > FIRST
+        nests = self.library.name == "numpy" and is_long
+        program, is_rolled = self._simplified(
+            call.inputs, roll=True, sparingly=sparingly, nests=nests
+        )
         executable, problem = self._made(chosen, program, call, wanted)
-        if executable is None and not is_rolled:
+        if executable is None and (nests or not is_rolled):
             program, _ = self._simplified(call.inputs, roll=True)
             executable, problem = self._made(chosen, program, call, wanted)
         if executable is None and chosen != own:
@@ -622,12 +626,19 @@ class Entry:
         return executable, problem
 
     def _simplified(
-        self, given: Sequence[Any], *, roll: bool, sparingly: bool = False
+        self,
+        given: Sequence[Any],
+        *,
+        roll: bool,
+        sparingly: bool = False,
+        nests: bool = False,
     ) -> tuple[Program, bool]:
         """Merge all traces and run the passes; `sparingly` drops loops that hold little."""
         program = program_of(self.traces, self.constants, self.names)
         inputs = given if self.library.name == "numpy" else None
-        made, is_rolled = prepared(program, roll=roll, sparingly=sparingly, arguments=inputs)
+        made, is_rolled = prepared(
+            program, roll=roll, sparingly=sparingly, arguments=inputs, nests=nests
+        )
         if inputs is not None:
             with_checkpoints(made, self.target.memory)
             if is_checking():

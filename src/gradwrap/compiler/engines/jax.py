@@ -137,20 +137,32 @@ class _Replay:
 
         firsts = [as_described(one.value, _read(one.first, known)) for one in loop.carries]
         # final values are carried too, starting from zeros that nothing reads
-        firsts += [jnp.zeros(values[i].shape, values[i].dtype) for i in loop.finals]
+        begins = {one.next: first for one, first in zip(loop.carries, firsts, strict=True)}
+        firsts += [
+            begins[i] if loop.count is not None else jnp.zeros(values[i].shape, values[i].dtype)
+            for i in loop.finals
+        ]
         handed_on = [*(carry.next for carry in loop.carries), *loop.finals]
         reads = {index: known[stack.index] for index, stack in loop.reads.items()}
+        count: Any = None if loop.count is None else _read(loop.count, known)
 
-        def turn(carried: Any, parts: Any) -> tuple[Any, Any]:
+        def turn(carried: Any, numbered: Any) -> tuple[Any, Any]:
+            number, parts = numbered
             inside = known | parts
             inside.update(zip((carry.value for carry in loop.carries), carried, strict=False))
             self.perform(loop.body, inside)
+            after = [as_described(index, inside[index]) for index in handed_on]
+            if count is not None:  # all others leave everything as it is
+                after = [
+                    jnp.where(number < count, *pair) for pair in zip(after, carried, strict=True)
+                ]
             return (
-                [as_described(index, inside[index]) for index in handed_on],
+                after,
                 [as_described(index, inside[index]) for index in loop.stacks],
             )
 
-        last, found = self.jax.lax.scan(turn, firsts, reads, length=loop.turns)
+        parts = (jnp.arange(loop.turns), reads)
+        last, found = self.jax.lax.scan(turn, firsts, parts, length=loop.turns)
         known.update(zip(loop.stacks.values(), found, strict=True))
         known.update(zip(loop.finals.values(), last[len(loop.carries) :], strict=True))
 

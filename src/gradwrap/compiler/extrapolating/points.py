@@ -78,6 +78,8 @@ class Lengths(NamedTuple):
     """Whether a turn of a loop may be several turns of the code."""
     near: int = NEAR
     """Lengths that differ by at most so much share a parameter."""
+    nests: bool = False
+    """Whether the turns of loops may vary in number."""
 
     def is_less(self, lengths: Sequence[int]) -> bool:
         """Tell if the actual lengths are long enough."""
@@ -102,6 +104,8 @@ LENGTHS = (
 arrays that are read and written as they stand, since the turns at the edges then do what all others
 do. With steps of 12, a function that does something else in every second, third, fourth or sixth
 turn repeats itself."""
+NESTS = (Lengths(11, 1, between=3, limit=20, nests=True, longest=1500, cuts=CUT),)
+"""The lengths for loops of ever more or fewer turns."""
 PERIODS = 9
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
@@ -303,6 +307,7 @@ class Family:
             nested=one.nested,
             several=one.several,
             forwards=one.forwards,
+            nests=one.nests,
         )
         if program.length() > self.lengths.longest:
             raise Declined(f"with its loops, the program has {program.length()} operations")
@@ -460,10 +465,11 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
     budget = Budget()
-    for lengths in (*_repeating(subject), *LENGTHS):
+    nests = (NESTS,) if _varies(subject) else ()
+    for lengths in (*nests, *_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
-        budget.most = MOST_NESTED if lengths[0].nested else MOST
+        budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
         try:
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:
@@ -489,6 +495,17 @@ def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
         near = max(NEAR, period)
         least = PERIODS * period
         yield (Lengths(least, period, cuts=BOTH, longest=1500, several=True, near=near),)
+
+
+def _varies(subject: Subject) -> bool:
+    """Tell if a loop of the function has ever more or fewer turns."""
+    sizes = Sizes(NESTS[0].limit)
+    for length in _lengths_of(subject):
+        sizes.of(length)
+    with suppress(Declined):
+        around = Shortened(subject.surroundings, sizes, cuts=True)
+        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
+    return bool(sizes.varying)
 
 
 def _lengths_of(subject: Subject) -> list[int]:

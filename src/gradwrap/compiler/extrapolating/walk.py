@@ -89,6 +89,7 @@ class Walk:
     def _loop(self, loop: Loop) -> Loop:
         self.skeleton.append((len(loop.body), len(loop.carries), len(loop.reads)))
         turns: int = self._change(INTEGER, loop.turns)
+        count = self._leaf(loop.count)
         carries: list[Carry] = []
         for carry in loop.carries:
             carries.append(carry._replace(first=self._leaf(carry.first)))
@@ -103,7 +104,7 @@ class Walk:
             self.skeleton.append([self._number(index) for index in table])
             for out in table.values():
                 self._define(out)
-        return Loop(turns, body, carries, reads, dict(loop.stacks), dict(loop.finals))
+        return Loop(turns, body, carries, reads, dict(loop.stacks), dict(loop.finals), count)
 
     def _nest(self, nest: Any) -> Any:
         if isinstance(nest, (TUPLE, LIST)):

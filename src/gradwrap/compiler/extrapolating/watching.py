@@ -166,6 +166,8 @@ class Watch:
         first = [
             one if type_of(one) is Twofold else self.number(one.__index__()) for one in bounds[:2]
         ]
+        if any(type_of(one) is Twofold and one.factors for one in first):
+            raise self.uses.refuse("the turns of a loop vary in number")
         step = [one.__index__() for one in bounds[2:]]
         short = range(*[one.used() if type_of(one) is Twofold else one for one in first], *step)
         full = range(*[one.full if type_of(one) is Twofold else one for one in first], *step)

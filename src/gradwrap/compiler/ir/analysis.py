@@ -107,7 +107,7 @@ def _declared(loop: Loop) -> list[int]:
     """Return the values that a loop itself reads, and those that its turns hand on."""
     firsts: list[Any] = [carry.first for carry in loop.carries]
     after = [carry.next for carry in loop.carries]
-    return [*refs([*loop.reads.values(), *firsts]), *after, *loop.stacks, *loop.finals]
+    return [*refs([*loop.reads.values(), *firsts, loop.count]), *after, *loop.stacks, *loop.finals]
 
 
 def last_readers(

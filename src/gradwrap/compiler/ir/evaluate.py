@@ -14,7 +14,7 @@ from gradwrap.compiler.ir.program import Loop, Missed, Program, Ref, given, mapp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.ir.program import Instr
+    from gradwrap.compiler.ir.program import Instr, Value
 
     Observer = Callable[[Instr | Loop, int, Any], None]
 
@@ -45,7 +45,7 @@ def evaluated(
 
     block = program.root
     while True:
-        perform(block.body, known, observe)
+        perform(block.body, known, observe, program.values)
         if block.guard is None:
             assert block.result is not None
             return tuple(_read(leaf, known) for leaf in block.result.leaves)
@@ -60,16 +60,19 @@ def _read(leaf: Any, known: dict[int, Any]) -> Any:
 
 
 def perform(
-    body: Sequence[Instr | Loop], known: dict[int, Any], observe: Observer | None = None
+    body: Sequence[Instr | Loop],
+    known: dict[int, Any],
+    observe: Observer | None = None,
+    values: Sequence[Value] = (),
 ) -> None:
-    """Perform steps, and record their results."""
+    """Perform steps, and record their results; `values` describes them."""
 
     def read(leaf: Any) -> Any:
         return known[leaf.index] if type(leaf) is Ref else leaf
 
     for step in body:
         if isinstance(step, Loop):
-            _repeat(step, known, observe)
+            _repeat(step, known, observe, values)
         else:
             known[step.out] = step.fn(*mapped(step.args, read), **dict(mapped(step.kw, read)))
         if observe is not None:
@@ -77,20 +80,28 @@ def perform(
                 observe(step, out, known[out])
 
 
-def _repeat(loop: Loop, known: dict[int, Any], observe: Observer | None) -> None:
+def _repeat(
+    loop: Loop, known: dict[int, Any], observe: Observer | None, values: Sequence[Value]
+) -> None:
     """Perform a loop, and record its results."""
     carried = [_read(carry.first, known) for carry in loop.carries]
     turns: dict[int, list[Any]] = {index: [] for index in loop.stacks}
-    for turn in range(loop.turns):
+    count = loop.turns if loop.count is None else int(_read(loop.count, known))
+    for turn in range(count):
         known.update({index: known[stack.index][turn] for index, stack in loop.reads.items()})
         known.update(zip((carry.value for carry in loop.carries), carried, strict=True))
         if observe is not None:
             for index in loop.found:
                 observe(loop, index, known[index])
-        perform(loop.body, known, observe)
+        perform(loop.body, known, observe, values)
         carried = [known[carry.next] for carry in loop.carries]
         for index, found in turns.items():
             found.append(known[index])
     for index, out in loop.stacks.items():
-        known[out] = np.ascontiguousarray(np.stack(turns[index]))
-    known.update({out: known[index] for index, out in loop.finals.items()})
+        if loop.count is None:
+            known[out] = np.ascontiguousarray(np.stack(turns[index]))
+        else:
+            known[out] = np.zeros(values[out].shape, values[out].dtype)
+            known[out][:count] = turns[index]
+    ends = dict(zip((carry.next for carry in loop.carries), carried, strict=True))
+    known.update({out: ends[i] if i in ends else known[i] for i, out in loop.finals.items()})

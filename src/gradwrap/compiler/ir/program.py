@@ -68,8 +68,13 @@ exchange values through three declared tables:
 =========== ========================================================================================
 
 Steps of the body may read values from outside, which are the same in all turns. A loop within a
-loop is a step of its body. The `value`, `first` and `next` of a carry have one shape and dtype; a
-`first` that is a literal is a number. Values handed on (`next`, and the keys of `stacks` and
+loop is a step of its body. A loop with a `count`, an integer from outside, performs so many turns,
+`turns` at the most, and perhaps none. It reads and writes the first parts of its stacks; the other
+parts of those that it writes are not defined, and nothing reads them. Its finals are values of the
+`next` of carries: with no turns, they are the `first`.
+
+The `value`, `first` and `next` of a carry have one shape and dtype; a `first` that is a literal is
+a number. Values handed on (`next`, and the keys of `stacks` and
 `finals`) are computed by a step of the body itself, and no two carries have the same `next`.
 """
 
@@ -214,11 +219,14 @@ class Loop:
     """A body that is performed `turns` times; see the module's docstring."""
 
     turns: int
+    """The number of turns; the most, if `count` is given."""
     body: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
     carries: list[Carry] = field(default_factory=list[Carry])
     reads: dict[int, Any] = field(default_factory=dict[int, Any])
     stacks: dict[int, int] = field(default_factory=dict[int, int])
     finals: dict[int, int] = field(default_factory=dict[int, int])
+    count: Any = None
+    """The integer that says how many turns it performs, if that varies."""
 
     @property
     def outs(self) -> tuple[int, ...]:
@@ -360,6 +368,15 @@ class Program:
         """Yield all straight-line code: the bodies of blocks, each before those of its loops."""
         for block in self.blocks():
             yield from bodies_of(block.body)
+
+
+def counts_turns(program: Program) -> bool:
+    """Tell if the turns of some loop vary in number."""
+    return any(
+        isinstance(step, Loop) and step.count is not None
+        for body in program.bodies()
+        for step in body
+    )
 
 
 def bodies_of(body: list[Instr | Loop]) -> Iterator[list[Instr | Loop]]:
@@ -553,7 +570,7 @@ def used(step: Instr | Loop) -> list[int]:
     """Return the numbers of the values that an instruction reads, or a loop reads from outside."""
     if isinstance(step, Instr):
         return step.reads
-    found = refs([*step.reads.values(), *(carry.first for carry in step.carries)])
+    found = refs([*step.reads.values(), *(carry.first for carry in step.carries), step.count])
     inside = step.found
     for one in step.body:
         found += [index for index in used(one) if index not in inside]
@@ -600,6 +617,7 @@ def changed(step: Any, change: Callable[[Any], Any]) -> Any:
             reads={index: change(stack) for index, stack in step.reads.items()},
             stacks=dict(step.stacks),
             finals=dict(step.finals),
+            count=change(step.count),
         )
     return step.on(mapped(step.args, change), kw=mapped(step.kw, change) if step.kw else ())
 

@@ -122,7 +122,13 @@ def _add_parts(body: Sequence[Instr | Loop], found: list[object]) -> None:
     for step in body:
         if isinstance(step, Loop):
             held = step.reads.items(), step.stacks.items(), step.finals.items()
-            found += (step.turns, len(step.body), *map(len, held), *map(_Same, step.carries))
+            found += (
+                step.turns,
+                step.count,
+                len(step.body),
+                *map(len, held),
+                *map(_Same, step.carries),
+            )
             for index, part in itertools.chain(*held):
                 found += (index, part)
             _add_parts(step.body, found)
@@ -238,6 +244,13 @@ class _Structure:
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
         what, values = _shown(loop), self.values
         _require(loop.turns > 0, f"{what} has no turns")
+        if loop.count is not None:
+            self._check_known(loop.count, known, what)
+            value = values[refs(loop.count)[0]] if refs(loop.count) else None
+            is_integer = value is not None and value.dtype == np.int64 and not value.shape
+            _require(is_integer, f"{what} performs {loop.count!r} turns")
+            carried = {carry.next for carry in loop.carries}
+            _require(carried >= loop.finals.keys(), f"{what} gives what it may not have computed")
         for index, stack in loop.reads.items():
             self._check_known(stack, known, what)
             part = values[index]

@@ -54,12 +54,13 @@ def _alive(
 
 def _alive_loop(loop: Loop, live: set[int], values: Sequence[Value]) -> Loop:
     """Return a loop without its dead outputs, carries, reads and steps."""
-    made = Loop(loop.turns)
+    made = Loop(loop.turns, count=loop.count)
     made.stacks = {index: out for index, out in loop.stacks.items() if out in live}
     made.finals = {index: out for index, out in loop.finals.items() if out in live}
     while True:
         made.body, read = _alive(loop.body, made.handed_on, values)
-        carries = [carry for carry in loop.carries if carry.value in read]
+        lasts = made.finals if loop.count is not None else {}
+        carries = [one for one in loop.carries if one.value in read or one.next in lasts]
         if carries == made.carries:
             break
         made.carries = carries

@@ -128,6 +128,7 @@ class _Walk:
                 self.instead[index] = Ref(same)
         loop.reads = {index: Ref(stack) for stack, index in first.items()}
         loop.carries = [one._replace(first=self.leaf(one.first)) for one in loop.carries]
+        loop.count = self.leaf(loop.count)
         before = len(known)
         self.depth += 1
         loop.body = self.body(loop.body, known, loop.handed_on)

@@ -201,9 +201,10 @@ class Frame(ABC):
         self.depth -= 1
         self.line("}")
 
-    def loop(self, counter: str, extent: int) -> AbstractContextManager[None]:
-        """Write a loop around the lines that are written meanwhile."""
-        return self.block(f"for (long {counter} = 0; {counter} < {integer(extent)}; {counter}++)")
+    def loop(self, counter: str, extent: int | str) -> AbstractContextManager[None]:
+        """Write a loop around the lines that are written meanwhile; `extent` may be a text."""
+        end = extent if isinstance(extent, str) else integer(extent)
+        return self.block(f"for (long {counter} = 0; {counter} < {end}; {counter}++)")
 
     def temporary(self) -> int:
         """Return a number for a temporary that is not a value of the program."""

@@ -40,7 +40,7 @@ from gradwrap.compiler.engines.c.functions import (
     reduction_text,
     vector_product,
 )
-from gradwrap.compiler.engines.c.loops import Carrying, grid_of
+from gradwrap.compiler.engines.c.loops import Carrying, grid_of, line_of
 from gradwrap.compiler.engines.c.nests import Nests
 from gradwrap.compiler.engines.c.operations import (
     LONG,
@@ -193,7 +193,7 @@ class Kernel(Nests):
                 }
                 self._group(unit, needed, dying[number])
             elif isinstance(first, Loop):
-                self._loop(first)
+                self._loop(first, dying[number])
             else:
                 self._step(first, dying[number])
             self.release(dying[number])
@@ -649,17 +649,22 @@ class Kernel(Nests):
 
     # Loops ----------------------------------------------------------------------------------------
 
-    def _loop(self, loop: Loop) -> None:
+    def _loop(self, loop: Loop, dying: set[int]) -> None:
         """Write a recurrence as a loop."""
-        state = Carrying(self, loop)
+        state = Carrying(self, loop, dying)
         state.before()
         counter = self.name_of("k")
         known = ((index, self.tables.get(stack.index)) for index, stack in loop.reads.items())
-        grid = grid_of({n: table for n, table in known if table is not None and table.ndim == 1})
+        tables = {n: table for n, table in known if table is not None and table.ndim == 1}
+        grid = grid_of(tables) if loop.count is None else line_of(tables)
         extents = [loop.turns] if grid is None else grid.extents
         counters = [counter] if len(extents) == 1 else [self.name_of("i") for _ in extents]
         indices = {} if grid is None else {n: grid.text(n, counters) for n in grid.laws}
         with ExitStack() as loops:
+            if loop.count is not None:
+                count = self.operand(loop.count, LONG)
+                loops.enter_context(self.loop(counter, self.element(count)))
+                counters, extents = [], []
             for name, extent in zip(counters, extents, strict=True):
                 loops.enter_context(self.loop(name, extent))
             if len(extents) > 1:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradwrap.compiler.engines.c.addresses import Arr, Num, in_order, integer, packed
 from gradwrap.compiler.engines.c.operations import TYPES
-from gradwrap.compiler.ir.program import given
+from gradwrap.compiler.ir.program import Ref, given, used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gradwrap.compiler.engines.c.frame import Frame
-    from gradwrap.compiler.ir.program import Loop
+    from gradwrap.compiler.engines.c.nests import Nests
+    from gradwrap.compiler.ir.program import Carry, Loop
 
 
 DEPTH = 3
@@ -63,12 +64,26 @@ def grid_of(tables: Mapping[int, Any]) -> Grid | None:
     return Grid(extents, laws) if laws else None
 
 
+def line_of(tables: Mapping[int, Any]) -> Grid | None:
+    """Return the line whose points the tables of a loop's indices count evenly, or None."""
+    laws: dict[int, tuple[int, Sequence[int]]] = {}
+    for index, numbers in tables.items():
+        step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 0
+        if np.array_equal(numbers, numbers[0] + step * np.arange(len(numbers))):
+            laws[index] = (int(numbers[0]), [step])
+    return Grid([0], laws) if laws else None
+
+
 class Carrying:
     """Writes a loop with its carries, stacks and final values."""
 
-    def __init__(self, kernel: Frame, loop: Loop) -> None:
+    def __init__(self, kernel: Nests, loop: Loop, dying: set[int]) -> None:
         self.kernel = kernel
         self.loop = loop
+        self.dying = dying
+        """The values from outside whose last use is in the loop."""
+        self.taken: dict[int, int] = {}
+        """By body value handed on: the root of the array in whose place all turns keep it."""
         self.stacks: dict[int, Arr] = {}
         self.carried: dict[int, Arr | Num] = {}
         """By body value handed on: the place of its value from the turn before."""
@@ -87,6 +102,7 @@ class Carrying:
                 kernel.types[name] = TYPES[value.dtype]
                 kernel.line(f"{TYPES[value.dtype]} {name};")
                 self.last[index] = Num(value.dtype, name)
+        read = Counter(used(loop))
         for carry in loop.carries:
             value = kernel.values[carry.value]
             first = kernel.operand(carry.first, value.dtype)
@@ -95,6 +111,13 @@ class Carrying:
                 name = kernel.name_of("q")
                 kernel.line(f"{kind} {name} = {first.text};")
                 self.carried[carry.next] = Num(value.dtype, name)
+                if loop.count is not None and carry.next in self.last:
+                    kernel.line(f"{self.last[carry.next].text} = {name};")
+                continue
+            if carry.next not in self.stacks and self._takes(carry, first, read):
+                kernel.clear(first.root)
+                self.taken[carry.next] = first.root
+                self.carried[carry.next] = first
                 continue
             if not (carry.next in self.stacks and first.is_packed):
                 room = self._alone(carry.value)
@@ -108,6 +131,20 @@ class Carrying:
         for index in sorted(loop.handed_on - loop.stacks.keys()):
             if kernel.values[index].shape:
                 self.spare[index] = self._alone(index)
+
+    def _takes(self, carry: Carry, first: Arr, read: Counter[int]) -> bool:
+        """Tell if a carried array can stay where it begins: nothing else reads what is there.
+
+        The loops in a turn of a loop would copy it each time otherwise.
+        """
+        index = carry.first.index if type(carry.first) is Ref else -1
+        return (
+            first.is_packed
+            and index in self.dying
+            and read[index] == 1
+            and self.kernel.members.get(first.root) == {index}
+            and first.root not in self.taken.values()
+        )
 
     def _alone(self, index: int) -> Arr:
         """Allocate an array that nothing else reuses during the loop."""
@@ -151,6 +188,7 @@ class Carrying:
         """Write the end of a turn: results go to stacks and to the next turn."""
         kernel = self.kernel
         swaps: list[str] = []
+        back: list[tuple[Arr, Arr]] = []
         moves = self._moves()
         if moves:
             kinds = {index: TYPES[kernel.values[index].dtype] for index in moves}
@@ -179,6 +217,8 @@ class Carrying:
             if isinstance(carried, Arr):
                 if index in self.stacks:
                     swaps.append(f"{carried.pointer} = {target.start};")
+                elif index in self.taken:
+                    back.append((carried, target))
                 else:
                     kind = TYPES[target.dtype]
                     swaps.append(
@@ -187,6 +227,8 @@ class Carrying:
                     )
         for line in swaps:
             kernel.line(line)
+        for carried, target in back:
+            kernel.assign(carried, target, "=")
 
     def _moves(self) -> dict[int, tuple[str, str]]:
         """Return arrays that were updated in place, each in another one's room.
@@ -197,7 +239,7 @@ class Carrying:
         rooms = {
             index: arr
             for index, arr in self.carried.items()
-            if isinstance(arr, Arr) and index not in self.stacks
+            if isinstance(arr, Arr) and index not in self.stacks and index not in self.taken
         }
         owners = {arr.pointer: index for index, arr in rooms.items()}
         moves: dict[int, str] = {}
@@ -228,13 +270,16 @@ class Carrying:
         for index, out in loop.finals.items():
             if index in self.last:
                 kernel.where[out] = self.last[index]
-            elif index in self.stacks:
+            elif index in self.stacks and loop.count is None:
                 stack = self.stacks[index]
                 kernel.alias(out, _first(stack).moved((loop.turns - 1) * stack.strides[0]))
             else:
                 found = self.carried.get(index) or self.spare[index]
                 assert isinstance(found, Arr)
-                kernel.where[out] = found._replace(root=-1)
+                root = self.taken.get(index, -1)
+                kernel.where[out] = found._replace(root=root)
+                if root in kernel.members:
+                    kernel.members[root].add(out)
 
 
 def _first(stack: Arr) -> Arr:

@@ -57,7 +57,12 @@ class ElementLoop:
         """
         loop = self._loop
         is_flat = all(isinstance(step, Instr) for step in loop.body)
-        if loop.turns < FEWEST or self._writer.module != "np" or not is_flat:
+        if (
+            loop.count is not None
+            or loop.turns < FEWEST
+            or self._writer.module != "np"
+            or not is_flat
+        ):
             return None
         try:
             self._enter()

@@ -122,6 +122,12 @@ class LoopText:
         sources += stacks.values()
         counter = self.counter
         counted = len(stacks) < len(self.loop.stacks)
+        if self.loop.count is not None:
+            turns = f"range({self.writer.text(self.loop.count, self.state)})"
+            if not names:
+                return f"for {counter if counted else '_'} in {turns}:"
+            target = ", ".join([counter if counted else "_", *names])
+            return f"for {target} in zip({turns}, {', '.join(sources)}):"
         if not names:
             return f"for {counter if counted else '_'} in range({self.loop.turns}):"
         if len(names) == 1:
@@ -142,6 +148,8 @@ class LoopText:
     def _last(self, index: int, depth: int) -> str:
         """Return the name of a final value, saved if the next turn would overwrite it."""
         name = self.state.names[index]
+        if self.loop.count is not None:  # with no turns, it is what the first would begin with
+            return f"{self.current[index]}p"
         if name not in {target for target, _ in self._moves()}:
             return name
         if index in self.carried:

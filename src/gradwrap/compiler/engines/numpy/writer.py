@@ -165,7 +165,8 @@ class Writer(BufferedText):
         """Write a recurrence as a loop."""
         self._loops += 1
         where = f"line {loop.line}" if loop.line else "a backward pass"
-        self.line(depth, f"# loop {self._loops}: {loop.turns} turns, {where}")
+        most = "" if loop.count is None else "at most "
+        self.line(depth, f"# loop {self._loops}: {most}{loop.turns} turns, {where}")
         prefix = f"r{self._loops}_"
         with self.inside(self._loops):
             lines = ElementLoop(self, loop, state, prefix).lines()

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradwrap.compiler.ir.layout import describe_orders
-from gradwrap.compiler.ir.program import Loop, given
+from gradwrap.compiler.ir.program import Loop, counts_turns, given
 from gradwrap.compiler.passes.dead import remove_dead
 from gradwrap.compiler.passes.starts import stack_what_turns_start_from
 from gradwrap.compiler.rolling.checkpoints.rows import size_of
@@ -38,7 +38,7 @@ DEFAULT = 1 << 26
 
 def with_checkpoints(program: Program, memory: float) -> None:
     """Cut long loops into chunks, until the stacks of all loops take at most `memory` bytes."""
-    if program.root.guard is not None:
+    if program.root.guard is not None or counts_turns(program):
         return
     first = len(program.values)
     if _most(program) <= memory:
