@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
+PATIENCE = 20.0
+"""The most seconds of a run at full size where numbers of loops of loops are not known."""
+OTHER_NUMBERS = "numbers or keys of long loops are others than the short ones tell"
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
@@ -224,9 +227,14 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        if self._is_large and not problem and not is_strict() and self._fits(call, found):
+        fits = (
+            self._fits(call, found) if self._is_large and not problem and not is_strict() else None
+        )
+        if fits:
             return call.result[0]
-        if self._is_large and not problem and self._extrapolated is not None:
+        if fits is not None:
+            problem = OTHER_NUMBERS
+        elif self._is_large and not problem and self._extrapolated is not None:
             from gradwrap.compiler.extrapolating.proof import in_full
 
             assert self.executable is not None
@@ -258,12 +266,13 @@ class Entry:
             self.give_up(problem)
         return wanted
 
-    def _fits(self, call: Call, found: Sequence[Any]) -> bool:
+    def _fits(self, call: Call, found: Sequence[Any]) -> bool | None:
         """Compare an extrapolated program with the function without a run of all its turns.
 
-        If its turns may differ, the gradient is compared with the function's values instead.
+        If its turns may differ, the gradient is compared with the function's values instead. The
+        result is None if that does not tell.
         """
-        from gradwrap.compiler.extrapolating.proof import general, in_a_direction
+        from gradwrap.compiler.extrapolating.proof import general, in_a_direction, in_full
 
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
         executable = self.executable
@@ -272,21 +281,24 @@ class Entry:
         assert extrapolation is not None
         assert tree is not None
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
-            return False
+            return None
         given, there = general(extrapolation.family.subject, executable.call, found)
         is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
         is_like = is_finite and self._has_like_turns(extrapolation)
         proof = "turns" if is_like else "direction"
-        if proof == "direction" and not (
-            in_a_direction(
-                extrapolation.family, self.target.function, given, unflatten(tree, there)
-            )
-            and extrapolation.family.has_same_numbers()
-        ):
-            return False
+        if proof == "direction":
+            family = extrapolation.family
+            if not in_a_direction(family, self.target.function, given, unflatten(tree, there)):
+                return None
+            is_same = family.has_same_numbers()
+            if is_same is None:
+                compared = in_full(extrapolation, executable.call, mismatch, PATIENCE)
+                is_same, proof = not compared, proof if compared is None else ""
+            if not is_same:
+                return False
         surroundings.forget_written()
         if surroundings.changed():
-            return False
+            return None
         call.result = (unflatten(tree, found),)
         self.notes[-1] = PROOFS[proof]
         self.is_new = False
@@ -512,6 +524,8 @@ class Entry:
         compared = in_full(found, executable.call, mismatch, allowed)
         if compared:
             return compared
+        if compared is not None and found.family.has_same_numbers() is False:
+            return OTHER_NUMBERS
         self._is_large = compared is None
         notes.append(PROOFS["" if compared is None else "full"])
         self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program

@@ -7,13 +7,16 @@ loop of the program reads. A run at full size then gives those of all turns.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradwrap.compiler.extrapolating.formulas import CHANGES
+from gradwrap.compiler.extrapolating.sequences import indices, indices_of
 from gradwrap.compiler.extrapolating.sizes import Declined
 
 if TYPE_CHECKING:
@@ -52,6 +55,8 @@ class Noted:
         """By parameter: the numbers of its loops that are equal in short ones."""
         self._steps: list[dict[Any, tuple[float, ...]]] = []
         """By parameter: the integers whose changes repeat themselves, with the changes."""
+        self._nested: list[Any] = []
+        """The numbers of loops of loops, which are more by products of lengths."""
         self._known: dict[Point, Notes] = {}
 
     def _notes(self, point: Point) -> Notes:
@@ -64,8 +69,10 @@ class Noted:
             samples = [self._of(point) for point in self._points]
             counts = {key: [len(one.get(key, ())) for one in samples] for key in samples[0]}
             turns = {key: _per_turn(many, self._points) for key, many in counts.items()}
+            self._nested = [key for key, many in turns.items() if many is None]
             self._per_turn = [
-                {key: many[n] for key, many in turns.items()} for n in range(len(lengths))
+                {key: many[n] for key, many in turns.items() if many is not None}
+                for n in range(len(lengths))
             ]
             every = [self._parts(one) for one in samples]
             self._pairs = [
@@ -122,11 +129,13 @@ class Noted:
                 if law.fits(column, wholes, integers):
                     yield law
 
-    def confirms(self, sequences: Sequence[Fitted], integers: Integers, point: Point) -> bool:
+    def confirms(
+        self, sequences: Sequence[Fitted], integers: Integers, point: Point
+    ) -> bool | None:
         """Tell if functions through sequences give the numbers of a run at lengths.
 
-        Sequences that are no numbers of the code, but computed from them, are not looked at. So is
-        a run that would take too long.
+        The result is None if a run would take too long, or if numbers of loops of loops are not
+        known. Sequences that are computed from numbers of the code are not looked at.
         """
         try:
             self._notes(point)
@@ -137,11 +146,33 @@ class Noted:
                     both = law(point, count), noted(point, count)
                     if not np.allclose(*both, rtol=CLOSE, atol=0.0):
                         return False
+            nests = {self._has_same_nest(key, integers, point) for key in self._nested}
         except OtherNumbers:
             return False
         except Declined:
-            return True
-        return True
+            return None
+        return False if False in nests else None if None in nests else True
+
+    def _has_same_nest(self, key: Any, integers: Integers, point: Point) -> bool | None:
+        """Tell if the integers of loops of loops are at lengths what the points tell, if known."""
+        wholes = [np.array(self._notes(one).get(key, ())) for one in self._points]
+        there = np.array(self._notes(point).get(key, ()))
+        if len(there) != integers([len(one) for one in wholes])(point):
+            return False
+        if all(np.all(one == wholes[0][:1]) for one in wholes):
+            return bool(np.all(there == wholes[0][:1]))
+        if any(np.any(one % 1) for one in wholes):
+            return None
+        for count in range(1, LONGEST + 1):
+            if not any(len(one) % count for one in (*wholes, there)):
+                with suppress(Declined):
+                    return all(
+                        _is_same_nest(
+                            [one[n::count] for one in wholes], there[n::count], integers, point
+                        )
+                        for n in range(count)
+                    )
+        return None
 
     def product(self, numbers: Sequence[float]) -> Callable[[Point], float] | None:
         """Return the function of lengths that gives numbers as products of two noted ones, or None.
@@ -220,23 +251,26 @@ class _Law:
         return found
 
 
-def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
-    """Return how many numbers there are in a turn of the loops of each parameter.
+def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int] | None:
+    """Return how many more numbers there are with as many turns of each parameter's loops.
 
-    Raises
-    ------
-    Declined
-        Their count does not grow by the same in each turn, as in loops of loops.
+    These are as few turns as have a whole number. The result is None for loops of loops.
     """
     base, *others, last = points
-    found = [
-        (count - counts[0]) // (other[n] - base[n])
-        for n, (count, other) in enumerate(zip(counts[1:], others, strict=False))
-    ]
-    whole = sum(many * (b - a) for many, a, b in zip(found, base, last, strict=True))
+    steps = [other[n] - base[n] for n, other in enumerate(others)]
+    more = [count - counts[0] for count in counts[1:-1]]
+    whole = sum(
+        Fraction(many * (b - a), step)
+        for many, step, a, b in zip(more, steps, base, last, strict=True)
+    )
     if counts[-1] != counts[0] + whole:
-        raise Declined("the numbers of loops of loops are not known")
-    return found
+        return None
+    return [many // math.gcd(many, step) for many, step in zip(more, steps, strict=True)]
+
+
+def _is_same_nest(samples: Sequence[Any], there: Any, integers: Integers, point: Point) -> bool:
+    laws = [integers(numbers) for numbers in zip(*map(indices_of, samples), strict=True)]
+    return np.array_equal(indices([law(point) for law in laws], len(there)), there)
 
 
 class _Window(NamedTuple):

@@ -287,10 +287,10 @@ class Family:
         fits = {n: (columns[n][0], fit.of(*columns[n])) for n in order}
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
-        self.has_same_numbers: Callable[[], bool] = partial(
+        self.has_same_numbers: Callable[[], bool | None] = partial(
             known.confirms, fit.sequences, fit.integers, self.actual
         )
-        """Tells if the numbers of the code are at full size what the short loops tell."""
+        """Tells if the numbers of the code are at full size what the short loops tell, if known."""
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
 
