@@ -231,7 +231,7 @@ class Group:
         others = [change for change in self._changes if change.old is not ABSENT]
         self._remove = [ways[key].remove for key in added], [name for _, name in added]
         self._reset = _writing(others, [change.old for change in others])
-        self.is_outdated = False
+        self.is_outdated: bool = False
         """Whether a namespace has other names than when the group was made."""
 
     def hold(self) -> list[Namespace]:

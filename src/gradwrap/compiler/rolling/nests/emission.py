@@ -91,10 +91,10 @@ class Node:
         starts = np.cumsum(counts) - counts
         self.turn: Any = np.arange(len(self.around)) - starts[self.around]
         self.starts = starts
-        self.most = int(counts.max(initial=0))
+        self.most: int = int(counts.max(initial=0))
         self.items: list[Row | Node] = []
         self.variables: list[Variable] = []
-        self.loop = Loop(self.most)
+        self.loop: Loop = Loop(self.most)
         self.is_done: bool = False
         self.head: list[Any] = []
         """Steps that compute integers, at the beginning of a turn."""
@@ -237,7 +237,8 @@ class Emission:
     def write(self, tokens: Sequence[Token]) -> None:
         """Write the program."""
         program = self.program
-        root = self.root = Node(None, 0, np.array([1]))
+        self.root: Node = Node(None, 0, np.array([1]))
+        root = self.root
         self._enter(root, [[token] for token in tokens])
         for number, row in enumerate(self.rows):
             self.row_of[row.at] = number

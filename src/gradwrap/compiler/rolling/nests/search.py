@@ -47,14 +47,14 @@ class Token:
     def __init__(
         self, code: int, numbers: tuple[Any, ...], at: int, turns: list[list[Token]] | None = None
     ) -> None:
-        self.code = code
+        self.code: int = code
         """Equal for operations, or loops, that differ in their numbers only."""
-        self.numbers = numbers
+        self.numbers: tuple[Any, ...] = numbers
         """The integers in its keys; for a loop: the number of turns, the numbers of its first turn
         and the differences between turns. None if not known."""
-        self.at = at
+        self.at: int = at
         """The position in the trace; -1 for a loop."""
-        self.turns = turns
+        self.turns: list[list[Token]] | None = turns
 
 
 class Search:
@@ -62,7 +62,7 @@ class Search:
 
     def __init__(self, body: Sequence[Instr], tokens: list[Token], codes: int) -> None:
         self.body = body
-        self.tokens = tokens
+        self.tokens: list[Token] = tokens
         self.is_uneven: bool = False
         """Whether some loop has several numbers of turns."""
         self._readers: list[list[int]] = [[] for _ in body]
