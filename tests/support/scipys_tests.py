@@ -209,7 +209,7 @@ class Examiner:
                 examiner.examine_method(self, path, name, args, kwargs)
             return original(self, *args, **kwargs)
 
-        call._examines = True  # type: ignore[attr-defined]
+        call._examines = True  # type: ignore[attr-defined]  # a mark on a function
         setattr(kind, name, call)
 
     def examine_method(
