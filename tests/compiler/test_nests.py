@@ -145,6 +145,13 @@ def test_a_short_program_has_them_too(function: Callable[..., Any]) -> None:
     assert re.search(r"loop: \d to 1\d turns, line", compiled_at(function, 12, "c"))
 
 
+def test_their_stacks_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 60)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.PADDED", 1000)
+    report = compiled_at(forward, 23, "numpy")
+    assert "the stacks of its loops would take more than 1000 bytes" in report
+
+
 def test_a_program_with_them_keeps_all_that_its_backward_loops_read() -> None:
     report = compiled_at(forward, 70, "numpy", memory=1e3)
     assert "checkpoints: " not in report

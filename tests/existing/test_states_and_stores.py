@@ -148,6 +148,7 @@ SYMBOLIC = """
 
 
 def test_sympy_is_called_as_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("sympy")
     package = written(tmp_path, SYMBOLIC)
     with gw.adapted(package):
         assert not any(name.startswith("sympy") for name in gw.adapted_modules())

@@ -20,11 +20,11 @@ from gradwrap.compiler.calls.compare import Distant, Raised, made, mismatch
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import precisions_by_movement
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
-from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program
+from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program, counts_turns
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
 from gradwrap.compiler.passes.from_traces import constants_of, difference, precisions_of, program_of
 from gradwrap.compiler.pipeline import prepared
-from gradwrap.compiler.rolling.checkpoints import with_checkpoints
+from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
 from gradwrap.core.levels.modes import noting_code
@@ -46,6 +46,8 @@ FIRST = 5000
 PATIENCE = 20.0
 """The most seconds of a run at full size where numbers of loops of loops are not known."""
 OTHER_NUMBERS = "numbers or keys of long loops are others than the short ones tell"
+PADDED = 1 << 32
+"""The most bytes of stacks of loops whose turns vary in number, which `memory` does not bound."""
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
@@ -509,6 +511,8 @@ class Entry:
             return why
         if is_checking():
             verify(found.program, "extrapolation", call.inputs)
+        if counts_turns(found.program) and bytes_of(found.program) > PADDED:
+            return f"the stacks of its loops would take more than {PADDED} bytes"
         with_checkpoints(found.program, self.target.memory)
         found.program.threads = self.target.threads
         if is_checking():

@@ -41,7 +41,7 @@ def with_checkpoints(program: Program, memory: float) -> None:
     if program.root.guard is not None or counts_turns(program):
         return
     first = len(program.values)
-    if _most(program) <= memory:
+    if bytes_of(program) <= memory:
         return
     from gradwrap.compiler.rolling.checkpoints.candidates import FEWEST, candidates
     from gradwrap.compiler.rolling.checkpoints.cut import Decline
@@ -70,7 +70,7 @@ def with_checkpoints(program: Program, memory: float) -> None:
         remove_dead(program)
 
 
-def _most(program: Program) -> int:
+def bytes_of(program: Program) -> int:
     """Return the bytes of all arrays that a program makes outside of loops' bodies."""
     made = [
         out
