@@ -563,3 +563,46 @@ def test_all_four_moments(name: str, shape: float) -> None:
     )[0]
     wanted = scipy.stats.t.stats(np.array([0.5, 1.5, 2.5, 3.5, np.inf]), moments="mvsk")
     np.testing.assert_allclose(np.stack(found), np.stack(wanted))
+
+
+C = np.array([1.0, 4.0, 9.0, 16.0, 20.0, 30.0])
+AT_THE_END = {
+    **dict.fromkeys(("constant", "wrap"), 10.0),  # from the left: there is a jump
+    **dict.fromkeys(("nearest", "reflect"), 0.0),
+    "mirror": -10.0,
+    "grid-wrap": -29.0,
+    "grid-constant": -30.0,
+}
+
+
+@pytest.mark.parametrize("mode", AT_THE_END)
+def test_linear_interpolation_at_elements_has_the_slope_from_the_right(mode: str) -> None:
+    def value(x: Any) -> Any:
+        return gs.ndimage.map_coordinates(C, [x[None]], order=1, mode=mode)[0]
+
+    slopes = [gw.grad(value)(np.array(x)) for x in (0.0, 1.0, 2.0, 5.0)]
+
+    assert slopes == [3.0, 5.0, 7.0, AT_THE_END[mode]]
+
+
+def test_an_image_that_is_moved_beyond_its_ends_does_not_change() -> None:
+    image, matrix = np.arange(30.0).reshape(5, 6) ** 2, np.array([0.9, 0.8])
+
+    def total(matrix: Any, offset: Any) -> Any:
+        return np.sum(gs.ndimage.affine_transform(image, matrix, offset, order=1, mode="nearest"))
+
+    for found in gw.grad(total, (0, 1))(matrix, np.array([310.0, 230.0])):
+        np.testing.assert_allclose(found, [0.0, 0.0], atol=1e-9)
+
+
+def test_trapezoid_broadcasts_its_points_first() -> None:
+    x, y = np.array([[0.1, 0.4, 0.9, 1.0]]), np.arange(12.0).reshape(1, 3, 4)
+
+    assert np.all(gw.grad(lambda y: np.sum(gs.integrate.trapezoid(y, x, axis=1)))(y) == 0.0)
+
+
+def test_fftconvolve_of_no_elements_is_empty() -> None:
+    found = gw.vjp(gs.signal.fftconvolve, np.zeros(0), np.ones(3))
+
+    assert found[0].shape == (0,)
+    assert [g.shape for g in found[1](np.zeros(0))] == [(0,), (3,)]

@@ -102,6 +102,7 @@ def _repeat(
             known[out] = np.ascontiguousarray(np.stack(turns[index]))
         else:
             known[out] = np.zeros(values[out].shape, values[out].dtype)
-            known[out][:count] = turns[index]
+            if count:
+                known[out][:count] = turns[index]
     ends = dict(zip((carry.next for carry in loop.carries), carried, strict=True))
     known.update({out: ends[i] if i in ends else known[i] for i, out in loop.finals.items()})

@@ -32,7 +32,7 @@ def _spacing(y: Any, x: Any, dx: Any, axis: int) -> Any:
     n = y.shape[axis]
     if x is None:
         return np.ones(n - 1) * dx
-    return np.diff(x if x.ndim == 1 else np.moveaxis(x, axis, -1))
+    return np.diff(x if x.ndim == 1 else np.moveaxis(np.broadcast_to(x, y.shape), axis, -1))
 
 
 def _trapezoid(y: Any, x: Any, dx: Any, axis: Any) -> Any:

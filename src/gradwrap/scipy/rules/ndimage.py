@@ -292,14 +292,18 @@ def _spline_filter(input: Any, order: Any, mode: Any) -> Any:
     return input
 
 
-def _basis(distance: Any, order: int, nu: int) -> Any:
-    """Evaluate a derivative of the symmetric B-spline of an order by truncated powers."""
+def _basis(distance: Any, order: int, nu: int, from_left: Any = False) -> Any:
+    """Evaluate a derivative of the symmetric B-spline of an order by truncated powers.
+
+    Where the derivative jumps, as the slope of order 1 does at each element, it is that from the
+    right, or from the left.
+    """
     if order == 0:
         return np.where(np.abs(distance) <= 0.5, float(not nu), 0.0)
     if nu > order:
         return np.zeros(distance.shape)
     base = distance + (order + 1) / 2 - np.arange(order + 2)[:, *(None,) * distance.ndim]
-    ahead, degree = base > 0, order - nu
+    ahead, degree = (base > 0) | ((base == 0) & np.logical_not(from_left)), order - nu
     powers = np.where(ahead, base, 0.0) ** degree if degree else np.where(ahead, 1.0, 0.0)
     return np.einsum("k,k...->...", np.array(_differences(order, degree)), powers)
 
@@ -384,9 +388,12 @@ class _Grid(NamedTuple):
             folded, ahead, is_outside = _folded(x, n, self.mode)
             outside = outside | is_outside
             low = np.floor(folded if self.order % 2 else folded + 0.5).astype(int)
+            # beyond the last element, the function jumps
+            is_end = (folded == n - 1) & (self.mode in ("constant", "wrap") and self.order % 2 > 0)
+            low = np.where(is_end & (n > 1), n - 2, low)
             taps = low - self.order // 2 + np.arange(self.order + 1)[:, None]
             at, none = _tap(taps, n, self.mode)
-            own = {k: _basis(folded - taps, self.order, k) * ahead**k for k in {*each}}
+            own = {k: _basis(folded - taps, self.order, k, is_end) * ahead**k for k in {*each}}
             places = np.reshape(places[:, None] * n + at, (-1, count))
             blank = np.reshape(blank[:, None] | none, (-1, count))
             weights = [

@@ -52,6 +52,8 @@ def _convolve(in1: Any, in2: Any, mode: Any, axes: Any = None) -> Any:
 
 
 def _fft_convolve(in1: Any, in2: Any, mode: Any, axes: Any) -> Any:
+    if not in1.size or not in2.size:
+        return np.zeros(0)  # as SciPy does
     axes = None if axes is None else [axis % in1.ndim for axis in np.atleast_1d(axes)]
     return _convolve(in1, in2, mode, axes)
 
