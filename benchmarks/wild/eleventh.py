@@ -6,6 +6,7 @@ gradwrap has no mechanism that was made for one of them. Each case is a function
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,12 +94,16 @@ def squaternion() -> Iterator[Case]:
     yield "to_rot", lambda x: q(*x).normalize.to_rot(), [0.9, 0.2, -0.3, 0.1]
 
 
+def _dissonance(m: Any, name: str, x: Any) -> Any:
+    return m.dissonance(x[:3], x[3:], model=name)
+
+
 @package("dissonant", "consonance of chords")
 def dissonant() -> Iterator[Case]:
     m = module("dissonant")
     chord = [440.0, 550.0, 660.0, 1.0, 0.8, 0.6]
     for name in ("sethares1993", "vassilakis2001", "cook2006"):
-        yield name, lambda x, name=name: m.dissonance(x[:3], x[3:], model=name), chord
+        yield name, partial(_dissonance, m, name), chord
     yield "pitch_to_freq", lambda x: m.pitch_to_freq(x, 440.0), [0.0, 4.0, 7.0]
 
 
