@@ -112,6 +112,14 @@ def counted_by_while(p: Any) -> Any:
     return x
 
 
+def late_masks(p: Any) -> Any:
+    masks, x = np.ones((N, 100), bool), p[0]
+    masks[300:] = False
+    for i in range(N):
+        x = x + 1e-9 * np.sum(np.sin(x * p[1]) * masks[i])
+    return x
+
+
 TABLE = [0.3] * 40 + [0.2] * (N - 40)
 TIMES = np.linspace(0.0, 1.0, N).tolist()
 
@@ -243,7 +251,8 @@ def test_keys_that_are_other_ones_in_late_turns(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "function", [bounded_times, time_that_stops, bounded_cosines, late_table, late_truths]
+    "function",
+    [bounded_times, time_that_stops, bounded_cosines, late_table, late_truths, late_masks],
 )
 def test_numbers_that_are_other_ones_in_late_turns(
     function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch

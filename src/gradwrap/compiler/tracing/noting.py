@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     argument, and place in an array."""
 
 LARGEST = 64
-"""The most elements of an array that are noted."""
+"""The most elements of an array that are noted one by one."""
+WHOLE = -1
+"""The place of a checksum, which is noted of other arrays: equal arrays have equal ones."""
 PYTHONS = (float, int, bool)
 """The numbers of Python that are noted."""
 COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
@@ -118,6 +121,9 @@ class Noting(Tape):
             if array.dtype.kind in "fiu" and array.size <= LARGEST:
                 for place, number in enumerate(array.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
+            else:
+                content: Any = np.ascontiguousarray(array).view(np.uint8)
+                self.found.setdefault((*key, WHOLE), []).append(crc32(content))
         elif kind is SLICE:
             self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
