@@ -267,6 +267,19 @@ def test_numbers_that_are_other_ones_in_late_turns(
     assert "in one direction" not in str(made.explain())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [bounded_times, late_truths])
+def test_a_function_that_is_no_gradient_is_compared_too(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of its results are compared at full size, which does not show such numbers either."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    made = gw.compile(function)
+    for given in (P, np.array([0.45, 0.73])):
+        np.testing.assert_allclose(made(given) - given[0], function(given) - given[0], rtol=1e-6)
+
+
 def test_parameters_are_read_once() -> None:
     """What every turn reads of a small array is a value of the program, read before the loop."""
 
