@@ -13,6 +13,8 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.core.values.tree import flatten
+from lambdas import fn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,6 +267,31 @@ def test_numbers_that_are_other_ones_in_late_turns(
     for given in (P, np.array([0.45, 0.73])):
         np.testing.assert_allclose(made(given) - [1, 0], gradient(given) - [1, 0], rtol=1e-6)
     assert "in one direction" not in str(made.explain())
+
+
+def hidden_times(p: Any) -> Any:
+    x, t = p[1], 0.0
+    for _ in range(N):
+        x = x + 1e-3 * np.where(p[0] > 0.4, np.sin(x), np.sin(x * min(t, 0.9)))
+        t += 0.01
+    return x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+@pytest.mark.parametrize("transform", [gw.grad, gw.value_and_grad, fn(lambda f: f)])
+def test_numbers_that_the_first_arguments_hide(
+    transform: Any, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No comparison of results shows what `np.where` leaves out at these arguments."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", seconds)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    function = transform(hidden_times)
+    made = gw.compile(function)
+    made(P)
+    wanted, found = flatten(function(P - 0.3))[0], flatten(made(P - 0.3))[0]
+    for one, other in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-9)
 
 
 def test_parameters_are_read_once() -> None:

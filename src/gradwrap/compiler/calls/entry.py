@@ -242,6 +242,8 @@ class Entry:
             assert self.executable is not None
             compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
             problem = compared or ""
+            if not problem and self._extrapolated.family.has_same_numbers() is False:
+                problem = OTHER_NUMBERS
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
