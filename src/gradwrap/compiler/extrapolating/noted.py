@@ -138,7 +138,12 @@ class Noted:
         known. Sequences that are computed from numbers of the code are not looked at.
         """
         try:
-            self._notes(point)
+            there = self._notes(point)
+            samples = [self._notes(one) for one in self._points]
+            for key in {*there}.union(*samples):
+                counts = [len(one.get(key, ())) for one in samples]
+                if len(there.get(key, ())) != integers(counts)(point):
+                    return False
             for column, law, length in sequences:
                 noted = next(self.laws(column, integers), None)
                 if noted is not None:
@@ -157,8 +162,6 @@ class Noted:
         """Tell if the integers of loops of loops are at lengths what the points tell, if known."""
         wholes = [np.array(self._notes(one).get(key, ())) for one in self._points]
         there = np.array(self._notes(point).get(key, ()))
-        if len(there) != integers([len(one) for one in wholes])(point):
-            return False
         if all(np.all(one == wholes[0][:1]) for one in wholes):
             return bool(np.all(there == wholes[0][:1]))
         if any(np.any(one % 1) for one in wholes):

@@ -46,7 +46,6 @@ class Noting(Tape):
         self.found: Notes = {}
         self._end = time.perf_counter() + seconds
         self._performed: int = 0
-        self._arrays: dict[int, Any] = {}
         self.refs.append(Ref(0))
 
     def new(self, value: Any) -> Any:
@@ -61,11 +60,11 @@ class Noting(Tape):
         return self.refs[index]
 
     def is_made(self, index: int) -> bool:
-        """Return False: what code sees in values is no matter of numbers."""
+        """Return False: the operations that a value depends on are not kept."""
         return False
 
     def look(self, kind: str, at: Any, found: Any) -> Any:
-        """Refuse to tell values: what code computes with them is no constant."""
+        """Refuse to tell a value, since code could branch on it."""
         raise self.refuse("it branches on values")
 
     def repeated(
