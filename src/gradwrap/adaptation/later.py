@@ -61,7 +61,7 @@ class Later:
         if self.code is None:
             made = self._make(self.old)
             with lock:
-                self.code = self.code or made or self.old.replace()
+                self.code = made or self.old.replace()
                 _made += 1
         return self.code
 

@@ -328,7 +328,8 @@ def _source_of(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> s
     at = code.co_firstlineno - 1
     if inner:
         begins = re.compile(rf"[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}\b")
-        at = next((n for n in range(at, -1, -1) if begins.match(lines[n])), -1)
+        above = range(min(at, len(lines) - 1), -1, -1)
+        at = next((n for n in above if begins.match(lines[n])), -1)
     margin = indent_of(lines[at]) if 0 <= at < len(lines) else -1
     if name == "<lambda>" or margin < len(classes):
         return None
@@ -381,7 +382,8 @@ def _compiled(tree: Any, file: str, future: int = 0) -> CodeType:
     """Compile a source whose warnings were shown when it was imported."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compile(tree, file, "exec", future, dont_inherit=True)
+        code: CodeType = compile(tree, file, "exec", future, dont_inherit=True)
+        return code
 
 
 def _with_functions(code: CodeType) -> CodeType:
