@@ -294,7 +294,7 @@ def test_most_functions_are_written_from_their_own_lines() -> None:
         sources.append(len(source.strip()))
         return write(source, *args)
 
-    codes._write = noted  # type: ignore[method-assign]
+    codes._write = noted  # type: ignore[method-assign, assignment]
     for old in olds:
         codes.code_of(old)
     whole = len("".join(linecache.getlines(str(module.__file__))).strip())
