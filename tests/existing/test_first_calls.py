@@ -276,10 +276,10 @@ def test_the_lines_of_a_function_give_what_all_of_the_source_gives(name: str) ->
     codes = [one for one in codes if one.co_filename == module.__file__]  # some are of decorators
     olds = [one for one in codes if alone.needs(one) and whole.needs(one)]
     source = "".join(linecache.getlines(str(module.__file__)))
-    assert whole._write(source, olds)
+    assert whole.write(source, olds)
     for old in olds:
-        assert alone.code_of(old) in (whole._found[old], None)
-        assert (alone.code_of(old) is None) == (whole._found[old] == old)
+        assert alone.code_of(old) in (whole.found[old], None)
+        assert (alone.code_of(old) is None) == (whole.found[old] == old)
 
 
 def test_most_functions_are_written_from_their_own_lines() -> None:
@@ -288,13 +288,13 @@ def test_most_functions_are_written_from_their_own_lines() -> None:
     codes = Rewriting(vars(module))
     olds = [one.__code__ for one in functions_of(module) if codes.needs(one.__code__)]
     sources: list[int] = []
-    write = codes._write
+    write = codes.write
 
     def noted(source: str, *args: Any) -> bool:
         sources.append(len(source.strip()))
         return write(source, *args)
 
-    codes._write = noted  # type: ignore[method-assign, assignment]
+    codes.write = noted  # type: ignore[method-assign, assignment]
     for old in olds:
         codes.code_of(old)
     whole = len("".join(linecache.getlines(str(module.__file__))).strip())

@@ -139,8 +139,8 @@ def _codes(namespace: Namespace) -> Iterator[CodeType]:
         value = waiting.pop()
         kind = type_of(value)
         if kind is FunctionType and value.__globals__ is namespace:
-            value, kind = written(value.__code__), CodeType
-        if kind is CodeType:
+            waiting.append(written(value.__code__))
+        elif kind is CodeType:
             yield value
             waiting += [part for part in value.co_consts if type_of(part) is CodeType]
         elif issubclass(kind, type):

@@ -12,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.observing.pausing import paused
+from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +119,7 @@ def _stub(code: CodeType, later: Later) -> CodeType:
     known = dict(zip(template.co_varnames, names, strict=True))
 
     def exchanged(constant: Any) -> Any:
-        if isinstance(constant, tuple):
+        if isinstance(constant, TUPLE):
             return tuple(map(exchanged, constant))
         return later if constant == OBJECT else known.get(constant, constant)
 

@@ -262,7 +262,7 @@ class Rewriting:
         self._namespace = namespace
         self._stores = stores
         self._needing: dict[CodeType, None] = {}
-        self._found: dict[CodeType, CodeType] = {}
+        self.found: dict[CodeType, CodeType] = {}
 
     def needs(self, code: CodeType) -> bool:
         """Tell if a function may need new code."""
@@ -276,21 +276,21 @@ class Rewriting:
 
     def code_of(self, code: CodeType) -> CodeType | None:
         """Return the new code of a function that needs one, or None if there is none."""
-        if code not in self._found:
+        if code not in self.found:
             file = code.co_filename
             lines = linecache.getlines(file, self._namespace)
             alone = _source_of(code, lines, self._namespace)
-            is_known = alone is not None and self._write(alone, [code], code.co_flags & FUTURE)
+            is_known = alone is not None and self.write(alone, [code], code.co_flags & FUTURE)
             if not is_known:  # by all of the source, for all functions at once
                 waiting = [
-                    c for c in self._needing if c.co_filename == file and c not in self._found
+                    c for c in self._needing if c.co_filename == file and c not in self.found
                 ]
-                self._found.update(zip(waiting, waiting, strict=True))
-                self._write("".join(lines), waiting)
-        new = self._found[code]
+                self.found.update(zip(waiting, waiting, strict=True))
+                self.write("".join(lines), waiting)
+        new = self.found[code]
         return None if new is code else new
 
-    def _write(self, source: str, olds: list[CodeType], future: int = 0) -> bool:
+    def write(self, source: str, olds: list[CodeType], future: int = 0) -> bool:
         """Write functions anew; tell if the source is theirs."""
         file = olds[0].co_filename
         is_known = False
@@ -307,7 +307,7 @@ class Rewriting:
                 place = _place(old)  # which lambdas of one line share
                 for one, new in zip(before.get(place, ()), after.get(place, ()), strict=True):
                     if one == old:
-                        self._found[old], is_known = new if new != old else old, True
+                        self.found[old], is_known = new if new != old else old, True
         return is_known
 
 
