@@ -16,7 +16,6 @@ from gradwrap.backends.numpy.functions.table import (
     implements,
     on_host,
     standard,
-    untyped,
 )
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import unwrapped_key
