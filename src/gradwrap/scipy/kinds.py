@@ -341,8 +341,11 @@ def _wrapped_arrays(value: Any) -> Any:
     """Wrap all floating-point arrays in nested containers as variables.
 
     Numbers with variables among them become an array, and so does a list of lists of such numbers:
-    SciPy itself makes an array of plain ones. A tuple of arrays stays one.
+    SciPy itself makes an array of plain ones. A tuple of arrays stays one. A list of plain floats
+    becomes an array too.
     """
+    if type_of(value) is LIST and value and {*map(type_of, value)} == {float}:
+        value = np.asarray(value)
     if isinstance(value, SEQUENCE):
         parts = [_wrapped_arrays(part) for part in value]
         variables: list[Any] = [part for part in parts if isinstance(part, AnyWrapper)]

@@ -203,7 +203,8 @@ def _yeo_johnson(x: Any, lmbda: Any) -> Any:
 
 
 def _yeo_johnson_likelihood(lmb: Any, data: Any, axis: Any = 0, keepdims: Any = False) -> Any:
-    logs = np.sign(data) * np.log1p(np.abs(data))
+    right = data >= 0
+    logs = np.log1p(np.where(right, data, 0.0)) - np.log1p(np.where(right, 0.0, -data))
     return _likelihood(lmb, _yeo_johnson(data, lmb), logs, axis, keepdims)
 
 
