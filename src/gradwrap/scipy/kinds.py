@@ -41,7 +41,14 @@ from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.matrices import adjoint, as_read, transpose
 from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import are_open, array_api_paths
-from gradwrap.scipy.calls import SciPyCall, chosen, form_of, part_of, wrappers_in
+from gradwrap.scipy.calls import (
+    SciPyCall,
+    chosen,
+    form_of,
+    holds_variable,
+    part_of,
+    wrappers_in,
+)
 from gradwrap.scipy.results import float_parts, is_discrete, is_float, is_whole, part_at, with_parts
 from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row
@@ -161,7 +168,7 @@ class Formula(Derived):
             return call.taken_apart(self.evaluate(call, call.leaves, ()))
         outs = call.natively(*call.leaves)
         made = self.evaluate(call, call.leaves, outs)
-        parts = [part_at(made, path) for path in call.out_paths]
+        parts = [_array_at(made, path) for path in call.out_paths]
         return [
             _with_value(self.compared(call, _aligned(part, out), out), out)
             if isinstance(part, AnyWrapper)
@@ -217,7 +224,7 @@ class Formula(Derived):
             found: list[Any] = []
             for place, path in enumerate(call.out_paths):
                 if place not in call.byproducts:
-                    part = part_at(made, path)
+                    part = _array_at(made, path)
                     if level_of(part) == level:
                         kept.append(place)
                         aligned = _aligned(part, outs[place])
@@ -751,6 +758,17 @@ def _fitted(made: Any, x: Any) -> Any:
     if made.shape == x.shape and made.dtype == x.dtype:
         return made
     return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
+
+
+def _array_at(made: Any, path: Path) -> Any:
+    """Return a part of a formula's result; raise an error where SciPy has an array and it a list.
+
+    A derivative would be lost.
+    """
+    part = part_at(made, path)
+    if isinstance(part, (*SEQUENCE, DICT)) and holds_variable(part):
+        raise ValueError("its structure is not that of SciPy's result")
+    return part
 
 
 def _aligned(part: Any, out: Any) -> Any:
