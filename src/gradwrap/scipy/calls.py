@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from gradwrap.scipy.table import Row
     from gradwrap.transforms.custom_calls import Pull
 
-FAILURES = (AttributeError, LookupError, StopIteration, TypeError, ValueError)
+FAILURES = (
+    AttributeError,
+    LookupError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+)
 """What Python and NumPy raise for arguments that a formula does not take."""
 NEVER_DEFAULT: Any = object()
 VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -185,6 +192,14 @@ class SciPyCall:
         made.given = self.given | {"check_finite": False}
         return made
 
+    def without(self, *names: str) -> SciPyCall:
+        """Return the call without some options that are given by keyword."""
+        made, words = copy.copy(self), self.form.keywords
+        kept = tuple(name for name in words if name not in names)
+        others = 0 if self.form.star is None else len(self.given[self.form.star])
+        made.form = form_of(self.row, len(self.form.positional) + others, kept)
+        return made
+
     # Its value
 
     def answer(self) -> Any:
@@ -198,7 +213,7 @@ class SciPyCall:
             except FAILURES as error:
                 try:
                     self.natively(*leaves)
-                except Exception as scipys:  # noqa: BLE001  whatever SciPy raises
+                except Exception as scipys:
                     raise scipys from None
                 raise self._failure(error) from error
         else:

@@ -71,6 +71,8 @@ if TYPE_CHECKING:
 from gradwrap.scipy.dispatching import Constant, dispatching, parameters_of
 
 SYMMETRIC = ("sym", "symmetric")
+DECORATED = ("keepdims", "nan_policy")
+"""The options that a decorator gives SciPy's statistical functions, not those functions."""
 HERMITIAN = ("her", "hermitian", "pos", "positive definite")
 
 
@@ -327,14 +329,34 @@ class ArrayApi(Formula):
         if are_open():
             return row.call(*args, **kwargs)
         given = form_of(row, len(args), tuple(kwargs)).named(args, kwargs)
-        kind = OMITTING if row.omits and given.get("nan_policy") == "omit" else self
+        kind = self
+        if row.omits and given.get("nan_policy") == "omit":
+            kind = OMITTING
+        elif row.omits and not given.keys().isdisjoint(DECORATED):
+            kind = BESIDE
         return Formula.answer(kind, row, args, kwargs)
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
-        """Call SciPy's function in the namespace of the variables."""
+        """Call SciPy's function in the namespace of the variables.
+
+        The options of its decorator are those of its NumPy path alone: the value is of that path,
+        and `keepdims` changes nothing but shapes.
+        """
+        is_decorated = call.row.omits and not call.given.keys().isdisjoint(DECORATED)
+        inner = call
+        if is_decorated:
+            omits = call.given.get("nan_policy") == "omit"
+            inner = call.without(*(name for name in DECORATED if not omits or name == "keepdims"))
         try:
             with array_api_paths():
-                return call.original(leaves, _wrapped_arrays)
+                result = inner.original(leaves, _wrapped_arrays)
+            if not is_decorated or not call.given.get("keepdims"):
+                return result
+            shapes = dict(zip(call.out_paths, map(np.shape, outs), strict=True))
+            kept = {
+                path: np.reshape(part_at(result, path), shape) for path, shape in shapes.items()
+            }
+            return with_parts(result, kept)
         except NotImplementedError as error:
             if isinstance(error, GradwrapError):
                 raise
@@ -407,6 +429,7 @@ class Omitting(ArrayApi):
 
 
 OMITTING = Omitting(gives_value=False)
+BESIDE = ArrayApi(gives_value=False)
 
 
 class Untried(ArrayApi):

@@ -223,8 +223,8 @@ RULES = [
         "elliprc",
         "x y",
         lambda xp, g, x, y: g * _degenerate(xp, x, y),
-        lambda xp, g, x, y, out: -(
-            g * (0.5 * out + _times_slope(xp, x, lambda x: _degenerate(xp, x, y))) / y
+        lambda xp, g, x, y, out: (
+            -(g * (0.5 * out + _times_slope(xp, x, lambda x: _degenerate(xp, x, y))) / y)
         ),
         domain=(0.5, 2.0),
     ),
