@@ -686,6 +686,10 @@ class AxisLinear(Derived):
                 f"{call.name} has no derivative with {option}, with which it is not linear. "
                 "Fix: use another value of the option."
             )
+        if self.singly and np.ndim(call.given[self.array]) > 1:
+            raise NoRuleError(
+                f"{call.name} has a derivative for one vector. Fix: call it for each row."
+            )
 
     def _adjoint_matrix(self, call: SciPyCall, n: int) -> Any:
         """Return the adjoint of the matrix of the map, from its values at unit vectors."""
