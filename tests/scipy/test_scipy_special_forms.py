@@ -110,7 +110,7 @@ def test_statistics_keep_dimensions(name: str, more: dict[str, Any], axis: int) 
 
 
 def test_statistics_that_raise_at_nan_still_do() -> None:
-    with pytest.raises(ValueError, match="NaN|nan"):
+    with pytest.raises(ValueError, match="nan"):
         gw.vjp(lambda x: gs.stats.skew(x, nan_policy="raise"), np.array([1.0, np.nan, 2.0]))
 
 
@@ -165,9 +165,9 @@ def test_a_formula_that_does_not_take_the_arguments_is_named(name: str, call: An
 
 
 def test_an_error_of_scipys_stays_that_of_scipys() -> None:
-    with pytest.raises(ValueError, match="at least two samples|two or more") as native:
+    with pytest.raises(ValueError, match="at least two samples") as native:
         stats.levene(np.ones(3))
-    with pytest.raises(ValueError, match="at least two samples|two or more") as found:
+    with pytest.raises(ValueError, match="at least two samples") as found:
         gw.vjp(lambda x: gs.stats.levene(x), np.ones(3))
     assert str(found.value).startswith(str(native.value))
     assert not isinstance(found.value, NoRuleError)
