@@ -138,6 +138,13 @@ def test_lists_of_numbers_beside_a_tracked_sample() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+def test_likelihood_of_a_transformation_at_zero() -> None:
+    data, t = np.array([0.0, -0.4, 1.2, 0.0, 0.7]), np.array([1.0, 0.3, -0.2, -0.5, 0.1])
+    found = gw.jvp(lambda x: gs.stats.yeojohnson_llf(0.3, x), (data,), (t,))[1]
+    wanted = along(lambda x: stats.yeojohnson_llf(0.3, x), data, t)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 @pytest.mark.parametrize("diagonal", [[1.0, 0.0], [2.0, 0.5]])
 def test_normal_distribution_of_a_covariance_object(diagonal: list[float]) -> None:
     cov = stats.Covariance.from_diagonal(diagonal)
