@@ -18,12 +18,11 @@ A parameter `out` receives SciPy's value.
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy
-import scipy.sparse
 
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.wrapper import (
@@ -699,6 +698,7 @@ class AxisLinear(Derived):
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
         if found is None:
+            sparse: Any = import_module("scipy.sparse")  # slow to import
             blocks: list[Any] = []
             for start in range(0, n, BLOCK):
                 units = np.eye(n, min(BLOCK, n - start), -start)
@@ -707,8 +707,8 @@ class AxisLinear(Derived):
                     made = np.stack(columns, axis=1)
                 else:
                     made = call.row.call(**options, **{self.array: units, self.axis: 0})
-                blocks.append(scipy.sparse.csr_array(made))
-            found = scipy.sparse.hstack(blocks, format="csr").conj().T
+                blocks.append(sparse.csr_array(made))
+            found = sparse.hstack(blocks, format="csr").conj().T
             while len(self._matrices) >= KEPT:
                 self._matrices.pop(next(iter(self._matrices)))
             self._matrices[key] = found
