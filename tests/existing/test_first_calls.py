@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation import modules
 from gradwrap.adaptation.later import Later, written
 from gradwrap.adaptation.rewriting import Rewriting
 from packages import written as package_of
@@ -101,6 +102,9 @@ def called(x):
 def table(x): return {"row": MATRIX.dot(x), "squared": (
     MATRIX.dot(x) ** 2
 )}["squared"]
+
+def total(x):
+    return np.sum(table(x.copy()))
 
 def deep(n, x):
     return MATRIX.dot(x) if n == 0 else deep(n - 1, x) * 0.5
@@ -313,3 +317,17 @@ def test_warnings_of_the_source_are_not_shown_again(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.allclose(gw.grad(gw.adapting(package.f))(X), 1.0)
+
+
+def test_the_second_call_exchanges_all_names_at_once(
+    package: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The given function is in its own namespace and in that of its module."""
+    gradient = gw.grad(gw.adapting(package.total))
+    for _ in range(2):
+        gradient(X)
+    one_by_one: list[Any] = []
+    monkeypatch.setattr(modules, "hold", one_by_one.append)
+    monkeypatch.setattr(modules, "release", one_by_one.append)
+    assert np.allclose(gradient(X), 2 * MATRIX.T @ (MATRIX @ X))
+    assert one_by_one == []

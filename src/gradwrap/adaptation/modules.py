@@ -214,7 +214,7 @@ class Group:
         found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
         for change in itertools.chain.from_iterable(plans):
             if change.place.read() is change.old:
-                found.setdefault((id(change.place.holder), change.place.name), change)
+                found.setdefault(_key(change.place), change)
         made = set(map(id, found.values()))
         self._plans = [[c for c in plan if id(c) in made] for plan in plans]
         self._changes = list(found.values())
@@ -297,6 +297,12 @@ class Group:
         """Tell if all places have the old or the new objects."""
         values = map(_call, self._get, self._names, itertools.repeat(ABSENT))
         return all(map(operator.is_, values, self._values[which]))
+
+
+def _key(place: Place) -> tuple[int, Any]:
+    """Return what is the same for two places of one value."""
+    holder = place.holder
+    return (id(holder.function if type_of(holder) is Later else holder), place.name)
 
 
 class _Ways(NamedTuple):
