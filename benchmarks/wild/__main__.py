@@ -2,7 +2,7 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh` and `twelfth`, which
-need the extras `wild`, `wild-fresh`, `wild-unseen`, and so on to `wild-twelfth`. `--write` enters the
+need the extras `wild`, `wild-fresh` and so on to `wild-twelfth`. `--write` enters the
 table in docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and
 what gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
