@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
+from gradwrap.adaptation.later import number_made
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -77,6 +78,8 @@ Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+PYTHONS = ("call", "return")
+"""The events of functions in Python."""
 ROUNDS = 60
 """So many times a function is run at most."""
 
@@ -272,7 +275,7 @@ class _Runs:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
-            count = len(held)
+            count, made = len(held), number_made()
             try:
                 if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
@@ -285,7 +288,8 @@ class _Runs:
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
-                if len(held) == count and self.watch and not self._writes_stores(error):
+                is_known = len(held) == count and self.watch and number_made() == made
+                if is_known and not self._writes_stores(error):
                     break
                 self.watch = True
             else:
@@ -316,6 +320,8 @@ class _Runs:
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             nonlocal being_made
+            if event not in PYTHONS:
+                return
             namespace = frame.f_globals
             if frame.f_code.co_name == "<module>":
                 if is_being_made(namespace):

@@ -13,12 +13,13 @@ import importlib
 import itertools
 import operator
 import sys
-import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradwrap.adaptation import importing
 from gradwrap.adaptation.kept import Kept, forget, written_in
+from gradwrap.adaptation.later import Later
+from gradwrap.adaptation.later import lock as _lock
 from gradwrap.adaptation.places import (
     ABSENT,
     Change,
@@ -110,7 +111,6 @@ def _exchange_kept(new: Any, old: Any) -> None:
                     outer[:] = [kept if value is holder else value for value in outer]
 
 
-_lock = threading.RLock()
 _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
@@ -179,7 +179,8 @@ def _is_changed(namespace: Namespace) -> bool:
     """Tell if a given function of a module is adapted: what was changed there is not found."""
     given = (one for one in _adapted.values() if isinstance(one.namespace, Given))
     holders = (change.place.holder for one in given for change in one.plan)
-    return any(attribute_or_none(one, "__globals__") is namespace for one in holders)
+    functions = (one.function if type_of(one) is Later else one for one in holders)
+    return any(attribute_or_none(one, "__globals__") is namespace for one in functions)
 
 
 def _restore(adapted: _Adapted) -> None:
@@ -213,7 +214,7 @@ class Group:
         found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
         for change in itertools.chain.from_iterable(plans):
             if change.place.read() is change.old:
-                found.setdefault((id(change.place.holder), change.place.name), change)
+                found.setdefault(_key(change.place), change)
         made = set(map(id, found.values()))
         self._plans = [[c for c in plan if id(c) in made] for plan in plans]
         self._changes = list(found.values())
@@ -223,10 +224,10 @@ class Group:
         self._written = [one for names in namespaces for one in written_in(names, module_of)]
         self._kept: list[Kept] = []
         ways = {key: _Ways.to(change.place) for key, change in found.items()}
-        self._names = [c.place.name for c in found.values()]
-        self._values = [c.old for c in found.values()], [c.new for c in found.values()]
+        self._names = [way.name for way in ways.values()]
+        self._values = [c.old for c in found.values()], [_present(c) for c in found.values()]
         self._get = [way.get for way in ways.values()]
-        self._set = _writing(self._changes, [change.new for change in self._changes])
+        self._set = _writing(self._changes, self._values[1])
         added = [key for key, change in found.items() if change.old is ABSENT]
         others = [change for change in self._changes if change.old is not ABSENT]
         self._remove = [ways[key].remove for key in added], [name for _, name in added]
@@ -280,6 +281,7 @@ class Group:
                 or not self._has(1)
             ):
                 self._adapted = {}  # they are restored one by one
+                self.is_outdated = True  # functions may have got their new code
                 release(held)
                 return
             _run(map(_call, *self._reset))
@@ -297,11 +299,18 @@ class Group:
         return all(map(operator.is_, values, self._values[which]))
 
 
+def _key(place: Place) -> tuple[int, Any]:
+    """Return what is the same for two places of one value."""
+    holder = place.holder
+    return (id(holder.function if type_of(holder) is Later else holder), place.name)
+
+
 class _Ways(NamedTuple):
     """How the values of a place's holder are read and removed, given a name."""
 
     get: Callable[..., Any]
     remove: Callable[..., Any]
+    name: Any
 
     @classmethod
     def to(cls, place: Place) -> _Ways:
@@ -309,9 +318,18 @@ class _Ways(NamedTuple):
         holder: Any = place.holder
         if place.is_item:
             get = holder.get if isinstance(holder, DICT) else functools.partial(_part, holder)
-            return cls(get, holder.__delitem__)
+            return cls(get, holder.__delitem__, place.name)
+        name = place.name
+        if type_of(holder) is Later:
+            holder, name = holder.function, "__code__"
         get = vars(holder).get if isinstance(holder, type) else functools.partial(getattr, holder)
-        return cls(get, functools.partial(delattr, holder))
+        return cls(get, functools.partial(delattr, holder), name)
+
+
+def _present(change: Change) -> Any:
+    """Return what is in a place after a change: new code may have replaced its stub."""
+    holder = change.place.holder
+    return holder.current(change.new) if type_of(holder) is Later else change.new
 
 
 def _writing(changes: list[Change], values: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -25,7 +25,8 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.rewriting import rewritten
+from gradwrap.adaptation.later import Later, may_wait
+from gradwrap.adaptation.rewriting import Rewriting
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
@@ -154,29 +155,24 @@ def changes(namespace: Namespace) -> list[Change]:
         for name, value in names.items()
         if name not in namespace
     ]
-    return added + found + _new_codes(search, {})
+    return added + found + list(_new_codes(search))
 
 
-def _new_codes(
-    search: _Search, originals: dict[int, CodeType], *, stores: bool = False
-) -> list[Change]:
-    """Find the functions whose code is written anew, each beside its own globals.
-
-    `originals` has the codes that were written by hand, by the identities of their functions.
-    """
-    found: list[Change] = []
-    by_globals: dict[int, list[FunctionType]] = {}
+def _new_codes(search: _Search) -> Iterator[Change]:
+    """Find the functions whose code is written anew, when they are first called."""
+    written: dict[int, Rewriting] = {}
     for function in search.functions:
-        by_globals.setdefault(id(function.__globals__), []).append(function)
-    for functions in by_globals.values():
-        given = {f: originals.get(id(f), f.__code__) for f in functions}
-        codes = rewritten(given.values(), functions[0].__globals__, stores=stores)
-        found += [
-            Change(Place(function, "__code__"), function.__code__, codes[code])
-            for function, code in given.items()
-            if code in codes
-        ]
-    return found
+        names, old = function.__globals__, function.__code__
+        codes = written.setdefault(id(names), Rewriting(names))
+        if not codes.needs(old):
+            continue
+        if may_wait(old) and id(function) not in search.compiled:
+            later = Later(function, codes.code_of)
+            yield Change(Place(later, "content"), old, later.stub)
+            continue
+        new = codes.code_of(old)
+        if new is not None:
+            yield Change(Place(function, "__code__"), old, new)
 
 
 def _builtins_for(namespace: Namespace) -> dict[str, Any]:
@@ -192,8 +188,22 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
     """
     search = _Search(namespace)
     list(search.in_dictionary(namespace, 0))
-    originals = {id(c.place.holder): c.old for c in before if c.place.name == "__code__"}
-    return _new_codes(search, originals, stores=True)
+    known: dict[int, tuple[Place, CodeType]] = {}
+    for place, old, _ in before:
+        if type_of(place.holder) is Later:
+            known[id(place.holder.function)] = place, old
+        elif place.name == "__code__":
+            known[id(place.holder)] = place, old
+    found: list[Change] = []
+    written: dict[int, Rewriting] = {}
+    for function in search.functions:
+        names = function.__globals__
+        codes = written.setdefault(id(names), Rewriting(names, stores=True))
+        place, old = known.get(id(function), (Place(function, "__code__"), function.__code__))
+        new = codes.code_of(old) if codes.needs(old) else None
+        if new is not None:
+            found.append(Change(place, place.read(), new))
+    return found
 
 
 class _Search:
@@ -201,6 +211,8 @@ class _Search:
 
     def __init__(self, namespace: Namespace) -> None:
         self.functions: list[FunctionType] = []
+        self.compiled: set[int] = set()
+        """The identities of those that Numba compiles, from their code as it is."""
         self._namespace = namespace
         self._package = package_of(str(namespace.get("__name__") or ""))
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
@@ -272,6 +284,7 @@ class _Search:
                 for name in names:
                     yield from self._inside(attribute_or_none(value, name), depth)
         compiled = attributes_of(value).get("py_func")  # by Numba
+        self.compiled.add(id(compiled))
         yield from self._inside(compiled, depth)
 
     def _is_own_class(self, kind: type[Any]) -> bool:

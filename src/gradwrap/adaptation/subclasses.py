@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from gradwrap.adaptation.later import new_code_of
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
@@ -371,7 +372,7 @@ def bound_to(value: Any, cell: CellType | None, names: dict[str, Any] | None = N
     )
     is_copied = names is not None and value.__globals__["__name__"] in namespaces
     namespace: Any = names if is_copied else value.__globals__
-    made = FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, cells)
+    made = FunctionType(new_code_of(value), namespace, value.__name__, value.__defaults__, cells)
     made.__kwdefaults__ = value.__kwdefaults__
     made.__dict__.update(value.__dict__)
     return made

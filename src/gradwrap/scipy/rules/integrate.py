@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
-from scipy.stats import qmc
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import GradwrapError, NoRuleError
@@ -363,6 +362,8 @@ def _copied_generator(native: dict[str, Any]) -> dict[str, Any]:
     """Make the generator of the points that SciPy would make, and copy it before it is used."""
     if native.get("qrng") is None:
         dim = np.size(native["a"])
+        from scipy.stats import qmc  # slow to import
+
         native["qrng"] = qmc.Halton(dim, rng=np.random.default_rng())
     return {"generator": copy.deepcopy(native["qrng"])}
 
