@@ -302,7 +302,9 @@ def class_from(kind: type[Any]) -> Any:
     known = _made.get(kind)
     if known is not None:
         return known
-    if any(base.__flags__ & 1 << 8 for base in kind.__mro__ if base not in (NDARRAY, float, object)):
+    if any(
+        base.__flags__ & 1 << 8 for base in kind.__mro__ if base not in (NDARRAY, float, object)
+    ):
         raise _refused(kind, "its class is compiled")
     cell = CellType()
     copied = namespaces.get(kind.__module__)
@@ -401,10 +403,11 @@ def _over_base(cell: CellType, kind: type[Any]) -> CellType:
         content: Any = cell.cell_contents
     except ValueError:  # of a name that has no value yet
         return cell
-    if type_of(content) is FunctionType:
-        for base in kind.__mro__[1:]:
-            if vars(base).get(content.__name__) is content:
-                return CellType(vars(class_from(base))[content.__name__])
+    name: str = getattr(content, "__name__", "")
+    for base in kind.__mro__[1:] if type_of(content) is FunctionType else ():
+        if vars(base).get(name) is content:
+            own: Any = vars(class_from(base))[name]
+            return CellType(own)
     return cell
 
 

@@ -146,7 +146,7 @@ def multi_dot(xp: Any, arrays: Any) -> Any:
 
 def _in_space(xp: Any, vectors: Any) -> Any:
     """Give vectors of two components a third one, which is zero."""
-    if vectors.shape[-1] == 3:  # noqa: PLR2004  of space
+    if vectors.shape[-1] == 3:
         return vectors
     return xp.concat((vectors, xp.zeros_like(vectors[..., :1])), axis=-1)
 
