@@ -406,7 +406,7 @@ def _over_base(cell: CellType, kind: type[Any]) -> CellType:
     name: str = getattr(content, "__name__", "")
     for base in kind.__mro__[1:] if type_of(content) is FunctionType else ():
         if vars(base).get(name) is content:
-            own: Any = vars(class_from(base))[name]
+            own: Any = getattr(class_from(base), name)
             return CellType(own)
     return cell
 
