@@ -17,6 +17,7 @@ import gradwrap as gw
 from gradwrap.adaptation import modules
 from gradwrap.adaptation.later import Later, written
 from gradwrap.adaptation.rewriting import Rewriting
+from gradwrap.errors import TrackedValueError
 from packages import written as package_of
 
 if TYPE_CHECKING:
@@ -331,3 +332,26 @@ def test_the_second_call_exchanges_all_names_at_once(
     monkeypatch.setattr(modules, "release", one_by_one.append)
     assert np.allclose(gradient(X), 2 * MATRIX.T @ (MATRIX @ X))
     assert one_by_one == []
+
+
+def test_a_name_that_got_another_value_between_calls_keeps_it(package: Any) -> None:
+    """An equal object is no exception: the second call compares all names at once."""
+    gradient = gw.grad(gw.adapting(package.total))
+    wanted = 2 * MATRIX.T @ (MATRIX @ X)
+    for _ in range(2):
+        assert np.allclose(gradient(X), wanted)
+    other: Any = type("Namespace", (), {name: getattr(np, name) for name in ("sum", "array")})
+    package.np = other
+    assert np.allclose(gradient(X), wanted)
+    assert package.np is other
+    package.np = np.array([1.0, 2.0])  # whose comparison gives no truth
+    with pytest.raises(TrackedValueError, match="index"):
+        gradient(X)
+    assert package.np.shape == (2,)
+    package.np = np
+    package.isinstance = isinstance  # a name that the adaptation adds
+    assert np.allclose(gradient(X), wanted)
+    assert package.isinstance is isinstance
+    del package.isinstance
+    assert np.allclose(gradient(X), wanted)
+    assert "isinstance" not in vars(package)
