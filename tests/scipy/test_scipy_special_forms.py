@@ -84,6 +84,17 @@ def test_slopes_of_spherical_bessel_functions_at_zero(name: str, n: int) -> None
     np.testing.assert_allclose(gw.grad(slope)(0.0), wanted, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_slopes_of_modified_bessel_functions_at_negative_whole_orders(n: int) -> None:
+    x = 1.7
+    slopes = [gw.grad(special.iv)(np.float64(order), x) for order in (-n, n)]
+    # I(-v) = I(v) + 2/pi sin(v pi) K(v), DLMF 10.27.2
+    np.testing.assert_allclose(-slopes[0], slopes[1] + 2 * (-1) ** n * special.kv(n, x), rtol=1e-12)
+    by_order: Any = fn(lambda v: gw.grad(special.iv)(v, x))
+    second = along(by_order, np.float64(-n), 1.0)
+    np.testing.assert_allclose(gw.grad(by_order)(np.float64(-n)), second, rtol=1e-6)
+
+
 # Statistics ---------------------------------------------------------------------------------------
 
 
