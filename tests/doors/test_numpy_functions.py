@@ -814,6 +814,18 @@ def test_an_initial_value_is_the_extremum_of_a_slice_of_nan(name: str, initial: 
     assert gradient[2].sum() == expected
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "nanmax"])
+@pytest.mark.parametrize("where", [True, [True, False, True]])
+def test_an_initial_value_does_not_change_the_dtype(name: str, where: Any) -> None:
+    x = np.array([[1.0, 4, 2], [3.0, 1, 5]], dtype=np.float32)
+    function: Any = fn(lambda x, i: getattr(np, name)(x, axis=1, initial=i, where=where))
+    out, pull = gw.vjp(function, x, np.float64(2.5))
+    wanted = function(x, np.float64(2.5))
+    np.testing.assert_array_equal(out, wanted)
+    assert out.dtype == wanted.dtype == np.float32
+    assert pull(np.ones(2, np.float32))[0].dtype == np.float32
+
+
 def test_i0_has_all_derivatives() -> None:
     pytest.importorskip("scipy")
     x = np.array([-2.0, 0.0, 0.7])

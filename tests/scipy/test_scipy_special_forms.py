@@ -156,6 +156,16 @@ def test_likelihood_of_a_transformation_at_zero() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+@pytest.mark.parametrize("beta", [0.8, 1.3, 2.0])
+@pytest.mark.parametrize("method", ["cdf", "sf", "logcdf", "ppf", "isf"])
+def test_the_middle_of_the_generalized_normal_distribution(method: str, beta: float) -> None:
+    x = 0.5 if method in ("ppf", "isf") else 0.0
+    found = gw.grad(getattr(gs.stats.gennorm, method), (0, 1))(x, beta)
+    top = beta / (2 * special.gamma(1 / beta))
+    slope = {"cdf": top, "sf": -top, "logcdf": 2 * top, "ppf": 1 / top, "isf": -1 / top}[method]
+    np.testing.assert_allclose(found, [slope, 0.0], rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("diagonal", [[1.0, 0.0], [2.0, 0.5]])
 def test_normal_distribution_of_a_covariance_object(diagonal: list[float]) -> None:
     cov = stats.Covariance.from_diagonal(diagonal)

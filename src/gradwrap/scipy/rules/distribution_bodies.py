@@ -476,6 +476,22 @@ def _skew_normal_log_density(x: Any, a: Any) -> Any:
     return 0.5 * math.log(2 / math.pi) - 0.5 * x * x + special.log_ndtr(a * x)
 
 
+def _generalized_normal_below(x: Any, beta: Any) -> Any:
+    """Return the distribution function, which is a line at 0."""
+    is_zero = x == 0
+    tail = 0.5 * special.gammaincc(1.0 / beta, np.where(is_zero, 1.0, np.abs(x)) ** beta)
+    line = 0.5 * (1.0 + x / special.gamma(1.0 + 1.0 / beta))
+    return np.where(is_zero, line, np.where(x < 0, tail, 1.0 - tail))
+
+
+def _generalized_normal_quantile(q: Any, beta: Any) -> Any:
+    is_half = q == 0.5
+    tail = np.where(is_half, 0.5, 2.0 * np.where(q < 0.5, q, 1.0 - q))
+    size = special.gammainccinv(1.0 / beta, tail) ** (1.0 / beta)
+    line = (2.0 * q - 1.0) * special.gamma(1.0 + 1.0 / beta)
+    return np.where(is_half, line, np.where(q < 0.5, -size, size))
+
+
 BODIES: dict[str, dict[str, Body]] = {
     "bernoulli_gen": {
         "_pmf": lambda k, p: np.where(k == 1, p, 1.0 - p),
@@ -484,6 +500,12 @@ BODIES: dict[str, dict[str, Body]] = {
     },
     "binom_gen": {"_cdf": _binomial_below, "_sf": _binomial_above},
     "dgamma_gen": {"_ppf": _two_sided_gamma},
+    "gennorm_gen": {
+        "_cdf": _generalized_normal_below,
+        "_sf": lambda x, beta: _generalized_normal_below(-x, beta),
+        "_ppf": _generalized_normal_quantile,
+        "_isf": lambda q, beta: -_generalized_normal_quantile(q, beta),
+    },
     "dpareto_lognorm_gen": {
         "_logpdf": _pareto_lognormal_log_density,
         "_cdf": _pareto_lognormal_below,
