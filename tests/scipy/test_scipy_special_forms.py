@@ -166,6 +166,16 @@ def test_the_middle_of_the_generalized_normal_distribution(method: str, beta: fl
     np.testing.assert_allclose(found, [slope, 0.0], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", ["mean", "std"])
+def test_moments_of_a_density_with_hypergeometric_constants(name: str) -> None:
+    shapes = np.array([13.7, 3.1, 2.5, 5.2])
+    found = gw.grad(lambda s: getattr(gs.stats.gausshyper, name)(*s))(shapes)
+    wanted = [
+        along(fn(lambda s: getattr(stats.gausshyper, name)(*s)), shapes, e) for e in np.eye(4)
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-7)
+
+
 @pytest.mark.parametrize("diagonal", [[1.0, 0.0], [2.0, 0.5]])
 def test_normal_distribution_of_a_covariance_object(diagonal: list[float]) -> None:
     cov = stats.Covariance.from_diagonal(diagonal)

@@ -303,12 +303,16 @@ def _noncentral_t(sign: float) -> Any:
 # Others -------------------------------------------------------------------------------------------
 
 
-def _gauss_hypergeometric_density(x: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
-    """Return the density: its numerator divided by Euler's integral, DLMF 15.6.1."""
+def _euler(a: Any, b: Any, c: Any, z: Any) -> Any:
+    """Return Euler's integral of the hypergeometric function, DLMF 15.6.1."""
     t, rest, weights = unit_rule()
-    a_, b_, c_, z_ = map(_column, (a, b, c, z))
-    whole = np.sum(weights * t ** (a_ - 1.0) * rest ** (b_ - 1.0) * (1.0 + z_ * t) ** -c_, axis=-1)
-    return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) * (1.0 + z * x) ** -c / whole
+    a, b, c, z = map(_column, (a, b, c, z))
+    return np.sum(weights * t ** (a - 1.0) * rest ** (b - 1.0) * (1.0 + z * t) ** -c, axis=-1)
+
+
+def _gauss_hypergeometric_density(x: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
+    numerator = x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) * (1.0 + z * x) ** -c
+    return numerator / _euler(a, b, c, z)
 
 
 def _log_mills(z: Any) -> Any:
@@ -517,7 +521,10 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": lambda x, c: special.expit(c * np.log(x)),
         "_sf": lambda x, c: special.expit(-c * np.log(x)),
     },
-    "gausshyper_gen": {"_pdf": _gauss_hypergeometric_density},
+    "gausshyper_gen": {
+        "_pdf": _gauss_hypergeometric_density,
+        "_munp": lambda n, a, b, c, z: _euler(a + n, b, c, z) / _euler(a, b, c, z),
+    },
     "genextreme_gen": {
         "_logpdf": _extreme_log_density,
         "_cdf": lambda x, c: np.exp(-np.exp(_log_over(c, x))),
