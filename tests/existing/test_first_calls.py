@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation import modules
 from gradwrap.adaptation.later import Later, written
 from gradwrap.adaptation.rewriting import Rewriting
+from gradwrap.errors import TrackedValueError
 from packages import written as package_of
 
 if TYPE_CHECKING:
@@ -101,6 +103,9 @@ def called(x):
 def table(x): return {"row": MATRIX.dot(x), "squared": (
     MATRIX.dot(x) ** 2
 )}["squared"]
+
+def total(x):
+    return np.sum(table(x.copy()))
 
 def deep(n, x):
     return MATRIX.dot(x) if n == 0 else deep(n - 1, x) * 0.5
@@ -313,3 +318,40 @@ def test_warnings_of_the_source_are_not_shown_again(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.allclose(gw.grad(gw.adapting(package.f))(X), 1.0)
+
+
+def test_the_second_call_exchanges_all_names_at_once(
+    package: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The given function is in its own namespace and in that of its module."""
+    gradient = gw.grad(gw.adapting(package.total))
+    for _ in range(2):
+        gradient(X)
+    one_by_one: list[Any] = []
+    monkeypatch.setattr(modules, "hold", one_by_one.append)
+    monkeypatch.setattr(modules, "release", one_by_one.append)
+    assert np.allclose(gradient(X), 2 * MATRIX.T @ (MATRIX @ X))
+    assert one_by_one == []
+
+
+def test_a_name_that_got_another_value_between_calls_keeps_it(package: Any) -> None:
+    """An equal object is no exception: the second call compares all names at once."""
+    gradient = gw.grad(gw.adapting(package.total))
+    wanted = 2 * MATRIX.T @ (MATRIX @ X)
+    for _ in range(2):
+        assert np.allclose(gradient(X), wanted)
+    other: Any = type("Namespace", (), {name: getattr(np, name) for name in ("sum", "array")})
+    package.np = other
+    assert np.allclose(gradient(X), wanted)
+    assert package.np is other
+    package.np = np.array([1.0, 2.0])  # whose comparison gives no truth
+    with pytest.raises(TrackedValueError, match="index"):
+        gradient(X)
+    assert package.np.shape == (2,)
+    package.np = np
+    package.isinstance = isinstance  # a name that the adaptation adds
+    assert np.allclose(gradient(X), wanted)
+    assert package.isinstance is isinstance
+    del package.isinstance
+    assert np.allclose(gradient(X), wanted)
+    assert "isinstance" not in vars(package)

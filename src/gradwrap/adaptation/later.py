@@ -37,13 +37,15 @@ _made = 0
 class Later:
     """The new code of one function, made when the function is first called."""
 
-    __slots__ = ("_make", "code", "function", "old", "stub")
+    __slots__ = ("_make", "code", "function", "is_as_it_was", "old", "stub")
 
     def __init__(self, function: FunctionType, make: Callable[[CodeType], CodeType | None]) -> None:
         self.function = function
         self.old: CodeType = function.__code__
         self.code: CodeType | None = None
         """The new code, or a copy of the old one if there is none."""
+        self.is_as_it_was: bool = False
+        """Whether it is such a copy."""
         self._make = make
         self.stub: CodeType = _stub(self.old, self)
 
@@ -62,6 +64,7 @@ class Later:
         if self.code is None:
             made = self._make(self.old)
             with lock:
+                self.is_as_it_was = made is None
                 self.code = made or self.old.replace()
                 _made += 1
         return self.code

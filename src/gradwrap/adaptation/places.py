@@ -133,7 +133,8 @@ def changes(namespace: Namespace) -> list[Change]:
     """Find the objects to replace in a module, or in the globals of generated code."""
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
-    names = {MARK: True, **_builtins_for(namespace)}
+    is_given = isinstance(namespace, Given)  # of a function, whose globals are a module's
+    names: Namespace = {} if is_given else {MARK: True, **_builtins_for(namespace)}
     added = [
         Change(Place(namespace, name, is_item=True), ABSENT, value)
         for name, value in names.items()
