@@ -29,8 +29,8 @@ def _rank_samples(r: Any, *more: Any) -> Any:
     ]
 
 
-TILES = [[0.0, 0.11, 0.25], [0.34, 0.47, 0.63]]
-"""No two pairs have the same difference, which would make openings have kinks."""
+TILES = [[0.03, 0.21, 0.12], [0.44, 0.35, 0.6]]
+"""With these, no result of a sample is near a kink."""
 
 
 def _grey_samples(r: Any) -> Any:
