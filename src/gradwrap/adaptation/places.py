@@ -121,6 +121,22 @@ class Slot:
         self._descriptor.__set__(self._instance, value)
 
 
+class Bases:
+    """The bases of a class, which its own dictionary does not hold."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+
+    @property
+    def content(self) -> Any:
+        """The bases."""
+        return self._kind.__bases__
+
+    @content.setter
+    def content(self, bases: Any) -> None:
+        self._kind.__bases__ = bases
+
+
 class Change(NamedTuple):
     """A place, the object there, and the object to replace it."""
 
@@ -319,6 +335,9 @@ class _Search:
         new = constructor(kind)
         if new is not None:
             yield Change(Place(kind, "__new__"), vars(kind).get("__new__", ABSENT), new)
+        bases = tuple(map(_derived, kind.__bases__))
+        if bases != kind.__bases__:
+            yield Change(Place(Bases(kind), "content"), kind.__bases__, bases)
         for name, value in list(kind.__dict__.items()):
             stand_in = stand_in_of(value)
             if stand_in is not None and not isinstance(kind, enum.EnumMeta):
@@ -326,6 +345,13 @@ class _Search:
                     stand_in = staticmethod(stand_in) if callable(stand_in) else stand_in
                 yield Change(Place(kind, name), value, stand_in)
             yield from self._inside(value, 0)
+
+
+def _derived(base: type[Any]) -> type[Any]:
+    """Return the class that stands in for a base, if it is derived from it."""
+    found: Any = stand_in_of(base)
+    is_derived = isinstance(found, type_of(int)) and base in found.__bases__
+    return found if is_derived else base
 
 
 def _or_itself(value: Any) -> Any:
