@@ -141,6 +141,15 @@ def test_a_line_through_two_points() -> None:
     np.testing.assert_allclose(found, [-0.5, 0.5])
 
 
+def test_a_sample_of_one_value_beside_another() -> None:
+    x, y = np.array([0.3]), np.array([1.1, 0.2, 2.0])
+    found = gw.grad(lambda x, y: gs.stats.ttest_ind(x, y).statistic, (0, 1))(x, y)
+    for place, one in enumerate((x, y)):
+        at: Any = fn(lambda v, place=place: stats.ttest_ind(*((v, y), (x, v))[place]).statistic)
+        wanted = [along(at, one, e) for e in np.eye(len(one))]
+        np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
+
+
 def test_lists_of_numbers_beside_a_tracked_sample() -> None:
     x = np.array([0.3, 1.2, 0.7, -0.9])
     others = [0.2, 0.9, 1.7]
