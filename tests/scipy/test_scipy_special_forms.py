@@ -125,6 +125,19 @@ def test_statistics_that_raise_at_nan_still_do() -> None:
         gw.vjp(lambda x: gs.stats.skew(x, nan_policy="raise"), np.array([1.0, np.nan, 2.0]))
 
 
+@pytest.mark.parametrize("name", ["variation", "trim_mean", "boxcox_llf"])
+def test_formulas_of_statistics_that_raise_at_nan(name: str) -> None:
+    def call(x: Any) -> Any:
+        given = {"trim_mean": (x, 0.1), "boxcox_llf": (0.3, x)}.get(name, (x,))
+        return getattr(gs.stats, name)(*given, nan_policy="raise")
+
+    x = np.array([1.0, 2.5, 2.0])
+    wanted = [along(call, x, e) for e in np.eye(3)]
+    np.testing.assert_allclose(gw.grad(call)(x), wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="nan"):
+        gw.grad(call)(np.array([1.0, np.nan, 2.0]))
+
+
 @pytest.mark.parametrize("intercept", [0.0, 0.3])
 @pytest.mark.parametrize("slope", [2.0, 0.1, 1 / 3, 0.0])
 def test_a_line_through_all_points(slope: float, intercept: float) -> None:
