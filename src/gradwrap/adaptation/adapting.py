@@ -55,7 +55,7 @@ from gradwrap.core.observing.callers import (
 )
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
-from gradwrap.core.values.tree import flatten, map_leaves
+from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
@@ -149,7 +149,7 @@ def adapting(
 
     @derived(fun, adapting, compiled=compiled, rounding=rounding)
     def adapted(*args: Any, **kwargs: Any) -> Any:
-        if not is_differentiating() and not is_recorded([args, kwargs]):
+        if not is_differentiating() and not (is_recorded(args) or is_recorded(kwargs)):
             return fun(*args, **kwargs)
         return runs(args, kwargs)
 
@@ -180,7 +180,8 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
-        leaves = flatten([args, kwargs])[0]
+        are_leaves = not kwargs and all(map(is_lone, args))
+        leaves = [*args] if are_leaves else flatten([args, kwargs])[0]
         out, steered = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out
@@ -203,7 +204,8 @@ class _Runs:
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [])),
         ]
-        outside = [(variable, variable.set(value)) for variable, value in settings]
+        changed = ((one, value) for one, value in settings if one.get() is not value)
+        outside = [(variable, variable.set(value)) for variable, value in changed]
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -350,6 +352,8 @@ class _Runs:
 
     def _check(self, out: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""
+        if isinstance(out, AnyWrapper) and is_recorded(out) and not rounded_at.get():
+            return
         leaves = [
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]

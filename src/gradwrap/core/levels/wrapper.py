@@ -264,11 +264,11 @@ def is_recorded(value: Any) -> bool:
 
 def is_derived(value: Any) -> bool:
     """Tell if a value holds a wrapper that a recording transform differentiates."""
-    return any(
-        has_effect(layer) and not layer._is_batched
-        for leaf in _leaves(value)
-        for layer in layers(leaf)
-    )
+    for leaf in _leaves(value):
+        for layer in layers(leaf):
+            if not layer._is_batched and has_effect(layer):
+                return True
+    return False
 
 
 # Arrays that `vmap` maps over ---------------------------------------------------------------------
