@@ -125,6 +125,19 @@ def test_statistics_that_raise_at_nan_still_do() -> None:
         gw.vjp(lambda x: gs.stats.skew(x, nan_policy="raise"), np.array([1.0, np.nan, 2.0]))
 
 
+@pytest.mark.parametrize("name", ["variation", "trim_mean", "boxcox_llf"])
+def test_formulas_of_statistics_that_raise_at_nan(name: str) -> None:
+    def call(x: Any) -> Any:
+        given = {"trim_mean": (x, 0.1), "boxcox_llf": (0.3, x)}.get(name, (x,))
+        return getattr(gs.stats, name)(*given, nan_policy="raise")
+
+    x = np.array([1.0, 2.5, 2.0])
+    wanted = [along(call, x, e) for e in np.eye(3)]
+    np.testing.assert_allclose(gw.grad(call)(x), wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="nan"):
+        gw.grad(call)(np.array([1.0, np.nan, 2.0]))
+
+
 @pytest.mark.parametrize("intercept", [0.0, 0.3])
 @pytest.mark.parametrize("slope", [2.0, 0.1, 1 / 3, 0.0])
 def test_a_line_through_all_points(slope: float, intercept: float) -> None:
@@ -139,6 +152,15 @@ def test_a_line_through_all_points(slope: float, intercept: float) -> None:
 def test_a_line_through_two_points() -> None:
     found = gw.grad(lambda y: gs.stats.linregress([1.0, 3.0], y).slope)(np.array([2.0, 7.0]))
     np.testing.assert_allclose(found, [-0.5, 0.5])
+
+
+def test_a_sample_of_one_value_beside_another() -> None:
+    x, y = np.array([0.3]), np.array([1.1, 0.2, 2.0])
+    found = gw.grad(lambda x, y: gs.stats.ttest_ind(x, y).statistic, (0, 1))(x, y)
+    for place, one in enumerate((x, y)):
+        at: Any = fn(lambda v, place=place: stats.ttest_ind(*((v, y), (x, v))[place]).statistic)
+        wanted = [along(at, one, e) for e in np.eye(len(one))]
+        np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
 
 
 def test_lists_of_numbers_beside_a_tracked_sample() -> None:
