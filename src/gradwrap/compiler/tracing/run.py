@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
+from gradwrap.compiler.ir.operations import NAMES
 from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.floats import entered as float_input
@@ -128,7 +129,7 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
-        is_named = name.startswith(OPAQUE) or _is_found(name)
+        is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
         return tape.record(function, name, args, kwargs)

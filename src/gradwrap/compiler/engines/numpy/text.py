@@ -19,6 +19,7 @@ from gradwrap.compiler.ir.operations import (
     PADDED_PRODUCT,
     POWER,
     RESHAPE,
+    SPARSE_PRODUCT,
     ZEROS,
     Kind,
     Operation,
@@ -293,8 +294,8 @@ class SourceText:
         return known
 
 
-SHIPPED = frozenset({PADDED_PRODUCT.name, "factored", "solved"})
-"""The functions of `compiler/ir` that a program calls; a saved module contains their source."""
+SHIPPED = frozenset({PADDED_PRODUCT.name, SPARSE_PRODUCT.name, "factored", "solved"})
+"""The functions of gradwrap that a program calls; a saved module contains their source."""
 PACKAGES = ("array_api_compat", "scipy")
 """The packages beside NumPy whose functions a program calls by their full names."""
 

@@ -38,6 +38,7 @@ from gradwrap.compiler.tracing.surroundings import process, watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
 from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, named_module, package_of
+from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ class Surroundings:
         self._described: set[str] = set()
         """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
+        self._owners: dict[int, str] = {}
+        """The arrays whose memory objects of other packages hold, also as views."""
         self._computes_names: bool = False
         """Whether code reads attributes by computed names."""
         self.tells_same: bool = False
@@ -248,8 +251,9 @@ class Surroundings:
     def name_of(self, array: Any) -> str | None:
         """Return the name of an array, or of the array it is a view of; None if unknown."""
         while self._is_array(array):
-            if id(array) in self.arrays:
-                return self.arrays[id(array)]
+            name = self.arrays.get(id(array), self._owners.get(id(array)))
+            if name is not None:
+                return name
             array = array.base
         return None
 
@@ -356,6 +360,8 @@ class Surroundings:
         elif isinstance(value, BUFFERS) or _is_foreign(value):
             self._add_state(node, watch.content)
             node.can_be_copied = False
+        elif parts_held(value) is not None:
+            self._holder(node)
         else:
             if isinstance(value, operator.attrgetter):
                 named: Any = value.__reduce__()
@@ -446,6 +452,18 @@ class Surroundings:
             return
         for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
+
+    def _holder(self, node: _Node) -> None:
+        """Watch an object of another package that holds arrays, such as a sparse matrix."""
+        node.can_be_copied = False
+        self._add_state(node, watch.held)
+        place = watch.Held(node.name, node.value)
+        if place.holds():  # it makes none anew
+            self._watch(place)
+        for part in place.value:
+            self._unwatched.add(id(part))  # its content is a part of the state
+            self._visit(part, node.name, node)
+            self._owners[id(_owner(part))] = node.name
 
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
@@ -644,6 +662,13 @@ def _holds_int(value: Any) -> bool:
             return False
     own: dict[str, Any] = getattr(value, "__dict__", {}) if _is_plain_object(value) else {}
     return any(type_of(one) is int for one in own.values())
+
+
+def _owner(array: Any) -> Any:
+    """Return the array that owns the memory of a view."""
+    while isinstance(array.base, NDARRAY):
+        array = array.base
+    return array
 
 
 def _is_ours(value: Any) -> bool:
