@@ -15,6 +15,7 @@ from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
+from gradwrap.compiler.tracing.surroundings.watch import flat, held
 from gradwrap.compiler.tracing.tape import (
     MOST,
     NUMBER,
@@ -31,6 +32,7 @@ from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
+from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
@@ -115,6 +117,31 @@ def is_transform(function: Any) -> bool:
     return code is not None and code.co_filename.startswith(f"{PACKAGE}/transforms/")
 
 
+class WithHolders:
+    """A function with objects that hold arrays among its arguments, such as sparse matrices.
+
+    Two of them are equal if the objects have the same value.
+    """
+
+    def __init__(self, function: Callable[..., Any], kept: Sequence[Any]) -> None:
+        self.function = function
+        self.kept = kept
+        """The arguments that are such objects; None stands for each of the others."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rest = iter(args)
+        given = [next(rest) if one is None else one for one in self.kept]
+        return self.function(*given, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WithHolders) or self.function != other.function:
+            return False
+        return [*map(held, self.kept)] == [*map(held, other.kept)]
+
+    def __hash__(self) -> int:
+        return hash((WithHolders, self.function))
+
+
 @contextmanager
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
@@ -132,6 +159,14 @@ def _tracing(tape: Tape) -> Generator[None]:
         is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
+        kept = [None if parts_held(arg) is None else arg for arg in args]
+        if any(arg is not None for arg in kept):
+            for part in (part for arg in kept if arg is not None for part in flat(parts_held(arg))):
+                if isinstance(part, tape.library.kind):
+                    tape.constant(part)  # it must be watched
+            others = tuple(arg for arg, one in zip(args, kept, strict=True) if one is None)
+            called = WithHolders(function, kept)
+            return tape.record(called, f"{OPAQUE}{name.rpartition('.')[2]}", others, kwargs)
         return tape.record(function, name, args, kwargs)
 
     token = current.set(tape)

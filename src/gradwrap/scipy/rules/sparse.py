@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
@@ -23,6 +24,7 @@ from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
+from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
@@ -596,8 +598,35 @@ def _solver(name: str) -> Any:
 def _solved(made: Any, rhs: Any, trans: str = "N") -> Any:
     """Solve a system with a constant factorized matrix, its transpose ("T") or adjoint ("H")."""
     if not holds_variable([rhs]):
-        return made.solve(rhs, trans)
+        return _solution(made, rhs, trans)
     return SOLUTION.kind.answer(SOLUTION, (made, as_array(rhs), trans), {})
+
+
+def _solution(made: Any, rhs: Any, trans: str) -> Any:
+    return called(_Solve(made), "opaque.solve", rhs, trans)
+
+
+class _Solve:
+    """The solution with SciPy's factors of a matrix; equal factors give equal functions."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+    def __call__(self, rhs: Any, trans: str) -> Any:
+        return self.made.solve(rhs, trans)
+
+    def _arrays(self) -> list[Any]:
+        made = self.made
+        triangles = [array for one in (made.L, made.U) for array in parts_of(one)[2]]
+        return [made.perm_r, made.perm_c, *triangles]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Solve) or self.made is other.made:
+            return isinstance(other, _Solve)
+        return all(map(np.array_equal, self._arrays(), other._arrays()))
+
+    def __hash__(self) -> int:
+        return hash((_Solve, self.made.shape))
 
 
 def _with_adjoint(g: Any, made: Any, trans: str) -> Any:
@@ -610,7 +639,7 @@ SOLUTION = Row(
     "sparse.linalg.SuperLU.solve",
     OfColumns({"rhs": _with_adjoint}),
     arrays="rhs",
-    original=lambda made, rhs, trans: made.solve(rhs, trans),
+    original=_solution,
 )
 
 

@@ -352,6 +352,8 @@ class Surroundings:
             self._function(node, value)
         elif isinstance(value, CellType):
             self._follow(node, watch.Cell(node.name, value))
+        elif parts_held(value) is not None:
+            self._holder(node)
         elif isinstance(value, CONTAINERS):
             self._container(node, value)
         elif isinstance(value, ContextVar):
@@ -360,8 +362,6 @@ class Surroundings:
         elif isinstance(value, BUFFERS) or _is_foreign(value):
             self._add_state(node, watch.content)
             node.can_be_copied = False
-        elif parts_held(value) is not None:
-            self._holder(node)
         else:
             if isinstance(value, operator.attrgetter):
                 named: Any = value.__reduce__()
