@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
@@ -26,7 +27,7 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
 from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
-from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, plain
+from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -52,7 +53,7 @@ class TrackedMatrix:
 
     def __init__(self, made: Any, data: Any, places: Any = None) -> None:
         self.made = made
-        """SciPy's matrix of the same values."""
+        """SciPy's matrix of the same values. In a trace, it has NaN in place of traced values."""
         if places is None:
             coordinates = scipy.sparse.coo_array(made)
             places = coordinates.row, coordinates.col
@@ -83,12 +84,12 @@ class TrackedMatrix:
         """Multiply this matrix by an array or a matrix."""
         if isinstance(other, (TrackedMatrix, *BASES)):
             return _matrix_product(self, other)
-        value = self.made @ plain(as_array(other))
         m, count = self.shape[0], len(self.rows)
         taken = as_array(other)[self.columns]
         weights = self.data if taken.ndim == 1 else self.data[:, None]
         gather = scipy.sparse.csr_array((np.ones(count), (self.rows, np.arange(count))), (m, count))
-        return attached("sparse product", value, {(): product(gather, weights * taken)})
+        made = product(gather, weights * taken)
+        return self._valued("product", lambda: self.made @ plain(as_array(other)), made)
 
     def __rmatmul__(self, other: Any) -> Any:
         """Multiply an array or a matrix by this matrix."""
@@ -103,7 +104,7 @@ class TrackedMatrix:
     def __add__(self, other: Any) -> Any:
         """Add a matrix, or a dense array, which makes the sum dense."""
         if isinstance(other, (TrackedMatrix, *BASES)):
-            made = self.made + _plain_matrix(other)
+            made = self.made + _structure(other)
             data, places = _elements(other)
             joined = [
                 np.concatenate([one, two])
@@ -147,7 +148,7 @@ class TrackedMatrix:
         else:
             factors = np.broadcast_to(as_array(other), self.shape)[self.rows, self.columns]
         data = self.data * factors
-        made = scipy.sparse.coo_array((plain(data), (self.rows, self.columns)), self.shape)
+        made = scipy.sparse.coo_array((_values(data), (self.rows, self.columns)), self.shape)
         return TrackedMatrix(_like(self.made, made), data, (self.rows, self.columns))
 
     def __mul__(self, other: Any) -> Any:
@@ -176,14 +177,13 @@ class TrackedMatrix:
 
     def sum(self, axis: Any = None) -> Any:
         """Sum over all elements, or along an axis."""
-        value = self.made.sum(axis)
         if axis is None:
             total = np.sum(self.data)
         elif axis in (0, -2):
             total = self.T @ np.ones(self.shape[0])
         else:
             total = self @ np.ones(self.shape[1])
-        return attached("sparse sum", value, {(): total})
+        return self._valued("sum", lambda: self.made.sum(axis), total)
 
     def mean(self, axis: Any = None) -> Any:
         """Return the mean of all elements, or along an axis."""
@@ -196,7 +196,13 @@ class TrackedMatrix:
         value = self.made.diagonal(k)
         at = self.rows[on] if k >= 0 else self.columns[on]
         gather = scipy.sparse.csr_array((np.ones(len(on)), (at, on)), (len(value), len(self.rows)))
-        return attached("sparse diagonal", value, {(): product(gather, self.data)})
+        return self._valued("diagonal", lambda: value, product(gather, self.data))
+
+    def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
+        """Return SciPy's value with the derivative of a formula; a trace takes the formula's."""
+        if is_tracer(plain(made)):
+            return made
+        return attached(f"sparse {name}", value(), {(): made})
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of a diagonal."""
@@ -268,7 +274,24 @@ def _like(made: Any, other: Any) -> Any:
 
 
 def _plain_matrix(A: Any) -> Any:
+    """Return the matrix of the same values for SciPy; a trace refuses it for traced values."""
+    if isinstance(A, TrackedMatrix) and is_tracer(plain(A.data)):
+        np.asarray(plain(A.data))
+    return _structure(A)
+
+
+def _structure(A: Any) -> Any:
+    """Return the matrix of the same positions, also in a trace."""
     return A.made if isinstance(A, TrackedMatrix) else plain(A)
+
+
+def _values(value: Any) -> Any:
+    """Return the values of variables in nested containers, NaN for those of a trace."""
+    return map_leaves(_value, plain(value))
+
+
+def _value(leaf: Any) -> Any:
+    return np.full(leaf.shape, np.nan, leaf.dtype) if is_tracer(leaf) else leaf
 
 
 def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
@@ -281,7 +304,7 @@ def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
 
 def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
     """Multiply two sparse matrices, as the products of all pairs of matching elements."""
-    made = _plain_matrix(one) @ _plain_matrix(other)
+    made = _structure(one) @ _structure(other)
     (x, (rows, inner)), (y, (outer, columns)) = _elements(one), _elements(other)
     order = np.argsort(outer, kind="stable")
     first = np.searchsorted(outer[order], inner, side="left")
@@ -319,7 +342,8 @@ def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
         return TrackedMatrix(made, data[coordinates.data[kept] - 1], places)
     numbers = np.asarray(found)
     values = np.concatenate([np.zeros(1), data])[numbers]
-    return attached("sparse part", made, {(): np.reshape(values, np.shape(made))})
+    part = np.reshape(values, np.shape(made))
+    return part if is_tracer(plain(part)) else attached("sparse part", made, {(): part})
 
 
 def _matrices_in(value: Any) -> list[Any]:
@@ -349,7 +373,7 @@ def _moving(name: str) -> Any:
     def composed(*args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
         matrices = _matrices_in(args)
-        values = iter([_plain_matrix(one) for one in matrices])
+        values = iter([_structure(one) for one in matrices])
         made = native(*_replaced(args, values), **kwargs)
         return _moved(
             lambda *numbered: native(*_replaced(args, iter(numbered)), **kwargs), made, *matrices
@@ -359,7 +383,7 @@ def _moving(name: str) -> Any:
 
 
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
-    made = scipys("sparse.kron")(_plain_matrix(A), _plain_matrix(B), format)
+    made = scipys("sparse.kron")(_structure(A), _structure(B), format)
     (x, (i, j)), (y, (k, l)) = _elements(A), _elements(B)
     m, n = B.shape
     places = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
@@ -371,7 +395,7 @@ def _diagonals(name: str) -> Any:
 
     def composed(diagonals: Any, *args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
-        made = native(plain(diagonals), *plain(args), **plain(kwargs))
+        made = native(_values(diagonals), *plain(args), **plain(kwargs))
         is_single = isinstance(diagonals, AnyWrapper) and diagonals.ndim == 1
         parts = [as_array(one) for one in ([diagonals] if is_single else diagonals)]
         sizes = [max(int(np.size(plain(one))), 1) for one in parts]
@@ -405,7 +429,7 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
         return TrackedMatrix(made, given[places], places)
     data, *rest = given
     data, rest = as_array(data), [_as_indices(one) for one in plain(rest)]
-    made = native((plain(data), *rest), *plain(args[1:]), **plain(kwargs))
+    made = native((_values(data), *rest), *plain(args[1:]), **plain(kwargs))
     if len(rest) == 1 and made.format in ("coo", "csr", "csc"):
         return TrackedMatrix(made, data, rest[0])
     if len(rest) == 2 and made.format in ("csr", "csc"):
@@ -453,7 +477,9 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         @staticmethod
         def _is_tracked(args: Any, kwargs: Any) -> bool:
-            return is_recorded([args, kwargs]) or _holds_matrix(args)
+            if is_recorded([args, kwargs]) or _holds_matrix(args):
+                return True
+            return is_traced() and not are_plain(args, kwargs)
 
         @staticmethod
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
@@ -717,13 +743,13 @@ def _factorized(A: Any) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
-    value = scipys("sparse.linalg.norm")(_plain_matrix(x), ord, axis)
     if ord not in (None, "fro", "f") or axis is not None:
         raise NoRuleError(
             "scipy.sparse.linalg.norm has no derivative with ord= or axis=. Fix: np.linalg.norm "
             "of .toarray()."
         )
-    return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
+    value = functools.partial(scipys("sparse.linalg.norm"), _structure(x), ord, axis)
+    return x._valued("linalg.norm", value, np.sqrt(np.sum(x.canonical().data ** 2)))
 
 
 def _exponential_by_adjoint(g: Any, A: Any, traceA: Any) -> Any:
@@ -824,9 +850,9 @@ def _of_graph(name: str) -> Callable[..., Any]:
     """Return a function of graphs whose result is integers, for the values of tracked ones."""
 
     def found(*args: Any, **options: Any) -> Any:
-        given = [one.made if isinstance(one, TrackedMatrix) else one for one in args]
+        given = map(_plain_matrix, args)
         called_with = {name: plain(value) for name, value in options.items()}
-        return scipys(f"sparse.csgraph.{name}")(*map(plain, given), **called_with)
+        return scipys(f"sparse.csgraph.{name}")(*given, **called_with)
 
     return found
 
