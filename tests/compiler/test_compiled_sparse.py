@@ -65,7 +65,7 @@ def test_a_product_and_its_adjoint_are_one_operation_each(kind: str, engine: str
         return np.sum(np.sin(matrix @ x))
 
     compiled = compared(grad(f), engine=engine)
-    assert compiled.source.count("sparse_product(") == 2
+    assert compiled.source.count("= sparse_product(") == 2
     np.testing.assert_array_equal(compiled(X), grad(f)(X))
     np.testing.assert_allclose(compiled(X), DENSE.T @ np.cos(DENSE @ X), rtol=1e-12)
     np.testing.assert_allclose(compiled(X), difference(f, X), rtol=1e-6, atol=1e-7)
@@ -144,8 +144,9 @@ def solved_in_turn(x: Any) -> Any:
 @pytest.mark.parametrize("function", [stepped, iterated, solved_in_turn])
 def test_loops_are_found(function: Any, engine: str) -> None:
     compiled = compared(grad(function), engine=engine)
-    assert sum("turns of" in line for line in compiled.explain().splitlines()) >= 1
-    assert len(compiled.source.splitlines()) < 90
+    turns = [int(line.split()[1]) for line in compiled.explain().splitlines() if "turns of" in line]
+    assert turns
+    assert min(turns) >= 28
 
 
 def test_a_saved_program_needs_scipy_alone(tmp_path: pathlib.Path) -> None:
@@ -252,8 +253,9 @@ def test_the_array_of_a_matrix_that_is_given_another_is_not_read() -> None:
     old = matrix.data
     compiled(X)
     matrix.data = old.copy()
-    np.testing.assert_array_equal(compiled(X), DENSE @ X)
+    np.testing.assert_allclose(compiled(X), DENSE @ X, rtol=1e-12)
     old *= 2.0
+    assert compiled.programs
     np.testing.assert_allclose(compiled(X), DENSE @ X, rtol=1e-12)
 
 
@@ -285,7 +287,7 @@ def test_a_matrix_among_the_arguments() -> None:
 
 
 def test_a_matrix_that_only_a_cache_holds_runs_eagerly() -> None:
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def assembled() -> Any:
         return sparse.csr_matrix(DENSE)
 
@@ -395,7 +397,7 @@ TRACKED: dict[str, Callable[[Any], Any]] = {
     "kron": lambda x: ours.kron(ours.eye(2), made(x)) @ np.concatenate([Y, Y]),
     "stacked": lambda x: ours.vstack([made(x), made(x**2)]) @ Y,
     "dense": lambda x: made(x).toarray(),
-    "an element": lambda x: made(x)[0, 1] * made(x)[2].toarray(),
+    "an element": lambda x: made(x)[0, 1] * made(x, "csr_matrix")[2].toarray(),
     "norm": lambda x: ours.linalg.norm(made(x)) * Y,
     "a loop": of_turns,
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,6 +35,7 @@ from gradwrap.core.levels.modes import foreign_calls, new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.observing.holders import parts_held
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
@@ -131,12 +134,16 @@ class WithHolders:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         rest = iter(args)
         given = [next(rest) if one is None else one for one in self.kept]
-        return self.function(*given, **kwargs)
+        found = self.function(*given, **kwargs)
+        if type_of(found) is TUPLE:  # the state of a solver is an integer
+            return tuple(np.int64(part) if type_of(part) is int else part for part in found)
+        return found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WithHolders) or self.function != other.function:
             return False
-        return [*map(held, self.kept)] == [*map(held, other.kept)]
+        pairs = zip_longest(self.kept, other.kept)
+        return all(one is two or held(one) == held(two) for one, two in pairs)
 
     def __hash__(self) -> int:
         return hash((WithHolders, self.function))
@@ -159,15 +166,23 @@ def _tracing(tape: Tape) -> Generator[None]:
         is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
-        kept = [None if parts_held(arg) is None else arg for arg in args]
+        kept = [None if parts_held(arg) is None else snapshot(arg) for arg in args]
         if any(arg is not None for arg in kept):
-            for part in (part for arg in kept if arg is not None for part in flat(parts_held(arg))):
+            args = tuple(arg for arg, one in zip(args, kept, strict=True) if one is None)
+            function, name = WithHolders(function, kept), f"{OPAQUE}{name.rpartition('.')[2]}"
+        return tape.record(function, name, args, kwargs)
+
+    snapshots: dict[int, tuple[Any, Any]] = {}
+
+    def snapshot(holder: Any) -> Any:
+        """Return a copy of an object that holds arrays, which the function may write to later."""
+        known = snapshots.get(id(holder))
+        if known is None or held(known[1]) != held(holder):
+            for part in flat(parts_held(holder)):
                 if isinstance(part, tape.library.kind):
                     tape.constant(part)  # it must be watched
-            others = tuple(arg for arg, one in zip(args, kept, strict=True) if one is None)
-            called = WithHolders(function, kept)
-            return tape.record(called, f"{OPAQUE}{name.rpartition('.')[2]}", others, kwargs)
-        return tape.record(function, name, args, kwargs)
+            known = snapshots[id(holder)] = holder, deepcopy(holder)
+        return known[1]
 
     token = current.set(tape)
     outside = new_arrays.set(enter)

@@ -218,7 +218,6 @@ class SourceText:
             self.scope[known] = instr.fn
             return known
         if name in SHIPPED:
-            self.imports[name] = instr.fn.__module__
             self.scope[name] = instr.fn
             return name
         if first in PACKAGES:
