@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from itertools import pairwise
@@ -53,7 +54,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 20, 22, 24 turns" in made.explain()
+    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -79,6 +80,30 @@ def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.Monke
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
     made = compiled(counting, x)
     assert "at full size, with a difference of its values in one direction" in made.explain()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_a_cached_function_in_a_long_loop_is_watched(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", seconds)
+    factors = {"first": 2.0}
+
+    @functools.lru_cache
+    def factor() -> float:
+        return factors["first"]
+
+    def turned(x: Any) -> Any:
+        s = 0.0
+        for i in range(len(x)):
+            s = s + np.sin(factor() * x[i]) * x[i - 1]
+        return s
+
+    made = compiled(turned, x)
+    factors["first"] = 3.0
+    np.testing.assert_array_equal(made(x), gw.compile(gw.grad(turned))(x))
+    factor.cache_clear()
+    np.testing.assert_allclose(made(x), gw.grad(turned)(x), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("spent", "allowed"), [(0.0, 0.1), (1.0, 0.5), (100.0, 1.0)])

@@ -90,7 +90,7 @@ METHODS: Any = (staticmethod, classmethod)
 HOLDING: Any = (functools.cached_property, functools.partialmethod)
 COPIED: Any = (PARTIAL, MethodType)
 HEAP_TYPE = 1 << 9
-"""The flag of classes defined in Python."""
+"""The flag of classes defined in Python, and of some that are defined in C."""
 
 
 class _Node:
@@ -681,7 +681,12 @@ def _is_plain_object(value: Any) -> bool:
     """Tell if attributes hold all of an object's state: none of its classes is defined in C."""
     kind: Any = type_of(value)
     return not isinstance(value, type) and all(
-        base is object or bool(base.__flags__ & HEAP_TYPE) for base in kind.__mro__
+        base is object
+        or (
+            base.__flags__ & HEAP_TYPE
+            and not isinstance(vars(base).get("__new__"), BuiltinFunctionType)
+        )
+        for base in kind.__mro__
     )
 
 
