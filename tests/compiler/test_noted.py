@@ -13,6 +13,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.calls.entry import Entry
 from gradwrap.core.values.tree import flatten
 from lambdas import fn
 
@@ -305,4 +306,29 @@ def test_parameters_are_read_once() -> None:
 
     made = gw.compile(gw.grad(fun))
     np.testing.assert_allclose(made(P), gw.grad(fun)(P), rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
+
+
+@pytest.mark.slow
+def test_keys_of_sweeps_by_slices_and_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop runs several times, with several keys in each turn, and has a loop inside."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr(Entry, "_has_like_turns", fn(lambda self, found: False))
+    n = 50
+
+    def swept(a: Any) -> Any:
+        a = a.copy()
+        for _ in range(7):
+            for i in range(1, n - 1):
+                above = a[i, 1:-1] + a[i - 1, :-2] + a[i - 1, 1:-1] + a[i - 1, 2:]
+                below = a[i, 2:] + a[i + 1, :-2] + a[i + 1, 1:-1]
+                a[i, 1:-1] = above + below + a[i + 1, 2:]
+                for j in range(1, n - 1):
+                    a[i, j] += a[i, j - 1]
+                    a[i, j] /= 9.0
+        return np.sum(a * a)
+
+    a = np.random.default_rng(0).uniform(0.5, 1.5, (n, n))
+    made = gw.compile(gw.grad(swept))
+    np.testing.assert_allclose(made(a), gw.grad(swept)(a), rtol=1e-10)
     assert "extrapolated from traces" in str(made.explain())
