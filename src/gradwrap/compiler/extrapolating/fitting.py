@@ -61,6 +61,10 @@ class Fit:
         """Return the function of a kind of numbers through its samples at the points."""
         if kind == ARRAY:
             return self.arrays(column)
+        if kind == INTEGER and self._noted and len({*column}) > 1:
+            element = self._noted.element(column)
+            if element is not None:
+                return element
         try:
             return self.integers(column) if kind == INTEGER else self.floats(column)
         except Declined:

@@ -59,6 +59,8 @@ class Noted:
         """How often loops run with the same numbers."""
         self._nested: list[Any] = []
         """The numbers of loops of loops, which are more by products of lengths."""
+        self._lawless: dict[Any, None] = {}
+        """The numbers of sequences that no formula gives."""
         self._known: dict[Point, Notes] = {}
 
     def _notes(self, point: Point) -> Notes:
@@ -143,6 +145,7 @@ class Noted:
                 law = _Law(self._notes, key, change, column[0].dtype)
                 wholes = [law.numbers(point) for point in self._points]
                 if law.fits(column, wholes, integers):
+                    self._lawless[key] = None
                     yield law
 
     def confirms(
@@ -192,6 +195,24 @@ class Noted:
                         for n in range(count)
                     )
         return None
+
+    def element(self, numbers: Sequence[int]) -> Callable[[Point], int] | None:
+        """Return the function of lengths that gives integers of a sequence without law, or None.
+
+        The program has such an integer as the key of a turn at one end of a loop.
+        """
+        samples = [self._notes(point) for point in self._points] if self._lawless else []
+        for key in self._lawless:
+            for place in (*range(-ENDS, 0), *range(ENDS)):
+                if all(
+                    len(one[key]) >= ENDS and one[key][place] == number
+                    for one, number in zip(samples, numbers, strict=True)
+                ):
+                    return partial(self._element, key, place)
+        return None
+
+    def _element(self, key: Any, place: int, point: Point) -> int:
+        return int(self._notes(point)[key][place])
 
     def product(self, numbers: Sequence[float]) -> Callable[[Point], float] | None:
         """Return the function of lengths that gives numbers as products of two noted ones, or None.

@@ -462,8 +462,6 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     `compared` says how a program of unseen lengths differs from the function, or "".
     """
     reasons: list[str] = []
-    if subject.surroundings.has_tables(LIMIT):
-        return None, "it reads tables of numbers"
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
     budget = Budget()

@@ -233,13 +233,6 @@ class Surroundings:
         """Return all arrays found, in the order of the search."""
         return [self._nodes[key].value for key in self.arrays]
 
-    def has_tables(self, length: int) -> bool:
-        """Tell if there are longer tables whose numbers are constants of a program."""
-        fixed = (self._nodes[key].value for key in self.arrays if key not in self._replaced)
-        return any(np.size(array) > length for array in fixed) or any(
-            _is_table(node.value, length) for node in self._nodes.values()
-        )
-
     def compare_contents(self) -> None:
         """Compare all arrays by content from now on, and replace none."""
         self._add_contents(self._replaced)
@@ -624,15 +617,6 @@ def _data(scope: Any) -> set[str]:
     """Return the names of variables in a scope that are neither functions, classes nor modules."""
     kinds = (FunctionType, BuiltinFunctionType, ModuleType, type)
     return {name for name, value in scope.items() if not isinstance(value, kinds)}
-
-
-def _is_table(value: Any, length: int) -> bool:
-    """Tell if a container has more than so many items, and a number among them but for floats."""
-    if not isinstance(value, CONTAINERS) or len(value) <= length:
-        return False
-    parts: Iterable[Any] = value.values() if isinstance(value, MAPPINGS) else value
-    numbers = (part for part in parts if isinstance(part, (int, complex, NUMBER)))
-    return not all(isinstance(part, float) for part in numbers)
 
 
 def _holds_int(value: Any) -> bool:
