@@ -1,9 +1,8 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth` and `eleventh`, which need the
-extras `wild`, `wild-fresh`, `wild-unseen`, `wild-later`, `wild-fifth`, `wild-sixth`,
-`wild-seventh`, `wild-eighth`, `wild-ninth`, `wild-tenth` and `wild-eleventh`. `--write` enters the
+`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh` and `twelfth`, which
+need the extras `wild`, `wild-fresh` and so on to `wild-twelfth`. `--write` enters the
 table in docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and
 what gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
@@ -30,6 +29,7 @@ from .seventh import SEVENTH
 from .sixth import SIXTH
 from .tenth import TENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
+from .twelfth import TWELFTH
 from .unseen import UNSEEN
 
 SAMPLES = {
@@ -44,6 +44,7 @@ SAMPLES = {
     "ninth": NINTH,
     "tenth": TENTH,
     "eleventh": ELEVENTH,
+    "twelfth": TWELFTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -54,6 +54,8 @@ def _vectors(value: Any) -> Iterator[Any]:
             yield from (flat.real, flat.imag)
         elif flat.dtype.kind == "f":
             yield flat
+        elif flat.dtype.kind == "O":  # of numbers, as pandas keeps them
+            yield from _vectors([np.reshape(one, (1,)) for one in flat])
 
 
 def differences(function: Callable[[Any], Any], x: Any, step: float) -> Any:

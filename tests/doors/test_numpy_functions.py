@@ -253,6 +253,14 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("pad none", lambda x: np.pad(x, 0) ** 2, (V,)),
     ("pad edge", lambda x: np.pad(x, ((0, 1), (2, 0)), mode="edge") ** 2, (A,)),
     ("pad wrap", lambda x: np.pad(x, 2, mode="wrap") ** 2, (V,)),
+    ("pad mean", lambda x: np.pad(x, ((0, 1), (2, 0)), "mean") ** 2, (A,)),
+    ("pad maximum", lambda x: np.pad(x, 2, "maximum", stat_length=(1, 2)) ** 2, (V,)),
+    ("pad minimum", lambda x: np.pad(x, (1, 2), "minimum") ** 2, (A,)),
+    ("pad median", lambda x: np.pad(x, (3, 1), "median", stat_length=3) ** 2, (A,)),
+    ("pad ramp", lambda x: np.pad(x, (3, 2), "linear_ramp", end_values=(1, -2)) ** 2, (A,)),
+    ("pad ramp to", lambda x: np.pad(x[1:], (3, 2), "linear_ramp", end_values=x[0]) ** 2, (V,)),
+    ("pad odd", lambda x: np.pad(x, (7, 9), "reflect", reflect_type="odd") ** 2, (A,)),
+    ("pad odd edge", lambda x: np.pad(x, (7, 9), "symmetric", reflect_type="odd") ** 2, (A,)),
     ("pad symmetric", lambda x: np.pad(x, (3, 1), mode="symmetric") ** 2, (V,)),
     ("resize", lambda x: np.resize(x, (3, 5)) ** 2, (A,)),
     ("flip axes", lambda x: np.flip(x, (0, 2)) * T, (T,)),
@@ -616,11 +624,10 @@ def test_questions_are_answered_from_the_data(function: Callable[[Any], Any]) ->
                 "weights= has no rule",
             ),
             (
-                lambda x: np.pad(x, 1, mode="mean"),
-                "mode='mean' has no rule. Fix: use np.concatenate",
+                lambda x: np.pad(x, 1, mode="empty"),
+                "mode='empty' has no rule. Fix: use np.concatenate",
             ),
             (lambda x: np.unique(x, axis=0), "axis= has no rule"),
-            (lambda x: np.cross(x[:2], x[:2]), "np.cross of vectors of two components .* Fix"),
             (lambda x: np.full(3, x[0]), "plain numpy.ndarray .* gradwrap.numpy"),
             (lambda x: np.fill_diagonal(np.eye(5), x), "plain numpy.ndarray .* gradwrap.numpy"),
         ]
@@ -866,3 +873,32 @@ def test_the_extremum_of_nothing_is_an_array_of_its_own(reduce: Any) -> None:
     np.testing.assert_array_equal(gw.grad(program)(np.ones((2, 2))), [[1.0, 0.0], [0.0, 3.0]])
     out, _ = gw.vjp(fn(lambda x: reduce(x[:, :0], axis=1, initial=-0.5)), np.ones((2, 2)))
     assert out.strides == (8,)
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (2, 3), (3, 2)])
+def test_cross_products_of_vectors_of_the_plane(first: int, second: int) -> None:
+    def in_space(vectors: Any) -> Any:
+        return np.concatenate([vectors, np.zeros((4, 3 - vectors.shape[-1]))], axis=-1)
+
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(np.cross(x, y) ** 3)
+
+    def wanted(x: Any, y: Any) -> Any:
+        return np.sum(np.cross(in_space(x), in_space(y)) ** 3)
+
+    x = np.cos(np.arange(4.0 * first)).reshape(4, first)
+    y = np.sin(np.arange(4.0 * second)).reshape(4, second)
+    for found, one in zip(
+        gw.grad(f, argnums=(0, 1))(x, y), gw.grad(wanted, argnums=(0, 1))(x, y), strict=True
+    ):
+        np.testing.assert_allclose(found, one, rtol=1e-12)
+    with pytest.raises(ValueError, match="2 or 3 components"):
+        gw.grad(f)(np.ones((2, 4)), np.ones((2, 4)))
+
+
+def test_ranges_are_operands() -> None:
+    x = np.array([1.5, 2.0, 0.5])
+    powers = gw.grad(lambda v: np.sum(np.power(v, range(3))))(x)
+    np.testing.assert_allclose(powers, [0.0, 1.0, 2 * x[2]])
+    np.testing.assert_allclose(gw.grad(lambda v: np.sum(range(3) * v + v * range(3)))(x), [0, 2, 4])
+    assert gw.jvp(lambda v: np.add(range(3), v), (x,), (x,))[1].tolist() == x.tolist()

@@ -143,3 +143,30 @@ def test_object_that_converts_itself_to_a_tracked_array(tmp_path: Path) -> None:
     expected = [(package.f(x + e) - package.f(x - e)) / 2e-6 for e in steps]
 
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), expected, rtol=1e-7)
+
+
+def test_distributions_that_a_package_derives(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        from scipy.stats import rv_continuous
+
+        class Base(rv_continuous):
+            def pdf(self, x, *args, **options):
+                return super().pdf(np.mod(x, 4.0), *args, **options)
+
+        class Triangle(Base):
+            def _pdf(self, x, c):
+                return np.where(x < c, x / c, (2 - x) / (2 - c))
+
+        triangle = Triangle(a=0.0, b=2.0, name="triangle")
+        """,
+    )
+
+    def f(x: Any) -> Any:
+        return np.sum(package.triangle.pdf(x + 4.0, x[0], scale=1.5))
+
+    x, step = np.array([0.7, 1.1]), 1e-6
+    wanted = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(2)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(f))(x), wanted, rtol=1e-7)
+    assert package.Base.__bases__ == (stats.rv_continuous,)

@@ -144,6 +144,11 @@ SYMBOLIC = """
     def solved(x):
         root = sympy.solve(sympy.Eq(a * 3, b + 1), b)[0]
         return sympy.lambdify(a, root, "numpy")(x[0]) * x[1]
+
+    def weighted(x):
+        y = np.zeros(2)
+        y[0] = 3.0
+        return float(sympy.sqrt(y[0] + 1)) * x[0]
 """
 
 
@@ -153,6 +158,7 @@ def test_sympy_is_called_as_it_is(tmp_path: Path) -> None:
     with gw.adapted(package):
         assert not any(name.startswith("sympy") for name in gw.adapted_modules())
     check(package.solved)
+    check(package.weighted)  # by a constant of adapted code
 
 
 # Compiled -----------------------------------------------------------------------------------------

@@ -285,20 +285,6 @@ def test_no_plain_values_come_out(package: Any) -> None:
         gw.grad(gw.adapting(pickled))(X)
 
 
-def test_a_class_with_a_metaclass_of_its_own(tmp_path: Path) -> None:
-    source = """
-    class Meta(type):
-        pass
-    class Odd(np.ndarray, metaclass=Meta):
-        pass
-    def f(x):
-        return np.asarray(x).view(Odd).sum()
-    """
-    made = written(tmp_path, source)
-    with pytest.raises(AdaptationError, match="metaclass of its own"):
-        gw.grad(gw.adapting(made.f))(X)
-
-
 # Plain instances beside tracked values -----------------------------------------------------------
 
 
@@ -423,3 +409,49 @@ def test_numbers_of_a_subclass_are_not_changed_in_place(tmp_path: Path) -> None:
     x = np.array([1.5, 0.2])
 
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), [4 * x[0] - 2 * x[1], -2 * x[0]])
+
+
+def test_classes_with_a_metaclass_in_python(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import functools
+
+        class Length(np.ndarray):
+            def __new__(cls, values, unit="m"):
+                made = np.asarray(values, dtype=float).view(cls)
+                made.unit = unit
+                return made
+
+            def __array_finalize__(self, obj):
+                self.unit = getattr(obj, "unit", "m")
+
+            def __mul__(self, other):
+                return super().__mul__(other * 2.0)
+
+        class Checking(type):
+            def __new__(cls, name, bases, members):
+                def checked(method):
+                    @functools.wraps(method)
+                    def wrapper(self, *args):
+                        assert self.unit == "m"
+                        return method(self, *args)
+                    return wrapper
+
+                members["__mul__"] = checked(Length.__mul__)
+                return super().__new__(cls, name, bases, members)
+
+        class Constant(Length, metaclass=Checking):
+            pass
+
+        def scaled(x):
+            return np.asarray(x).view(Constant) * 3.0
+        """,
+    )
+
+    def f(x: Any) -> Any:
+        return np.sum(np.asarray(package.scaled(x)) ** 2)
+
+    assert f(X) == 36.0 * np.sum(X**2)
+    np.testing.assert_allclose(gw.grad(gw.adapting(f))(X), 72.0 * X)
+    np.testing.assert_allclose(gw.jvp(gw.adapting(f), (X,), (np.ones(2),))[1], np.sum(72.0 * X))

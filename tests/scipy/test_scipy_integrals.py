@@ -37,6 +37,29 @@ def test_decay_is_differentiated_by_every_method(method: str) -> None:
     assert gw.vjp(final, np.array([2.0]), 0.7)[0] == value.y[0, -1]
 
 
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "LSODA"])
+@pytest.mark.parametrize("span", [(0.0, 2.0), (2.0, 0.0)])
+def test_dense_output_is_differentiated_at_any_time(method: str, span: tuple[float, float]) -> None:
+    def states(x: Any, times: Any, module: Any = new) -> Any:
+        return module.solve_ivp(
+            lambda t, y: [y[1], -x[0] * np.sin(y[0])], span, [x[1], 0.3],
+            method=method, dense_output=True, rtol=1e-9, atol=1e-11,
+        ).sol(times)  # fmt: skip
+
+    x = np.array([1.2, 0.6])
+    for times in (np.array([1.3, 0.2, 0.9]), 0.7):
+        steps = 1e-5 * np.eye(2)
+        found = gw.jacobian(lambda x, at=times: states(x, at))(x)
+        wanted = [(states(x + e, times) - states(x - e, times)) / 2e-5 for e in steps]
+        np.testing.assert_allclose(
+            found, np.moveaxis(np.array(wanted), 0, -1), rtol=1e-6, atol=1e-7
+        )
+        value = gw.vjp(lambda x, at=times: states(x, at), x)[0]
+        np.testing.assert_array_equal(value, states(x, times, native))
+    with pytest.raises(NoRuleError, match="times between 0"):
+        gw.jacobian(states)(x, 2.5)
+
+
 class Heun(native.OdeSolver):  # type: ignore[misc]  # a class of SciPy's
     """A solver that is not SciPy's: Heun's method with steps of one length."""
 
@@ -99,6 +122,15 @@ def test_long_steps_of_other_solvers_are_halved() -> None:
         ).y[0, -1]
 
     np.testing.assert_allclose(gw.grad(solved)(np.array([2.0])), [np.exp(-6.0)], rtol=1e-4)
+
+
+def test_dense_output_of_other_solvers_is_refused() -> None:
+    with pytest.raises(NoRuleError, match="dense_output"):
+        gw.grad(
+            lambda y: new.solve_ivp(
+                lambda t, y: -y, (0, 1), y, method=Heun, dense_output=True, length=0.1
+            ).sol(0.3)[0]
+        )(np.array([2.0]))
 
 
 def test_a_method_that_is_no_solver_is_refused() -> None:

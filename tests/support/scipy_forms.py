@@ -292,7 +292,10 @@ class _Examination:
         self.native = parts_of(case, case.row.original)
         self.call = parts_of(case, case.ours)
         try:
-            self.wanted = self.native(*self.values)
+            # a tracked number is one of NumPy's, and decides on the dtype of float32 beside it
+            self.wanted = self.native(
+                *(np.float64(x) if is_a(x, float) else x for x in self.values)
+            )
         except Exception as error:
             raise Untried from error
         if not self.values or not any(

@@ -126,3 +126,29 @@ def test_a_module_that_was_looked_for_is_set_up_when_it_is_imported(
     assert "looked_for" not in after_import.ENTRIES
     monkeypatch.delitem(sys.modules, "looked_for")
     monkeypatch.delitem(sys.modules, "setting_up")
+
+
+OF_SCIPY = """
+import json, sys
+import numpy as np
+import gradwrap as gw
+import scipy.linalg
+from scipy.linalg import inv
+before = set(sys.modules)
+
+@gw.adapting
+def total(a):
+    return np.sum(inv(a))
+
+g = gw.grad(total)(np.array([[2.0, 0.0], [0.0, 4.0]]))
+assert np.allclose(g, [[-0.25, -0.125], [-0.125, -0.0625]])
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_the_rules_of_a_subpackage_of_scipy_import_no_other() -> None:
+    """Statistics and signals take longer to import than most programs to run."""
+    pytest.importorskip("scipy")
+    modules = json.loads(run(OF_SCIPY))
+    assert "gradwrap.scipy.rules.linalg" in modules
+    assert not [name for name in modules if name.startswith("scipy")]

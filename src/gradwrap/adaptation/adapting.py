@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
+from gradwrap.adaptation.later import number_made
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -54,7 +55,7 @@ from gradwrap.core.observing.callers import (
 )
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
-from gradwrap.core.values.tree import flatten, map_leaves
+from gradwrap.core.values.tree import flatten, leaves_of, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
@@ -77,6 +78,8 @@ Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+PYTHONS = ("call", "return")
+"""The events of functions in Python."""
 ROUNDS = 60
 """So many times a function is run at most."""
 
@@ -146,7 +149,7 @@ def adapting(
 
     @derived(fun, adapting, compiled=compiled, rounding=rounding)
     def adapted(*args: Any, **kwargs: Any) -> Any:
-        if not is_differentiating() and not is_recorded([args, kwargs]):
+        if not is_differentiating() and not (is_recorded(args) or is_recorded(kwargs)):
             return fun(*args, **kwargs)
         return runs(args, kwargs)
 
@@ -177,7 +180,7 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
-        leaves = flatten([args, kwargs])[0]
+        leaves = leaves_of(args, kwargs)
         out, steered = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out
@@ -200,7 +203,8 @@ class _Runs:
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [])),
         ]
-        outside = [(variable, variable.set(value)) for variable, value in settings]
+        changed = ((one, value) for one, value in settings if one.get() is not value)
+        outside = [(variable, variable.set(value)) for variable, value in changed]
         try:
             for namespace in self.storing:
                 write_stores(namespace)
@@ -272,7 +276,7 @@ class _Runs:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
-            count = len(held)
+            count, made = len(held), number_made()
             try:
                 if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
@@ -285,7 +289,8 @@ class _Runs:
                 for value, before in zip(given, as_given, strict=True):
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
-                if len(held) == count and self.watch and not self._writes_stores(error):
+                is_known = len(held) == count and self.watch and number_made() == made
+                if is_known and not self._writes_stores(error):
                     break
                 self.watch = True
             else:
@@ -316,6 +321,8 @@ class _Runs:
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             nonlocal being_made
+            if event not in PYTHONS:
+                return
             namespace = frame.f_globals
             if frame.f_code.co_name == "<module>":
                 if is_being_made(namespace):
@@ -344,6 +351,8 @@ class _Runs:
 
     def _check(self, out: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""
+        if isinstance(out, AnyWrapper) and is_recorded(out) and not rounded_at.get():
+            return
         leaves = [
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]

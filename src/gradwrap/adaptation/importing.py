@@ -7,21 +7,19 @@ code it is unchanged.
 from __future__ import annotations
 
 import builtins
-import sys
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.core.array.adapted import current_frame
 from gradwrap.core.observing.callers import MARK
-from gradwrap.core.values.dynamic import attribute_or_none, attributes_of
+from gradwrap.core.observing.pausing import paused
+from gradwrap.core.values.dynamic import attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 receivers: dict[int, Any] = {}
 """The namespaces that import names from adapted modules, by identity."""
-PAUSES = "__gradwrap_pauses__"
-"""The attribute of a profile function that is not called while a module is imported."""
 _original: Any = builtins.__import__
 
 
@@ -32,15 +30,8 @@ def _import(
     fromlist: Any = (),
     level: int = 0,
 ) -> Any:
-    watcher = sys.getprofile()
-    pauses = attribute_or_none(watcher, PAUSES)
-    if pauses:
-        sys.setprofile(None)
-    try:
+    with paused():
         found = _original(name, globals, locals, fromlist, level)
-    finally:
-        if pauses and sys.getprofile() is None:  # and not a profiler that the module has started
-            sys.setprofile(watcher)
     if globals is None:
         return found
     if fromlist and MARK in attributes_of(found):  # a stand-in may be among what it gets

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dis import opname
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.adaptation.later import written
 from gradwrap.adaptation.places import ABSENT, Given
+from gradwrap.adaptation.steps import STORE_GLOBAL, STORE_SUBSCR, kinds_of, named_steps_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import DICT, type_of
@@ -118,12 +119,10 @@ def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[
     held: dict[int, dict[Any, Any]] = {}
     names: set[str] = set()
     for code in _codes(namespace):
-        instructions = {opname[one] for one in code.co_code[::2]}
-        if "STORE_GLOBAL" in instructions:
-            from dis import get_instructions  # slow to import
-
-            names |= {i.argval for i in get_instructions(code) if i.opname == "STORE_GLOBAL"}
-        if "STORE_SUBSCR" in instructions:
+        kinds = kinds_of(code)
+        if STORE_GLOBAL in kinds:
+            names |= {name for step, name in named_steps_of(code) if step == STORE_GLOBAL}
+        if STORE_SUBSCR in kinds:
             values: Any = map(namespace.get, code.co_names)
             held |= {id(value): value for value in values if type_of(value) is DICT}
     found: list[Written] = [(one, None) for one in held.values()]
@@ -140,8 +139,8 @@ def _codes(namespace: Namespace) -> Iterator[CodeType]:
         value = waiting.pop()
         kind = type_of(value)
         if kind is FunctionType and value.__globals__ is namespace:
-            value, kind = value.__code__, CodeType
-        if kind is CodeType:
+            waiting.append(written(value.__code__))
+        elif kind is CodeType:
             yield value
             waiting += [part for part in value.co_consts if type_of(part) is CodeType]
         elif issubclass(kind, type):

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import operator
 from contextvars import ContextVar
-from opcode import opname
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.adaptation.steps import COMPARE_OP, STORE_ATTR, STORE_GLOBAL, kinds_of, named_steps_of
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.values.dynamic import attributes_of
@@ -31,6 +31,7 @@ kept_objects: ContextVar[list[tuple[Attributes, Attributes]] | None] = ContextVa
 )
 """The attributes of the objects that keep arguments, and what they were before the adapted call."""
 FUNCTIONS = frozenset({"array_equal", "array_equiv", "allclose", "isclose"})
+STORES = frozenset({STORE_ATTR, STORE_GLOBAL})
 OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "__gradwrap_equal__",
     ast.NotEq: "__gradwrap_differ__",
@@ -68,16 +69,14 @@ NAMES: dict[str, Any] = {
 
 def may_keep(code: CodeType) -> bool:
     """Tell if a function compares, and stores to an attribute or a global name that it reads."""
-    found = {opname[op] for op in code.co_code[::2]}
-    if found.isdisjoint({"STORE_ATTR", "STORE_GLOBAL"}):
+    kinds = kinds_of(code)
+    if kinds.isdisjoint(STORES) or (
+        COMPARE_OP not in kinds and FUNCTIONS.isdisjoint(code.co_names)
+    ):
         return False
-    if "COMPARE_OP" not in found and FUNCTIONS.isdisjoint(code.co_names):
-        return False
-    from dis import get_instructions  # slow to import, and needed for few functions
-
-    steps = [(step.opname, step.argval) for step in get_instructions(code)]
-    stored = {name for op, name in steps if op in ("STORE_ATTR", "STORE_GLOBAL")}
-    return any(op in ("LOAD_ATTR", "LOAD_GLOBAL") and name in stored for op, name in steps)
+    steps = list(named_steps_of(code))
+    stored = {name for step, name in steps if step in STORES}
+    return any(step not in STORES and name in stored for step, name in steps)
 
 
 def rewrite(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -7,18 +7,18 @@ never on the user that installed it.
 from __future__ import annotations
 
 import collections
-import functools
 import gc
 import importlib
 import itertools
 import operator
 import sys
-import threading
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradwrap.adaptation import importing
 from gradwrap.adaptation.kept import Kept, forget, written_in
+from gradwrap.adaptation.later import Later
+from gradwrap.adaptation.later import lock as _lock
 from gradwrap.adaptation.places import (
     ABSENT,
     Change,
@@ -41,7 +41,7 @@ from gradwrap.core.values.dynamic import (
 from gradwrap.errors import AdaptationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 WRITTEN_IN_NUMPY = "numpy.polynomial"
@@ -110,7 +110,6 @@ def _exchange_kept(new: Any, old: Any) -> None:
                     outer[:] = [kept if value is holder else value for value in outer]
 
 
-_lock = threading.RLock()
 _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
@@ -179,7 +178,8 @@ def _is_changed(namespace: Namespace) -> bool:
     """Tell if a given function of a module is adapted: what was changed there is not found."""
     given = (one for one in _adapted.values() if isinstance(one.namespace, Given))
     holders = (change.place.holder for one in given for change in one.plan)
-    return any(attribute_or_none(one, "__globals__") is namespace for one in holders)
+    functions = (one.function if type_of(one) is Later else one for one in holders)
+    return any(attribute_or_none(one, "__globals__") is namespace for one in functions)
 
 
 def _restore(adapted: _Adapted) -> None:
@@ -213,7 +213,7 @@ class Group:
         found: dict[tuple[int, Any], Change] = {}  # a function may be in two modules
         for change in itertools.chain.from_iterable(plans):
             if change.place.read() is change.old:
-                found.setdefault((id(change.place.holder), change.place.name), change)
+                found.setdefault(_key(change.place), change)
         made = set(map(id, found.values()))
         self._plans = [[c for c in plan if id(c) in made] for plan in plans]
         self._changes = list(found.values())
@@ -222,22 +222,14 @@ class Group:
         self._adapted: dict[int, _Adapted] = {}
         self._written = [one for names in namespaces for one in written_in(names, module_of)]
         self._kept: list[Kept] = []
-        ways = {key: _Ways.to(change.place) for key, change in found.items()}
-        self._names = [c.place.name for c in found.values()]
-        self._values = [c.old for c in found.values()], [c.new for c in found.values()]
-        self._get = [way.get for way in ways.values()]
-        self._set = _writing(self._changes, [change.new for change in self._changes])
-        added = [key for key, change in found.items() if change.old is ABSENT]
-        others = [change for change in self._changes if change.old is not ABSENT]
-        self._remove = [ways[key].remove for key in added], [name for _, name in added]
-        self._reset = _writing(others, [change.old for change in others])
+        self._exchanges = _Exchanges(self._changes)
         self.is_outdated: bool = False
         """Whether a namespace has other names than when the group was made."""
 
     def hold(self) -> list[Namespace]:
         """Do what `hold` does."""
         with _lock:
-            if _adapted or not self._has(0):
+            if _adapted or not self._exchanges.are(OLD):
                 return hold(self._namespaces)
             if list(map(len, self._namespaces)) != self._sizes:
                 self.is_outdated = True
@@ -249,7 +241,7 @@ class Group:
             _adapted.update(self._adapted)
             self._kept = list(map(Kept, self._written))
             try:
-                _run(map(_call, *self._set))
+                self._exchanges.write(NEW)
             except BaseException:
                 self._adapted = {}
                 release(self._namespaces)
@@ -258,6 +250,8 @@ class Group:
 
     def _without_stores(self) -> bool:
         """Put back the stores that were rewritten; tell if all of them were in place."""
+        if not any(map(_has_stores, self._adapted.values())):
+            return True
         for one, plan in zip(self._adapted.values(), self._plans, strict=True):
             if not one.stores:
                 continue
@@ -275,15 +269,15 @@ class Group:
             if (
                 _adapted != self._adapted
                 or len(held) > len(self._adapted)
-                or any(one.users > 1 for one in _adapted.values())
+                or sum(map(_users, self._adapted.values())) > len(self._adapted)
                 or not self._without_stores()
-                or not self._has(1)
+                or not self._exchanges.are(NEW)
             ):
                 self._adapted = {}  # they are restored one by one
+                self.is_outdated = True  # functions may have got their new code
                 release(held)
                 return
-            _run(map(_call, *self._reset))
-            _run(map(_call, *self._remove))
+            self._exchanges.write(OLD)
             _adapted.clear()
             if importing.receivers:
                 changed = filter(lambda change: change.old is not ABSENT, self._changes)
@@ -291,49 +285,96 @@ class Group:
                 importing.receivers.clear()
             importing.restore()
 
-    def _has(self, which: Literal[0, 1]) -> bool:
+
+OLD: Literal[0] = 0
+NEW: Literal[1] = 1
+_contains = operator.contains
+_has_stores, _users = operator.attrgetter("stores"), operator.attrgetter("users")
+
+
+class _Exchanges:
+    """Changes that are compared and made together: those of one dictionary by one call.
+
+    Pairs of attributes have what belongs to the old objects and to the new ones.
+    """
+
+    def __init__(self, changes: list[Change]) -> None:
+        by_holder: dict[int, list[Change]] = {}
+        self._others: list[Change] = []
+        attributes: list[Change] = []
+        for change in changes:
+            (holder, _, is_item), old, _ = change
+            if is_item and isinstance(holder, DICT):
+                by_holder.setdefault(id(holder), []).append(change)
+            elif is_item or old is ABSENT or isinstance(holder, type):
+                self._others.append(change)
+            elif not (type_of(holder) is Later and holder.is_as_it_was):
+                attributes.append(change)
+        self._dicts: tuple[list[Any], list[Any]] = [], []
+        self._get: tuple[list[Any], list[Any]] = [], []
+        self._values: tuple[list[Any], list[Any]] = [], []
+        self._update: tuple[list[Any], list[Any]] = [], []
+        self._lacking: list[Any] = []
+        self._remove: tuple[list[Any], list[Any]] = [], []
+        for found in by_holder.values():
+            holder = found[0].place.holder
+            known = [(c.place.name, c.old) for c in found if c.old is not ABSENT]
+            made = [(c.place.name, c.new) for c in found]
+            for which, pairs in (OLD, known), (NEW, made):
+                self._update[which].append((holder.update, dict(pairs)))
+                if pairs:
+                    names, values = zip(*pairs, pairs[0], strict=True)  # of two items at least
+                    self._dicts[which].append(holder)
+                    self._get[which].append(operator.itemgetter(*names))  # which returns a tuple
+                    self._values[which].append(values)
+            added = [c.place.name for c in found if c.old is ABSENT]
+            self._lacking.extend(itertools.repeat(holder, len(added)))
+            self._remove[0].extend(itertools.repeat(holder.__delitem__, len(added)))
+            self._remove[1].extend(added)
+        self._holders = [_owner(c.place.holder) for c in attributes]
+        self._names = [_key(c.place)[1] for c in attributes]
+        self._attributes = [c.old for c in attributes], list(map(_present, attributes))
+
+    def are(self, which: Literal[0, 1]) -> bool:
         """Tell if all places have the old or the new objects."""
-        values = map(_call, self._get, self._names, itertools.repeat(ABSENT))
-        return all(map(operator.is_, values, self._values[which]))
+        try:
+            found = map(_call, self._get[which], self._dicts[which])
+            attributes = map(getattr, self._holders, self._names)
+            return (
+                all(map(operator.eq, found, self._values[which]))
+                and all(map(operator.is_, attributes, self._attributes[which]))
+                and (which == NEW or not any(map(_contains, self._lacking, self._remove[1])))
+                and all(change.place.read() is change[1 + which] for change in self._others)
+            )
+        except Exception:  # noqa: BLE001  a name is gone, or its new value cannot be compared
+            return False
+
+    def write(self, which: Literal[0, 1]) -> None:
+        """Write the old or the new objects to all places."""
+        for update, values in self._update[which]:
+            update(values)
+        _run(map(setattr, self._holders, self._names, self._attributes[which]))
+        for change in self._others:
+            change.place.write(change[1 + which])
+        if which == OLD:
+            _run(map(_call, *self._remove))
 
 
-class _Ways(NamedTuple):
-    """How the values of a place's holder are read and removed, given a name."""
-
-    get: Callable[..., Any]
-    remove: Callable[..., Any]
-
-    @classmethod
-    def to(cls, place: Place) -> _Ways:
-        """Return the ways to a place; `get` takes a default too."""
-        holder: Any = place.holder
-        if place.is_item:
-            get = holder.get if isinstance(holder, DICT) else functools.partial(_part, holder)
-            return cls(get, holder.__delitem__)
-        get = vars(holder).get if isinstance(holder, type) else functools.partial(getattr, holder)
-        return cls(get, functools.partial(delattr, holder))
+def _key(place: Place) -> tuple[int, Any]:
+    """Return what is the same for two places of one value."""
+    is_code = type_of(place.holder) is Later
+    return id(_owner(place.holder)), "__code__" if is_code else place.name
 
 
-def _writing(changes: list[Change], values: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return calls that write values to places, and their arguments: one for each dictionary."""
-    calls: list[Any] = []
-    written: list[Any] = []
-    by_holder: dict[int, dict[Any, Any]] = {}
-    for (place, _, _), value in zip(changes, values, strict=True):
-        if not place.is_item or type_of(place.holder) is not DICT:
-            calls.append(place.write)
-            written.append(value)
-            continue
-        if id(place.holder) not in by_holder:
-            by_holder[id(place.holder)] = {}
-            calls.append(place.holder.update)
-            written.append(by_holder[id(place.holder)])
-        by_holder[id(place.holder)][place.name] = value
-    return calls, written
+def _owner(holder: Any) -> Any:
+    """Return the function whose code is written later, and other holders as they are."""
+    return holder.function if type_of(holder) is Later else holder
 
 
-def _part(values: list[Any], index: int, default: Any) -> Any:
-    return values[index] if index < len(values) else default
+def _present(change: Change) -> Any:
+    """Return what is in a place after a change: new code may have replaced its stub."""
+    holder = change.place.holder
+    return holder.current(change.new) if type_of(holder) is Later else change.new
 
 
 def grouped(namespaces: list[Namespace]) -> Group | None:

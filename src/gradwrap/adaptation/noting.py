@@ -10,9 +10,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.adaptation.importing import PAUSES
 from gradwrap.adaptation.modules import adapted_modules
 from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.pausing import PAUSES
 from gradwrap.core.values.dynamic import attribute_or_none
 from gradwrap.errors import CompileError
 

@@ -25,7 +25,8 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.rewriting import rewritten
+from gradwrap.adaptation.later import Later, may_wait
+from gradwrap.adaptation.rewriting import Rewriting
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
@@ -120,6 +121,22 @@ class Slot:
         self._descriptor.__set__(self._instance, value)
 
 
+class Bases:
+    """The bases of a class, which its own dictionary does not hold."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+
+    @property
+    def content(self) -> Any:
+        """The bases."""
+        return self._kind.__bases__
+
+    @content.setter
+    def content(self, bases: Any) -> None:
+        self._kind.__bases__ = bases
+
+
 class Change(NamedTuple):
     """A place, the object there, and the object to replace it."""
 
@@ -132,35 +149,31 @@ def changes(namespace: Namespace) -> list[Change]:
     """Find the objects to replace in a module, or in the globals of generated code."""
     search = _Search(namespace)
     found = list(search.in_dictionary(namespace, 0))
-    names = {MARK: True, **_builtins_for(namespace)}
+    is_given = isinstance(namespace, Given)  # of a function, whose globals are a module's
+    names: Namespace = {} if is_given else {MARK: True, **_builtins_for(namespace)}
     added = [
         Change(Place(namespace, name, is_item=True), ABSENT, value)
         for name, value in names.items()
         if name not in namespace
     ]
-    return added + found + _new_codes(search, {})
+    return added + found + list(_new_codes(search))
 
 
-def _new_codes(
-    search: _Search, originals: dict[int, CodeType], *, stores: bool = False
-) -> list[Change]:
-    """Find the functions whose code is written anew, each beside its own globals.
-
-    `originals` has the codes that were written by hand, by the identities of their functions.
-    """
-    found: list[Change] = []
-    by_globals: dict[int, list[FunctionType]] = {}
+def _new_codes(search: _Search) -> Iterator[Change]:
+    """Find the functions whose code is written anew, when they are first called."""
+    written: dict[int, Rewriting] = {}
     for function in search.functions:
-        by_globals.setdefault(id(function.__globals__), []).append(function)
-    for functions in by_globals.values():
-        given = {f: originals.get(id(f), f.__code__) for f in functions}
-        codes = rewritten(given.values(), functions[0].__globals__, stores=stores)
-        found += [
-            Change(Place(function, "__code__"), function.__code__, codes[code])
-            for function, code in given.items()
-            if code in codes
-        ]
-    return found
+        names, old = function.__globals__, function.__code__
+        codes = written.setdefault(id(names), Rewriting(names))
+        if not codes.needs(old):
+            continue
+        if may_wait(old) and id(function) not in search.compiled:
+            later = Later(function, codes.code_of)
+            yield Change(Place(later, "content"), old, later.stub)
+            continue
+        new = codes.code_of(old)
+        if new is not None:
+            yield Change(Place(function, "__code__"), old, new)
 
 
 def _builtins_for(namespace: Namespace) -> dict[str, Any]:
@@ -176,8 +189,22 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
     """
     search = _Search(namespace)
     list(search.in_dictionary(namespace, 0))
-    originals = {id(c.place.holder): c.old for c in before if c.place.name == "__code__"}
-    return _new_codes(search, originals, stores=True)
+    known: dict[int, tuple[Place, CodeType]] = {}
+    for place, old, _ in before:
+        if type_of(place.holder) is Later:
+            known[id(place.holder.function)] = place, old
+        elif place.name == "__code__":
+            known[id(place.holder)] = place, old
+    found: list[Change] = []
+    written: dict[int, Rewriting] = {}
+    for function in search.functions:
+        names = function.__globals__
+        codes = written.setdefault(id(names), Rewriting(names, stores=True))
+        place, old = known.get(id(function), (Place(function, "__code__"), function.__code__))
+        new = codes.code_of(old) if codes.needs(old) else None
+        if new is not None:
+            found.append(Change(place, place.read(), new))
+    return found
 
 
 class _Search:
@@ -185,6 +212,8 @@ class _Search:
 
     def __init__(self, namespace: Namespace) -> None:
         self.functions: list[FunctionType] = []
+        self.compiled: set[int] = set()
+        """The identities of those that Numba compiles, from their code as it is."""
         self._namespace = namespace
         self._package = package_of(str(namespace.get("__name__") or ""))
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
@@ -256,6 +285,7 @@ class _Search:
                 for name in names:
                     yield from self._inside(attribute_or_none(value, name), depth)
         compiled = attributes_of(value).get("py_func")  # by Numba
+        self.compiled.add(id(compiled))
         yield from self._inside(compiled, depth)
 
     def _is_own_class(self, kind: type[Any]) -> bool:
@@ -305,6 +335,9 @@ class _Search:
         new = constructor(kind)
         if new is not None:
             yield Change(Place(kind, "__new__"), vars(kind).get("__new__", ABSENT), new)
+        bases = tuple(map(_derived, kind.__bases__))
+        if bases != kind.__bases__:
+            yield Change(Place(Bases(kind), "content"), kind.__bases__, bases)
         for name, value in list(kind.__dict__.items()):
             stand_in = stand_in_of(value)
             if stand_in is not None and not isinstance(kind, enum.EnumMeta):
@@ -312,6 +345,13 @@ class _Search:
                     stand_in = staticmethod(stand_in) if callable(stand_in) else stand_in
                 yield Change(Place(kind, name), value, stand_in)
             yield from self._inside(value, 0)
+
+
+def _derived(base: type[Any]) -> type[Any]:
+    """Return the class that stands in for a base, if it is derived from it."""
+    found: Any = stand_in_of(base)
+    is_derived = isinstance(found, type_of(int)) and base in found.__bases__
+    return found if is_derived else base
 
 
 def _or_itself(value: Any) -> Any:

@@ -7,12 +7,14 @@ was. Where there is no source, or another than the module was made from, they ke
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import contextlib
 import itertools
 import linecache
 import operator
+import re
 import warnings
 from opcode import opmap
 from types import CodeType, ModuleType
@@ -24,6 +26,8 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls, rounded_keys
 from gradwrap.adaptation.builtin_names import CLASSES, standing_kind
 from gradwrap.adaptation.plain_values import of_objects
+from gradwrap.adaptation.stand_ins import original_of
+from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
@@ -32,7 +36,7 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
-from gradwrap.core.observing.parsing import parsed
+from gradwrap.core.observing.parsing import end_of_block, indent_of, last_line, parsed
 from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
@@ -193,12 +197,13 @@ class _Calls(ast.NodeTransformer):
         return isinstance(self._value_of(function), np.ufunc)
 
     def _value_of(self, expression: ast.expr) -> Any:
-        """Return the object that a name, or a name in a module, refers to now."""
+        """Return the object that a name, or a name in a module, refers to without stand-ins."""
         if isinstance(expression, ast.Name):
-            return self._namespace.get(expression.id)
+            return original_of(self._namespace.get(expression.id))
         if isinstance(expression, ast.Attribute):
             module = self._value_of(expression.value)
-            return vars(module).get(expression.attr) if isinstance(module, ModuleType) else None
+            names = vars(module) if isinstance(module, ModuleType) else {}
+            return original_of(names.get(expression.attr))
         return None
 
 
@@ -208,6 +213,8 @@ FUNCTIONS = STORING | NAMES | last_calls.NAMES | rounded_keys.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
+CALLS = frozenset((opmap[name], 0) for name in ("PRECALL", "CALL") if name in opmap)
+"""What calls without arguments."""
 STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap)
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
 """The statements that are left out if no function to rewrite begins in them."""
@@ -248,34 +255,99 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.
     return ast.copy_location(ast.Call(function, args, keywords), at)
 
 
-def rewritten(
-    codes: Iterable[CodeType], namespace: dict[str, Any], *, stores: bool = False
-) -> dict[CodeType, CodeType]:
-    """Return new code for those functions of a module that need rewriting.
+class Rewriting:
+    """The new codes of a module's functions; with `stores`, stores to arrays are new too."""
 
-    With `stores`, stores to arrays are written anew too.
-    """
-    needing: dict[str, list[CodeType]] = {}
-    for code in codes:
-        if any(_stores(one) if stores else _needs(one, namespace) for one in _all_codes(code)):
-            needing.setdefault(code.co_filename, []).append(code)
-    found: dict[CodeType, CodeType] = {}
-    for file, olds in needing.items():
-        source = "".join(linecache.getlines(file, namespace))
+    def __init__(self, namespace: dict[str, Any], *, stores: bool = False) -> None:
+        self._namespace = namespace
+        self._stores = stores
+        self._needing: dict[CodeType, None] = {}
+        self.found: dict[CodeType, CodeType] = {}
+
+    def needs(self, code: CodeType) -> bool:
+        """Tell if a function may need new code."""
+        if code in self._needing:
+            return True
+        parts = _all_codes(code)
+        if not any(_stores(one) if self._stores else _needs(one, self._namespace) for one in parts):
+            return False
+        self._needing[code] = None
+        return True
+
+    def code_of(self, code: CodeType) -> CodeType | None:
+        """Return the new code of a function that needs one, or None if there is none."""
+        if code not in self.found:
+            file = code.co_filename
+            lines = linecache.getlines(file, self._namespace)
+            alone = _source_of(code, lines, self._namespace)
+            is_known = alone is not None and self.write(alone, [code], code.co_flags & FUTURE)
+            if not is_known:  # by all of the source, for all functions at once
+                waiting = [
+                    c for c in self._needing if c.co_filename == file and c not in self.found
+                ]
+                self.found.update(zip(waiting, waiting, strict=True))
+                self.write("".join(lines), waiting)
+        new = self.found[code]
+        return None if new is code else new
+
+    def write(self, source: str, olds: list[CodeType], future: int = 0) -> bool:
+        """Write functions anew; tell if the source is theirs."""
+        file = olds[0].co_filename
+        is_known = False
         with contextlib.suppress(SyntaxError, ValueError):  # it is not the source
             tree = _parsed(source, file)
             tree.body = _parts_with(tree.body, {code.co_firstlineno for code in olds})
-            before = _by_place(_compiled(tree, file))
+            before = _by_place(_compiled(tree, file, future))
             every = [one for old in olds for one in _all_codes(old)]
-            changed = _Calls(namespace, every).visit(tree)
-            changed = ast.fix_missing_locations(Stores().visit(changed) if stores else changed)
-            after = _by_place(_with_functions(_compiled(changed, file)))
+            changed = _Calls(self._namespace, every).visit(tree)
+            changed = Stores().visit(changed) if self._stores else changed
+            changed = _compiled(ast.fix_missing_locations(changed), file, future)
+            after = _by_place(_with_functions(changed))
             for old in olds:
                 place = _place(old)  # which lambdas of one line share
                 for one, new in zip(before.get(place, ()), after.get(place, ()), strict=True):
-                    if one == old != new:
-                        found[old] = new
-    return found
+                    if one == old:
+                        self.found[old], is_known = new if new != old else old, True
+        return is_known
+
+
+FUTURE: int = __future__.annotations.compiler_flag
+IMPORTED = re.compile(r"^[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b(?:[^\n(]|\([^)]*\))*", re.MULTILINE)
+"""Statements that import."""
+
+
+def _source_of(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> str | None:
+    """Return source with a function alone, at its place in the source of its module, or None.
+
+    What Python makes of it depends on the classes around it, whose names are in its own, and on the
+    function around it. Before them the module may import names: calls of their attributes are
+    compiled in another way.
+    """
+    whole, *inner = code.co_qualname.split(".<locals>", 1)
+    *classes, name = whole.split(".")
+    at = code.co_firstlineno - 1
+    if inner:
+        begins = re.compile(rf"[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}\b")
+        above = range(min(at, len(lines) - 1), -1, -1)
+        at = next((n for n in above if begins.match(lines[n])), -1)
+    margin = indent_of(lines[at]) if 0 <= at < len(lines) else -1
+    if name == "<lambda>" or margin < len(classes):
+        return None
+    heads = [f"{' ' * n}class {one}:\n" for n, one in enumerate(classes)]
+    if margin and not classes:
+        heads = ["if 1:\n"]
+    imported = _imported(code, lines, namespace)
+    heads = [f"import {', '.join(imported)}\n", *heads] if imported else heads
+    end = end_of_block(lines, at, last_line(code) - 1)
+    return "".join(["\n" * (at - len(heads)), *heads, *lines[at:end]]) if at >= len(heads) else None
+
+
+def _imported(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> list[str]:
+    """Return the names in a function that the source of its module imports."""
+    names = {name for one in _all_codes(code) for name in one.co_names if name in namespace}
+    text = "".join(lines)
+    words = {word for one in IMPORTED.findall(text) for word in re.findall(r"\w+", one)}
+    return sorted(names & words) if names else []
 
 
 def _parts_with(statements: list[ast.stmt], lines: set[int]) -> list[ast.stmt]:
@@ -306,11 +378,12 @@ def _parsed(source: str, file: str) -> ast.Module:
         return tree
 
 
-def _compiled(tree: Any, file: str) -> CodeType:
+def _compiled(tree: Any, file: str, future: int = 0) -> CodeType:
     """Compile a source whose warnings were shown when it was imported."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compile(tree, file, "exec", dont_inherit=True)
+        code: CodeType = compile(tree, file, "exec", future, dont_inherit=True)
+        return code
 
 
 def _with_functions(code: CodeType) -> CodeType:
@@ -339,7 +412,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         not METHODS.isdisjoint(names)
         or ("__class__" in names and _reads_class(code))
         or ("super" in names and _names_class(code))
-        or {BUILD_LIST, BINARY_OP}.issubset(code.co_code[::2])
+        or {BUILD_LIST, BINARY_OP} <= kinds_of(code)
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
         or any(map(_are_numbers, code.co_consts))
         or last_calls.may_keep(code)
@@ -385,13 +458,10 @@ def _reads_class(code: CodeType) -> bool:
 
 def _names_class(code: CodeType) -> bool:
     """Tell if code calls `super` with arguments."""
-    from dis import get_instructions  # slow to import, and needed for few functions
-
-    found = list(get_instructions(code))
+    name = code.co_names.index("super")
     return any(
-        one.argval == "super" and not (after.opname in ("PRECALL", "CALL") and after.arg == 0)
-        for one, after in itertools.pairwise(found)
-        if one.opname == "LOAD_GLOBAL"
+        step == LOAD_GLOBAL and argument >> 1 == name and after not in CALLS
+        for (step, argument), after in itertools.pairwise(steps_of(code))
     )
 
 

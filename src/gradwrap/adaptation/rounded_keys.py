@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import ast
 from contextvars import ContextVar
-from opcode import opname
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.adaptation.steps import CONTAINS_OP, STORE_SUBSCR, kinds_of
 from gradwrap.core.array.adapted import plain_made
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.observing.caches import FAILURES, caches_in, look_of
@@ -89,17 +89,16 @@ def restore(known: dict[int, Looked]) -> None:
 # Source -------------------------------------------------------------------------------------------
 
 
+LOOKING = frozenset({"get", *FAILURES})
+"""Names in functions that look for a key without `in`."""
 NAMES: dict[str, Any] = {FUNCTION: looked}
 """The function that the new code calls."""
 
 
 def may_cache(code: CodeType) -> bool:
     """Tell if a function may look for a key, and store under it."""
-    steps = {opname[step] for step in code.co_code[::2]}
-    names = {"get", *FAILURES}
-    return "STORE_SUBSCR" in steps and (
-        "CONTAINS_OP" in steps or not names.isdisjoint(code.co_names)
-    )
+    kinds = kinds_of(code)
+    return STORE_SUBSCR in kinds and (CONTAINS_OP in kinds or not LOOKING.isdisjoint(code.co_names))
 
 
 def rewrite(function: ast.FunctionDef) -> None:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from gradwrap.adaptation.builtin_names import BUILTINS
+from gradwrap.adaptation.later import new_code_of
 from gradwrap.adaptation.plain_values import are_plain, standing_in
 from gradwrap.core.observing.callers import MARK
 
@@ -37,8 +38,9 @@ def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
 def shadow(function: Any, lookup: Lookup) -> Any:
     """Copy a function, with a copy of its module's globals."""
     namespace = _namespace(function.__globals__, lookup)
+    code = new_code_of(function)
     shadow = FunctionType(
-        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+        code, namespace, function.__name__, function.__defaults__, function.__closure__
     )
     shadow.__kwdefaults__ = function.__kwdefaults__
     return shadow

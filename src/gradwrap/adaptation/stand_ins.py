@@ -62,6 +62,9 @@ if TYPE_CHECKING:
 ARRAYS = (_np.ndarray, _np.generic)
 _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
+_originals: dict[int, Any] = {}
+"""From the identity of a stand-in, which the table keeps alive, to what it stands for."""
+SCIPYS = "gradwrap.scipy"
 compiled_as: ContextVar[str] = ContextVar("gradwrap_compiled", default="refused")
 """How the functions of compiled modules are differentiated: "refused" or "numerical"."""
 OWN_LIBRARIES = STANDARD | {"gradwrap", "numpy", "scipy"}
@@ -97,7 +100,18 @@ def _of_masked(value: Any) -> Any:
 
 def _enter(original: Any, stand_in: Any) -> Any:
     _table[id(original)] = (original, stand_in)
+    if isinstance(original, _np.ufunc) or id(stand_in) not in _originals:
+        _originals[id(stand_in)] = original
     return stand_in
+
+
+def original_of(value: Any) -> Any:
+    """Return what a stand-in stands for, and other values as they are."""
+    if isinstance(value, _np.ufunc):
+        return value
+    if type_of(value) is ModuleType and value.__name__.startswith(SCIPYS):
+        return sys.modules.get(value.__name__.removeprefix("gradwrap."), value)
+    return _originals.get(id(value), value)
 
 
 # Modules ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from gradwrap.adaptation.later import new_code_of
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
@@ -301,14 +302,14 @@ def class_from(kind: type[Any]) -> Any:
     known = _made.get(kind)
     if known is not None:
         return known
-    if type_of(kind) not in (type, abc.ABCMeta) or any(
+    if any(
         base.__flags__ & 1 << 8 for base in kind.__mro__ if base not in (NDARRAY, float, object)
     ):
-        raise _refused(kind, "its class is compiled, or has a metaclass of its own")
+        raise _refused(kind, "its class is compiled")
     cell = CellType()
     copied = namespaces.get(kind.__module__)
     names = {
-        name: bound_to(value, cell, copied)
+        name: _over_bases(bound_to(value, cell, copied), kind)
         for name, value in vars(kind).items()
         if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
     }
@@ -318,7 +319,9 @@ def class_from(kind: type[Any]) -> Any:
     if "__array_function__" in names:
         names["__array_function__"] = _with_their_types(names["__array_function__"])
     bases = tuple(class_from(base) for base in kind.__bases__ if base is not NDArrayOperatorsMixin)
-    made = type_of(kind)(kind.__name__, bases, names)
+    metaclass = type_of(kind)  # which makes its classes in `__new__`: this one is made
+    make: Any = abc.ABCMeta if issubclass(metaclass, abc.ABCMeta) else type
+    made: type[Any] = make.__new__(metaclass, kind.__name__, bases, names)
     cell.cell_contents = made
     _made[kind] = made
     register_pytree(made, _parts, _whole)
@@ -371,7 +374,7 @@ def bound_to(value: Any, cell: CellType | None, names: dict[str, Any] | None = N
     )
     is_copied = names is not None and value.__globals__["__name__"] in namespaces
     namespace: Any = names if is_copied else value.__globals__
-    made = FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, cells)
+    made = FunctionType(new_code_of(value), namespace, value.__name__, value.__defaults__, cells)
     made.__kwdefaults__ = value.__kwdefaults__
     made.__dict__.update(value.__dict__)
     return made
@@ -379,6 +382,33 @@ def bound_to(value: Any, cell: CellType | None, names: dict[str, Any] | None = N
 
 def _cell(own: CellType, cell: CellType | None, names: dict[str, Any] | None) -> CellType:
     return own if names is None else CellType(bound_to(own.cell_contents, cell, names))
+
+
+def _over_bases(value: Any, kind: type[Any]) -> Any:
+    """Let a wrapper around a method of a base, as metaclasses make them, call the stand-in's."""
+    if type_of(value) is not FunctionType or not value.__closure__:
+        return value
+    cells = tuple(_over_base(cell, kind) for cell in value.__closure__)
+    if all(ours is cell for ours, cell in zip(cells, value.__closure__, strict=True)):
+        return value
+    made = FunctionType(
+        value.__code__, value.__globals__, value.__name__, value.__defaults__, cells
+    )
+    made.__kwdefaults__ = value.__kwdefaults__
+    return made
+
+
+def _over_base(cell: CellType, kind: type[Any]) -> CellType:
+    try:
+        content: Any = cell.cell_contents
+    except ValueError:  # of a name that has no value yet
+        return cell
+    name: str = getattr(content, "__name__", "")
+    for base in kind.__mro__[1:] if type_of(content) is FunctionType else ():
+        if vars(base).get(name) is content:
+            own: Any = getattr(class_from(base), name)
+            return CellType(own)
+    return cell
 
 
 def _instance(kind: type[Any], array: Any, source: Any) -> Any:
@@ -440,7 +470,7 @@ def constructor(kind: Any) -> Any:
 
     Python calls `__init__` on instances of the class alone. None where nothing is missing.
     """
-    if not issubclass(kind, (NDARRAY, float)) or type_of(kind) not in (type, abc.ABCMeta):
+    if not issubclass(kind, (NDARRAY, float)) or type_of(kind).__call__ is not type.__call__:
         return None
     of_class: Any = kind
     own: Any = of_class.__dict__.get("__new__")

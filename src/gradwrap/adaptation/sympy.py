@@ -1,4 +1,4 @@
-"""SymPy's numbers beside variables: as floats, and never as parts of expressions."""
+"""SymPy's numbers beside variables: as floats. Tracked ones are never parts of expressions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from gradwrap.core.calls.general import number_types
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 
 
 def enter_sympy(module: Any) -> None:
@@ -14,6 +14,8 @@ def enter_sympy(module: Any) -> None:
     sympify: Any = import_module("sympy.core.sympify")
 
     def decline(value: Any) -> Any:
+        if not is_recorded(value):
+            return sympify.sympify(native(value))
         raise sympify.SympifyError(type(value).__name__)
 
     sympify.converter[AnyWrapper] = decline

@@ -176,7 +176,7 @@ RULES = [
         "x, /, *, axis=None, correction=0.0, keepdims=False",
         _var,
         samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-        only_real=True,
+        holomorphic=False,
         numpy=f"var{SPREAD}",
     ),
     reduction(
@@ -184,7 +184,7 @@ RULES = [
         "x, /, *, axis=None, correction=0.0, keepdims=False",
         _std,
         samples=(*SAMPLES, "x(3, 4), axis=1, correction=1.0"),
-        only_real=True,
+        holomorphic=False,
         convention="0 for a constant",
         numpy=f"std{SPREAD}",
     ),

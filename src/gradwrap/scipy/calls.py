@@ -30,7 +30,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
-from gradwrap.errors import BatchedValueError, NoRuleError
+from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.scipy.results import float_parts, is_whole, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
@@ -43,6 +43,15 @@ if TYPE_CHECKING:
     from gradwrap.scipy.table import Row
     from gradwrap.transforms.custom_calls import Pull
 
+FAILURES = (
+    AttributeError,
+    LookupError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+)
+"""What Python and NumPy raise for arguments that a formula does not take."""
 NEVER_DEFAULT: Any = object()
 VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
@@ -183,6 +192,14 @@ class SciPyCall:
         made.given = self.given | {"check_finite": False}
         return made
 
+    def without(self, *names: str) -> SciPyCall:
+        """Return the call without some options that are given by keyword."""
+        made, words = copy.copy(self), self.form.keywords
+        kept = tuple(name for name in words if name not in names)
+        others = 0 if self.form.star is None else len(self.given[self.form.star])
+        made.form = form_of(self.row, len(self.form.positional) + others, kept)
+        return made
+
     # Its value
 
     def answer(self) -> Any:
@@ -191,7 +208,14 @@ class SciPyCall:
         if not is_differentiated(leaves):
             outs = self.values(leaves)
         elif derivative.runs_once and not self.row.byproducts and not holds_batch(leaves):
-            outs = derivative.recorded(self)
+            try:
+                outs = derivative.recorded(self)
+            except FAILURES as error:
+                try:
+                    self.natively(*leaves)
+                except Exception as scipys:
+                    raise scipys from None
+                raise self._failure(error) from error
         else:
             return part_of(self, perform(self, leaves))
         return part_of(self, [wrapped_untracked(out) for out in outs])
@@ -264,7 +288,7 @@ class SciPyCall:
         """Return the outputs, and the function that pulls their cotangents back."""
         outs = self.values(inputs)
         try:
-            pull = self.derivative.pull(self, inputs, needed, outs)
+            pull = self._pull(inputs, needed, outs)
         except BatchedValueError:
             noted.set(None)  # it is answered here
             pull = functools.partial(self._pulled_singly, inputs, needed)
@@ -287,13 +311,54 @@ class SciPyCall:
         """Return the outputs and their tangents; using the tangent of a by-product is an error."""
         outs = self.values(inputs)
         try:
-            pushed = list(self.derivative.push(self, inputs, tangents, outs))
+            pushed = list(self._push(inputs, tangents, outs))
         except BatchedValueError:
             noted.set(None)
             pushed = self._pushed_singly(inputs, tangents)
         for place in self.byproducts:
             pushed[place] = RefusedTangent(self.byproduct_error(place), outs[place])
         return outs, pushed
+
+    def _pull(self, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]) -> Pull:
+        try:
+            pull = self.derivative.pull(self, inputs, needed, outs)
+        except FAILURES as error:
+            raise self._failure(error, inputs) from error
+
+        def clear_pull(cotangents: Sequence[Any]) -> Sequence[Any]:
+            try:
+                return pull(cotangents)
+            except FAILURES as error:
+                raise self._failure(error, inputs, cotangents) from error
+
+        return clear_pull
+
+    def _push(
+        self, inputs: Sequence[Any], tangents: Sequence[Any], outs: Sequence[Any]
+    ) -> Sequence[Any]:
+        try:
+            return self.derivative.push(self, inputs, tangents, outs)
+        except FAILURES as error:
+            raise self._failure(error, inputs, tangents) from error
+
+    def _failure(self, error: Exception, *values: Any) -> Exception:
+        """Return the error for a formula that fails at arguments that SciPy takes.
+
+        A formula that fails for a batch may serve each example. Errors of gradwrap, of functions
+        among the arguments, and of singular matrices are clear.
+        """
+        if isinstance(error, (GradwrapError, np.linalg.LinAlgError)) or any(
+            map(callable, self.given.values())
+        ):
+            return error
+        if is_innermost_batch(values):
+            return BatchedValueError(f"the formula of {self.name} does not take a batch: {error}")
+        return NoRuleError(
+            f"{self.name} has no derivative at these arguments: its formula does not take their "
+            f"shapes or kinds ({type_of(error).__name__}: {error}). Fix: .detach() the arguments "
+            "if no gradient is wanted, or give the function a rule of your own with "
+            "gradwrap.defvjp."
+        )
 
     # Under `vmap`, for formulas that inspect values: one example after the other
 
@@ -305,7 +370,7 @@ class SciPyCall:
         def single(*values: Any) -> list[Any]:
             xs, gs = values[:count], values[count:]
             outs = self.values(xs)
-            found = self.derivative.pull(self, xs, needed, outs)(gs)
+            found = self._pull(xs, needed, outs)(gs)
             return [g for g, is_needed in zip(found, needed, strict=True) if is_needed]
 
         if not is_innermost_batch([inputs, cotangents]):
@@ -323,7 +388,7 @@ class SciPyCall:
         def single(*values: Any) -> list[Any]:
             xs, ts = values[:count], values[count:]
             outs = self.values(xs)
-            pushed = self.derivative.push(self, xs, ts, outs)
+            pushed = self._push(xs, ts, outs)
             return [
                 zeros_like(out) if t is None else t for t, out in zip(pushed, outs, strict=True)
             ]

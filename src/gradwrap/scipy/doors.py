@@ -139,23 +139,38 @@ def stand_in(found: object) -> object | None:
     if "SuperLU" in (type(found).__name__, type(getattr(found, "__self__", None)).__name__):
         return cast("object", import_module("gradwrap.scipy.rules.sparse").of_factors(found))
     try:
-        path = _paths().get(found)
+        path = _paths(str(getattr(found, "__module__", None))).get(found)
     except TypeError:  # not hashable
         return None
     return None if path is None else dispatcher(path)
 
 
-def _paths() -> dict[Any, str]:
-    """Return the public paths of SciPy's objects with rows, for the modules that are loaded."""
-    for name in [name for name in tuple(sys.modules) if name.startswith("scipy.")]:
-        module = name.removeprefix("scipy.")
-        if module not in _known and not any(part.startswith("_") for part in name.split(".")):
-            with _lock:
-                for row in rows_of(module).values():
-                    _path_of.setdefault(row.original, row.path)
-                _known.add(module)
+def _paths(where: str) -> dict[Any, str]:
+    """Return the public paths of SciPy's objects with rows, for the modules that are loaded.
+
+    Those of the subpackage that has the module `where` are among them; others may be.
+    """
+    top = ".".join(where.split(".")[:2])
+    if top.startswith("scipy._"):  # shared by the subpackages
+        top = "scipy"
+    if _searched.get(top) != len(sys.modules):
+        for name in [one for one in tuple(sys.modules) if f"{one}.".startswith(f"{top}.")]:
+            _enter_rows(name)
+        _searched[top] = len(sys.modules)
     return _path_of
 
 
+def _enter_rows(name: str) -> None:
+    """Enter the functions of a module of SciPy, unless it is private."""
+    module = name.removeprefix("scipy.")
+    if module not in _known and not any(part.startswith("_") for part in name.split(".")):
+        with _lock:
+            for row in rows_of(module).values():
+                _path_of.setdefault(row.original, row.path)
+            _known.add(module)
+
+
+_searched: dict[str, int] = {}
+"""The packages that were searched, with the number of loaded modules."""
 _known: set[str] = set()
 _path_of: dict[Any, str] = {}

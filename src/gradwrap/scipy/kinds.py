@@ -18,12 +18,11 @@ A parameter `out` receives SciPy's value.
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy
-import scipy.sparse
 
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.wrapper import (
@@ -41,7 +40,14 @@ from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.matrices import adjoint, as_read, transpose
 from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import are_open, array_api_paths
-from gradwrap.scipy.calls import SciPyCall, chosen, form_of, part_of, wrappers_in
+from gradwrap.scipy.calls import (
+    SciPyCall,
+    chosen,
+    form_of,
+    holds_variable,
+    part_of,
+    wrappers_in,
+)
 from gradwrap.scipy.results import float_parts, is_discrete, is_float, is_whole, part_at, with_parts
 from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row
@@ -64,6 +70,8 @@ if TYPE_CHECKING:
 from gradwrap.scipy.dispatching import Constant, dispatching, parameters_of
 
 SYMMETRIC = ("sym", "symmetric")
+DECORATED = ("keepdims", "nan_policy")
+"""The options that a decorator gives SciPy's statistical functions, not those functions."""
 HERMITIAN = ("her", "hermitian", "pos", "positive definite")
 
 
@@ -161,7 +169,7 @@ class Formula(Derived):
             return call.taken_apart(self.evaluate(call, call.leaves, ()))
         outs = call.natively(*call.leaves)
         made = self.evaluate(call, call.leaves, outs)
-        parts = [part_at(made, path) for path in call.out_paths]
+        parts = [_array_at(made, path) for path in call.out_paths]
         return [
             _with_value(self.compared(call, _aligned(part, out), out), out)
             if isinstance(part, AnyWrapper)
@@ -217,7 +225,7 @@ class Formula(Derived):
             found: list[Any] = []
             for place, path in enumerate(call.out_paths):
                 if place not in call.byproducts:
-                    part = part_at(made, path)
+                    part = _array_at(made, path)
                     if level_of(part) == level:
                         kept.append(place)
                         aligned = _aligned(part, outs[place])
@@ -320,14 +328,34 @@ class ArrayApi(Formula):
         if are_open():
             return row.call(*args, **kwargs)
         given = form_of(row, len(args), tuple(kwargs)).named(args, kwargs)
-        kind = OMITTING if row.omits and given.get("nan_policy") == "omit" else self
+        kind = self
+        if row.omits and given.get("nan_policy") == "omit":
+            kind = OMITTING
+        elif row.omits and not given.keys().isdisjoint(DECORATED):
+            kind = BESIDE
         return Formula.answer(kind, row, args, kwargs)
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
-        """Call SciPy's function in the namespace of the variables."""
+        """Call SciPy's function in the namespace of the variables.
+
+        The options of its decorator are those of its NumPy path alone: the value is of that path,
+        and `keepdims` changes nothing but shapes.
+        """
+        is_decorated = call.row.omits and not call.given.keys().isdisjoint(DECORATED)
+        inner = call
+        if is_decorated:
+            omits = call.given.get("nan_policy") == "omit"
+            inner = call.without(*(name for name in DECORATED if not omits or name == "keepdims"))
         try:
             with array_api_paths():
-                return call.original(leaves, _wrapped_arrays)
+                result = inner.original(leaves, _wrapped_arrays)
+            if not is_decorated or not call.given.get("keepdims"):
+                return result
+            shapes = dict(zip(call.out_paths, map(np.shape, outs), strict=True))
+            kept = {
+                path: np.reshape(part_at(result, path), shape) for path, shape in shapes.items()
+            }
+            return with_parts(result, kept)
         except NotImplementedError as error:
             if isinstance(error, GradwrapError):
                 raise
@@ -341,8 +369,11 @@ def _wrapped_arrays(value: Any) -> Any:
     """Wrap all floating-point arrays in nested containers as variables.
 
     Numbers with variables among them become an array, and so does a list of lists of such numbers:
-    SciPy itself makes an array of plain ones. A tuple of arrays stays one.
+    SciPy itself makes an array of plain ones. A tuple of arrays stays one. A list of plain floats
+    becomes an array too.
     """
+    if type_of(value) is LIST and value and {*map(type_of, value)} == {float}:
+        value = np.asarray(value)
     if isinstance(value, SEQUENCE):
         parts = [_wrapped_arrays(part) for part in value]
         variables: list[Any] = [part for part in parts if isinstance(part, AnyWrapper)]
@@ -397,6 +428,7 @@ class Omitting(ArrayApi):
 
 
 OMITTING = Omitting(gives_value=False)
+BESIDE = ArrayApi(gives_value=False)
 
 
 class Untried(ArrayApi):
@@ -653,6 +685,10 @@ class AxisLinear(Derived):
                 f"{call.name} has no derivative with {option}, with which it is not linear. "
                 "Fix: use another value of the option."
             )
+        if self.singly and np.ndim(call.given[self.array]) > 1:
+            raise NoRuleError(
+                f"{call.name} has a derivative for one vector. Fix: call it for each row."
+            )
 
     def _adjoint_matrix(self, call: SciPyCall, n: int) -> Any:
         """Return the adjoint of the matrix of the map, from its values at unit vectors."""
@@ -662,6 +698,7 @@ class AxisLinear(Derived):
         key = (call.name, n, *((k, _frozen(v)) for k, v in sorted(options.items())))
         found = self._matrices.get(key)
         if found is None:
+            sparse: Any = import_module("scipy.sparse")  # slow to import
             blocks: list[Any] = []
             for start in range(0, n, BLOCK):
                 units = np.eye(n, min(BLOCK, n - start), -start)
@@ -670,8 +707,8 @@ class AxisLinear(Derived):
                     made = np.stack(columns, axis=1)
                 else:
                     made = call.row.call(**options, **{self.array: units, self.axis: 0})
-                blocks.append(scipy.sparse.csr_array(made))
-            found = scipy.sparse.hstack(blocks, format="csr").conj().T
+                blocks.append(sparse.csr_array(made))
+            found = sparse.hstack(blocks, format="csr").conj().T
             while len(self._matrices) >= KEPT:
                 self._matrices.pop(next(iter(self._matrices)))
             self._matrices[key] = found
@@ -748,6 +785,17 @@ def _fitted(made: Any, x: Any) -> Any:
     if made.shape == x.shape and made.dtype == x.dtype:
         return made
     return fit_cotangent(namespace_of([made, x]), made, backend_of(x).meta(x, 0))
+
+
+def _array_at(made: Any, path: Path) -> Any:
+    """Return a part of a formula's result; raise an error where SciPy has an array and it a list.
+
+    A derivative would be lost.
+    """
+    part = part_at(made, path)
+    if isinstance(part, (*SEQUENCE, DICT)) and holds_variable(part):
+        raise ValueError("its structure is not that of SciPy's result")
+    return part
 
 
 def _aligned(part: Any, out: Any) -> Any:

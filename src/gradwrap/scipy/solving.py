@@ -7,11 +7,12 @@ function theorem, gives the derivative. `attached` combines the two.
 from __future__ import annotations
 
 import copy
+import functools
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from gradwrap.transforms.custom_calls import Pull
 
 
-optimize: Any = import_module("scipy.optimize")
-HOLDERS = (optimize.Bounds, optimize.LinearConstraint, optimize.NonlinearConstraint)
-"""The classes of options whose attributes may be callbacks or tracked."""
 AS_GIVEN = ("args", "kwargs", "method", "qrng", "workers")
 """The arguments whose functions are not callbacks of SciPy's."""
 
@@ -121,12 +119,19 @@ def silenced(value: Any, name: str = "") -> Any:
         return {key: silenced(part, key) for key, part in value.items()}
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [silenced(part) for part in value])
-    if isinstance(value, HOLDERS):
+    if "scipy.optimize" in sys.modules and isinstance(value, _holders()):
         made = copy.copy(value)
         vars(made).update(silenced(vars(value)))
         return made
     is_callback = not isinstance(value, type) and not hasattr(value, "shape")
     return quiet(value) if is_callback and callable(value) else plain(value)
+
+
+@functools.cache
+def _holders() -> tuple[type[Any], ...]:
+    """Return the classes of options whose attributes may be callbacks or tracked."""
+    optimize: Any = import_module("scipy.optimize")
+    return (optimize.Bounds, optimize.LinearConstraint, optimize.NonlinearConstraint)
 
 
 def plain(value: Any) -> Any:
@@ -270,8 +275,10 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     row.chosen = {path: index for index, path in enumerate(shaped)}
     made = SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
     for key, part in made.items() if isinstance(made, DICT) else ():
-        if isinstance(part, LinearOperator):  # such as `hess_inv` of L-BFGS
-            made[key] = _RefusedOperator(part, f"scipy.{name}: .{key} of its result")
+        if hasattr(part, "matvec"):  # such as `hess_inv` of L-BFGS
+            from gradwrap.scipy.operators import RefusedOperator  # slow to import
+
+            made[key] = RefusedOperator(part, f"scipy.{name}: .{key} of its result")
     return made
 
 
@@ -281,40 +288,6 @@ def _size(value: Any) -> float:
         return 0.0
     data = np.abs(value)
     return float(np.max(data, initial=0.0, where=np.isfinite(data)))
-
-
-class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
-    """An operator in a tracked result; it has no derivative, and its use raises an error."""
-
-    def __init__(self, operator: Any, what: str) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self._operator = operator
-        self._what = what
-
-    def detach(self) -> Any:
-        """Return SciPy's operator."""
-        return self._operator
-
-    def _matmat(self, X: Any) -> Any:
-        raise NoRuleError(
-            f"{self._what} has no derivative. Fix: .detach() it, if it is to be a constant."
-        )
-
-    def _rmatmat(self, X: Any) -> Any:
-        return self._matmat(X)
-
-    def _matvec(self, x: Any) -> Any:
-        return self._matmat(x)
-
-    def _rmatvec(self, x: Any) -> Any:
-        return self._matmat(x)
-
-    def _adjoint(self) -> Any:
-        return self._matmat(None)
-
-    def todense(self) -> Any:
-        """Raise an error, as products do."""
-        return self._matmat(None)
 
 
 def _at(result: Any, path: Path) -> Any:

@@ -157,6 +157,11 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
         self, x: In_contra | float, y: In_contra | float, z: In_contra | float, /
     ) -> Out_co:
         """Carlson's symmetric elliptic integral of the first kind."""
+    def elliprj(
+        self, x: In_contra | float, y: In_contra | float, z: In_contra | float,
+        p: In_contra | float, /
+    ) -> Out_co:
+        """Symmetric elliptic integral of the third kind."""
     def entr(self, x: In_contra, /) -> Out_co: """`-x * log(x)`, 0 at 0."""
     def erf(self, x: In_contra, /) -> Out_co: """The error function."""
     def erfc(self, x: In_contra, /) -> Out_co: """`1 - erf(x)`, accurate for large `x`."""

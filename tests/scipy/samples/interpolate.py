@@ -36,6 +36,7 @@ SAMPLES: dict[str, Any] = {
     "interpolate.spalde": lambda r: [
         call(0.3, _knotted(r)),
         call(np.array([0.3, 1.1]), _knotted(r)),
+        call(np.array([0.3]), _knotted(r)),
     ],
     "interpolate.interpn": lambda r: [
         call((r.rising(4), r.rising(5)), r.normal(4, 5), np.array([[0.4, 1.1], [1.2, 0.3]])),

@@ -46,8 +46,8 @@ SAMPLES: dict[str, Any] = {
             call(r.uniform(2, 4, low=0.1, high=0.4), r.uniform(3)),
         ],
     ),
-    "stats.dirichlet.mean": lambda r: [call(r.uniform(3))],
-    "stats.dirichlet.var": lambda r: [call(r.uniform(3))],
+    "stats.dirichlet.mean": lambda r: [call(r.uniform(3)), call(r.uniform(1))],
+    "stats.dirichlet.var": lambda r: [call(r.uniform(3)), call(r.uniform(1))],
     "stats.dirichlet.entropy": lambda r: [call(r.uniform(3))],
     **each(
         "stats.dirichlet_multinomial",

@@ -16,11 +16,24 @@ SAMPLES: dict[str, Any] = {
     "stats.yeojohnson_llf": lambda r: [call(0.3, r.normal(9))],
     "stats.pearsonr": lambda r: [call(*_two(r)), call(*_two(r), alternative="less")],
     "stats.pointbiserialr": lambda r: [call(*_two(r))],
-    "stats.linregress": lambda r: [call(*_two(r)), call(*_two(r), alternative="greater")],
-    "stats.f_oneway": lambda r: [call(r.normal(6), r.normal(8), r.normal(5))],
+    "stats.linregress": lambda r: [
+        call(*_two(r)),
+        call(*_two(r), alternative="greater"),
+        call(r.normal(4, 5), r.normal(4, 5), axis=1, keepdims=True),
+    ],
+    "stats.f_oneway": lambda r: [
+        call(r.normal(6), r.normal(8), r.normal(5)),
+        call(r.normal(6, 2), r.normal(5, 2), keepdims=True),
+    ],
     "stats.variation": lambda r: [call(r.uniform(6)), call(r.uniform(4, 3), axis=1, ddof=1)],
-    "stats.trim_mean": lambda r: [call(r.normal(12), proportiontocut=0.2)],
-    "stats.scoreatpercentile": lambda r: [call(r.normal(12), per=31.0)],
+    "stats.trim_mean": lambda r: [
+        call(r.normal(12), proportiontocut=0.2),
+        call(r.normal(4, 3), proportiontocut=0.2, axis=None, keepdims=True),
+    ],
+    "stats.scoreatpercentile": lambda r: [
+        call(r.normal(12), per=31.0),
+        call(r.normal(4, 3), per=31.0, axis=1),
+    ],
     "stats.wasserstein_distance": lambda r: [call(r.normal(6), r.normal(5))],
     "stats.energy_distance": lambda r: [call(r.normal(6), r.normal(5))],
     "stats.boxcox": lambda r: [call(r.uniform(6), 0.3)],

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten
@@ -115,7 +116,8 @@ def note_branch(frame: FrameType, way: bool) -> None:
     if branch is None:
         if len(_branches) >= KEPT:  # of code that is made again and again
             _branches.clear()
-        branch = _branches[key] = Branch(_assigned_at(frame))
+        with paused():
+            branch = _branches[key] = Branch(_assigned_at(frame))
     if not branch.names or branch.visits > MOST:
         return
     if not branch.visit(frame.f_locals, way) or silent_up_to() >= newest_level():
@@ -175,20 +177,34 @@ def _assigned_at(frame: FrameType) -> frozenset[str]:
     """Return the names that the statement at the line of a frame assigns, with its branches."""
     import ast  # slow to import, and needed for few functions
 
-    from gradwrap.core.observing.caches import syntax_of
-
-    function = syntax_of(frame.f_code, frame.f_globals)
     line = frame.f_lineno - frame.f_code.co_firstlineno + 1
     found: Any = None
-    for node in ast.walk(function) if function is not None else ():
+    for node in _branching(frame):
         if isinstance(node, (ast.If, ast.While)):
             is_at = node.lineno <= line <= (node.test.end_lineno or line)
         else:  # with a conditional expression
-            is_at = (
-                isinstance(node, ast.Assign)
-                and found is None
-                and node.lineno <= line <= (node.end_lineno or line)
-            )
+            is_at = found is None and node.lineno <= line <= (node.end_lineno or line)
         found = node if is_at else found  # the innermost is visited last
     names = (node for node in ast.walk(found) if isinstance(node, ast.Name)) if found else ()
     return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))
+
+
+def _branching(frame: FrameType) -> list[Any]:
+    """Return the statements of a function that may branch, with the inner ones last."""
+    import ast  # slow to import, and needed for few functions
+
+    from gradwrap.core.observing.caches import syntax_of
+
+    if frame.f_code not in _statements:
+        if len(_statements) >= FEW:
+            _statements.clear()
+        function = syntax_of(frame.f_code, frame.f_globals)
+        nodes = ast.walk(function) if function is not None else ()
+        kinds = (ast.If, ast.While, ast.Assign)
+        _statements[frame.f_code] = [node for node in nodes if isinstance(node, kinds)]
+    return _statements[frame.f_code]
+
+
+FEW = 64
+_statements: dict[CodeType, list[Any]] = {}
+"""The statements of the functions that were asked for last, of which `FEW` are kept."""

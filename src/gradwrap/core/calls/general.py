@@ -119,6 +119,8 @@ def converted(value: Any, *, is_operand: bool = True) -> Any:
 
 
 def _as_operand(value: Any) -> Any:
+    if type_of(value) is range:
+        return [*value]
     found = converted(value)
     return as_number(value) if found is value else found
 

@@ -264,11 +264,15 @@ def is_recorded(value: Any) -> bool:
 
 def is_derived(value: Any) -> bool:
     """Tell if a value holds a wrapper that a recording transform differentiates."""
-    return any(
-        has_effect(layer) and not layer._is_batched
-        for leaf in _leaves(value)
-        for layer in layers(leaf)
-    )
+    silent = silent_up_to()
+    for leaf in _leaves(value):
+        layer = leaf
+        while isinstance(layer, AnyWrapper):
+            node = layer._node
+            if node is not None and not layer._is_batched and node.meta.level > silent:
+                return True
+            layer = layer._value
+    return False
 
 
 # Arrays that `vmap` maps over ---------------------------------------------------------------------

@@ -12,7 +12,7 @@ import linecache
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.core.observing.parsing import parsed
+from gradwrap.core.observing.parsing import end_of_block, last_line, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,11 +31,10 @@ def syntax_of(
     code: CodeType, namespace: dict[str, Any]
 ) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """Return the syntax of a function, whose first line is 1, or None without its source."""
-    from inspect import getblock
-
-    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 :]
+    lines = linecache.getlines(code.co_filename, namespace)
     try:
-        tree = parsed(textwrap.dedent("".join(getblock(lines))))
+        end = end_of_block(lines, code.co_firstlineno - 1, last_line(code) - 1)
+        tree = parsed(textwrap.dedent("".join(lines[code.co_firstlineno - 1 : end])))
     except (SyntaxError, ValueError, IndexError):
         return None
     function: Any = tree.body[0] if tree.body else None

@@ -1,13 +1,19 @@
-"""Syntax trees of source, built by one thread at a time."""
+"""Syntax trees of source, built by one thread at a time, and where the source of code is."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 _building = threading.RLock()
 ATTEMPTS = 10
+GOING_ON = "#)]}"
+"""What a line of a block may begin with that is not indented more than the block's first line."""
 
 
 def parsed(text: str, file: str = "<unknown>", mode: str = "exec") -> Any:
@@ -24,3 +30,30 @@ def parsed(text: str, file: str = "<unknown>", mode: str = "exec") -> Any:
             except SystemError:
                 continue
         return ast.parse(text, file, mode)
+
+
+def end_of_block(lines: list[str], first: int, last: int) -> int:
+    """Return the number of lines up to the end of a block whose lines `first` to `last` are known.
+
+    Lines are counted from 0. A line of a text at the block's margin is taken for its end.
+    """
+    margin = indent_of(lines[first])
+    last += 1
+    while last < len(lines):
+        line = lines[last].lstrip()
+        if line and line[0] not in GOING_ON and indent_of(lines[last]) <= margin:
+            break
+        last += 1
+    return last
+
+
+def last_line(code: CodeType) -> int:
+    """Return the last line, counted from 1, of which code has an instruction."""
+    inner = (one for one in code.co_consts if isinstance(one, type(code)))
+    ends = (end for _, end, _, _ in code.co_positions() if end is not None)
+    return max(itertools.chain(ends, map(last_line, inner)), default=code.co_firstlineno)
+
+
+def indent_of(line: str) -> int:
+    """Return the number of characters before the text of a line."""
+    return len(line) - len(line.lstrip())

@@ -51,7 +51,8 @@ known_arrays: set[type] = set()
 """Classes of arrays that have been met, which is all that most arguments are."""
 
 
-def _is_lone(tree: Any) -> bool:
+def is_lone(tree: Any) -> bool:
+    """Tell if a tree is an array, a number or a text, and not a container."""
     kind = type_of(tree)
     if kind in known_arrays:
         return True
@@ -67,15 +68,22 @@ def _is_lone(tree: Any) -> bool:
 
 def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:
     """Return the leaves of a tree, and its structure. None is a leaf, and is not differentiated."""
-    if _is_lone(tree):
+    if is_lone(tree):
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)
     return leaves, LEAF if spec.is_leaf() else TreeDef(spec)
 
 
+def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return the leaves of the arguments of a call."""
+    if not kwargs and all(map(is_lone, args)):
+        return [*args]
+    return flatten([args, kwargs])[0]
+
+
 def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], TreeDef]:
     """Return the leaves with the expressions that reach them: `params['w'][0]`."""
-    if _is_lone(tree):
+    if is_lone(tree):
         return [(name, tree)], LEAF
     accessors, leaves, spec = optree.tree_flatten_with_accessor(
         tree, none_is_leaf=True, namespace=NAMESPACE
@@ -98,7 +106,7 @@ def unflatten(treedef: TreeDef, leaves: Sequence[Any]) -> Any:
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """Apply a function to every leaf."""
-    if _is_lone(tree):
+    if is_lone(tree):
         return function(tree)
     leaves, treedef = flatten(tree)
     return unflatten(treedef, [function(leaf) for leaf in leaves])

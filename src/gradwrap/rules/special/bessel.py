@@ -134,19 +134,13 @@ def _of_degree(name: str, formula: FormulaFunction) -> Rule:
 def _spherical(xp: Any, name: str, n: Any, x: Any, sign: float) -> Any:
     """Return the derivative of a spherical Bessel function, DLMF 10.51.2 and 10.51.5.
 
-    It is (n f(n - 1, x) + sign (n + 1) f(n + 1, x)) / (2 n + 1).
+    It is (n f(n - 1, x) + sign (n + 1) f(n + 1, x)) / (2 n + 1), and so is that of a slope, with
+    slopes in place of f.
     """
     n, kind = xp.asarray(n), getattr(xp.special._ufuncs, f"_spherical_{name}")
     below, above = kind(xp.where(n > 0, n - 1, 0), x), kind(n + 1, x)
     n, x = as_floats(xp, n, x, may_be_complex=True)
     return (n * below + sign * (n + 1.0) * above) / (2.0 * n + 1.0)
-
-
-def _spherical_slope(xp: Any, name: str, n: Any, x: Any, slope: Any, sign: float) -> Any:
-    """Return the second derivative of a spherical Bessel function, DLMF 10.47.1 and 10.47.2."""
-    value = getattr(xp.special._ufuncs, f"_spherical_{name}")(n, x)
-    n, x = as_floats(xp, n, x, may_be_complex=True)
-    return -2.0 * slope / x - (sign - n * (n + 1.0) / (x * x)) * value
 
 
 def _kelvin_over(xp: Any, x: Any, out: Any, first: int) -> Any:
@@ -293,10 +287,10 @@ RULES = [
     _of_degree("yn", lambda xp, g, n, x: g * _spherical(xp, "yn", n, x, -1.0)),
     _of_degree("in", lambda xp, g, n, x: g * _spherical(xp, "in", n, x, 1.0)),
     _of_degree("kn", lambda xp, g, n, x: -(g * _spherical(xp, "kn", n, x, 1.0))),
-    _of_degree("jn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "jn", n, x, out, 1.0)),
-    _of_degree("yn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "yn", n, x, out, 1.0)),
-    _of_degree("in_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "in", n, x, out, -1.0)),
-    _of_degree("kn_d", lambda xp, g, n, x, out: g * _spherical_slope(xp, "kn", n, x, out, -1.0)),
+    _of_degree("jn_d", lambda xp, g, n, x: g * _spherical(xp, "jn_d", n, x, -1.0)),
+    _of_degree("yn_d", lambda xp, g, n, x: g * _spherical(xp, "yn_d", n, x, -1.0)),
+    _of_degree("in_d", lambda xp, g, n, x: g * _spherical(xp, "in_d", n, x, 1.0)),
+    _of_degree("kn_d", lambda xp, g, n, x: -(g * _spherical(xp, "kn_d", n, x, 1.0))),
     # Kelvin functions, of which w = ber + 1j bei solves w'' = 1j w - w'/x, DLMF 10.61.3
     special("ber", "x", lambda xp, g, x: g * xp.special.berp(x)),
     special("bei", "x", lambda xp, g, x: g * xp.special.beip(x)),

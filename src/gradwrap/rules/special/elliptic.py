@@ -6,12 +6,18 @@ derivative is integrated instead, and complete integrals are hypergeometric func
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradwrap.core.table.registry import register
 from gradwrap.rules.special.incomplete import as_floats, column, constants, legendre
 from gradwrap.rules.special.rows import several, special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BELOW_ONE = (0.1, 0.9)
 
@@ -96,13 +102,59 @@ def _carlson(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
     x, y, z = as_floats(xp, x, y, z)
     mean, half = 0.5 * (x + z), 0.5 * (z - x)
     near = xp.abs(half) < 0.02 * mean
-    series = 0.0
+    ratio, series = xp.where(near, 1.0 - y / mean, 0.0), 0.0
     for order, factor in enumerate((0.75, 1.125, 1.40625, 1.640625)):
         power = 2.5 + 2.0 * order
-        integral = hypergeometric(xp, power, 0.5, power + 1.0, 1.0 - y / mean) / power
+        integral = hypergeometric(xp, power, 0.5, power + 1.0, ratio) / power
         series = series - factor * half ** (2 * order) * integral / mean**power
     apart = xp.where(near, 2.0 * x, z)
     return xp.where(near, series, (out - xp.special.elliprd(y, apart, x)) / (2.0 * (apart - x)))
+
+
+def _by_interpolation(xp: Any, x: Any, y: Any, z: Any, p: Any, out: Any) -> Any:
+    """Return the derivative of elliprj in x, by parting the fractions in the integrand.
+
+    Where p and x are nearly equal, it is interpolated between places of p at which they are not.
+    """
+    x, y, z, p = as_floats(xp, x, y, z, p)
+    near = xp.abs(p - x) < 0.02 * x
+    apart = xp.where(near, 2.0 * x, p)
+    away = (out - xp.special.elliprd(y, z, x)) / (2.0 * (apart - x))
+    inside = xp.where(near, x, 1.0)
+    nodes, factors = (constants(xp, values, x) for values in _chebyshev())
+    first, y, z = column(xp, inside), column(xp, y), column(xp, z)
+    found = xp.special.elliprj(first, y, z, first * (1.0 + nodes)) - xp.special.elliprd(y, z, first)
+    weights = factors / (column(xp, xp.where(near, p / inside - 1.0, 0.0)) - nodes)
+    between = xp.sum(weights * found / (2.0 * first * nodes), axis=-1) / xp.sum(weights, axis=-1)
+    return xp.where(near, between, away)
+
+
+@functools.cache
+def _chebyshev() -> tuple[Any, Any]:
+    """Return 14 Chebyshev points up to 0.3, and their weights in the barycentric formula."""
+    angles = np.pi * (np.arange(14) + 0.5) / 14
+    return 0.3 * np.cos(angles), (-1.0) ** np.arange(14) * np.sin(angles)
+
+
+def _times_slope(xp: Any, x: Any, slope: Callable[[Any], Any]) -> Any:
+    """Return x slope(x), which is 0 at 0, where the slope is infinite."""
+    at_zero = x == 0
+    return xp.where(at_zero, 0.0, x * slope(xp.where(at_zero, 1.0, x)))
+
+
+def _last_of_three(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
+    """Return the derivative of elliprd in z by Euler's theorem: it is homogeneous."""
+    by_x = _times_slope(xp, x, lambda x: _carlson(xp, x, y, z, out))
+    by_y = _times_slope(xp, y, lambda y: _carlson(xp, y, x, z, out))
+    return -(1.5 * out + by_x + by_y) / z
+
+
+def _last_of_four(xp: Any, x: Any, y: Any, z: Any, p: Any, out: Any) -> Any:
+    """Return the derivative of elliprj in p by Euler's theorem."""
+    by_x = _times_slope(xp, x, lambda x: _by_interpolation(xp, x, y, z, p, out))
+    by_y = _times_slope(xp, y, lambda y: _by_interpolation(xp, y, z, x, p, out))
+    by_z = _times_slope(xp, z, lambda z: _by_interpolation(xp, z, x, y, p, out))
+    return -(1.5 * out + by_x + by_y + by_z) / p
 
 
 def _degenerate(xp: Any, x: Any, y: Any) -> Any:
@@ -153,17 +205,27 @@ RULES = [
         "x y z",
         lambda xp, g, x, y, z, out: g * _carlson(xp, x, y, z, out),
         lambda xp, g, x, y, z, out: g * _carlson(xp, y, x, z, out),
-        lambda xp, g, x, y, z, out: (
-            -(g * (1.5 * out + x * _carlson(xp, x, y, z, out) + y * _carlson(xp, y, x, z, out)) / z)
-        ),
+        lambda xp, g, x, y, z, out: g * _last_of_three(xp, x, y, z, out),
         samples=("x(3), 3.0 * x(3), 7.0 + x(3)", "x(2, 3), 5.0, 7.0 + x(3)"),
+        domain=(0.5, 1.5),
+    ),
+    special(
+        "elliprj",
+        "x y z p",
+        lambda xp, g, x, y, z, p, out: g * _by_interpolation(xp, x, y, z, p, out),
+        lambda xp, g, x, y, z, p, out: g * _by_interpolation(xp, y, z, x, p, out),
+        lambda xp, g, x, y, z, p, out: g * _by_interpolation(xp, z, x, y, p, out),
+        lambda xp, g, x, y, z, p, out: g * _last_of_four(xp, x, y, z, p, out),
+        samples=("x(3), 3.0 * x(3), 7.0 + x(3), 4.0 * x(3)", "x(2, 3), 5.0, 7.0 + x(3), 5.02"),
         domain=(0.5, 1.5),
     ),
     special(
         "elliprc",
         "x y",
         lambda xp, g, x, y: g * _degenerate(xp, x, y),
-        lambda xp, g, x, y, out: -(g * (0.5 * out + x * _degenerate(xp, x, y)) / y),
+        lambda xp, g, x, y, out: (
+            -(g * (0.5 * out + _times_slope(xp, x, lambda x: _degenerate(xp, x, y))) / y)
+        ),
         domain=(0.5, 2.0),
     ),
 ]

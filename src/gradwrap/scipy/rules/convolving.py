@@ -13,8 +13,6 @@ from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch
 from gradwrap.scipy.kinds import Adjoint
 from gradwrap.scipy.table import Row
 
-signal: Any = import_module("scipy.signal")
-next_fast_len: Any = import_module("scipy.fft").next_fast_len
 FEW = 1 << 14
 """Up to so many products, formulas of few operations on all of them are faster."""
 
@@ -30,6 +28,7 @@ def convolved(x: Any, y: Any, mode: str, axes: Any, method: str = "auto") -> Any
         return CONVOLVED.kind.answer(CONVOLVED, (x, y, mode, axes, method), {})
     if method == "direct" and x.ndim > 1:  # SciPy's sums along several axes are slow
         return called(_by_sums, "convolution", x, y, mode)
+    signal: Any = import_module("scipy.signal")  # slow to import; few functions convolve
     if len(axes) == x.ndim:
         return called(signal.convolve, "scipy.signal.convolve", x, y, mode, method)
     return called(signal.fftconvolve, "scipy.signal.fftconvolve", x, y, mode, axes)
@@ -57,7 +56,7 @@ def _by_transforms(x: Any, y: Any, mode: str, axes: Any) -> Any:
     """Convolve all examples of a batch by Fourier transforms."""
     whole: list[int] = [x.shape[axis] + y.shape[axis] - 1 for axis in axes]
     full: Any
-    shape = [next_fast_len(n) for n in whole]
+    shape = [import_module("scipy.fft").next_fast_len(n) for n in whole]
     if "c" in (x.dtype.kind, y.dtype.kind):
         full = np.fft.ifftn(np.fft.fftn(x, shape, axes) * np.fft.fftn(y, shape, axes), shape, axes)
     else:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
-from scipy.stats import qmc
 
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import GradwrapError, NoRuleError
@@ -16,7 +15,16 @@ from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import Solved, as_array, data_of, plain, quiet, refuse, solution
+from gradwrap.scipy.solving import (
+    Solved,
+    as_array,
+    attached,
+    data_of,
+    plain,
+    quiet,
+    refuse,
+    solution,
+)
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.batch import vmap
 from gradwrap.transforms.implicit import custom_root
@@ -363,6 +371,8 @@ def _copied_generator(native: dict[str, Any]) -> dict[str, Any]:
     """Make the generator of the points that SciPy would make, and copy it before it is used."""
     if native.get("qrng") is None:
         dim = np.size(native["a"])
+        from scipy.stats import qmc  # slow to import
+
         native["qrng"] = qmc.Halton(dim, rng=np.random.default_rng())
     return {"generator": copy.deepcopy(native["qrng"])}
 
@@ -496,7 +506,7 @@ def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
 
 def _solve_ivp(
     result: Any, fun: Any, t_span: Any, y0: Any, t_eval: Any, vectorized: Any, args: Any,
-    steps: Any, solver: Any, tolerance: Any,
+    dense_output: Any, steps: Any, solver: Any, tolerance: Any,
 ) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
@@ -506,17 +516,47 @@ def _solve_ivp(
     asked = None if t_eval is None else as_array(t_eval)
     y = np.reshape(as_array(y0), (-1,))
     ends = (t_span[0], t_span[1])
-    if solver in METHODS.values():
-        with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
-        columns = with_steps(solver, rate, y, steps, ends, asked, result)
-    else:
-        columns = _of_another(solver, rate, y, steps, ends, asked, result, tolerance)
+
+    def states(asked: Any) -> list[Any]:
+        if solver in METHODS.values():
+            with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
+            return with_steps(solver, rate, y, steps, ends, asked, result)
+        if dense_output:
+            refuse(f"scipy.integrate.solve_ivp(method={solver.__name__})", dense_output=True)
+        return _of_another(solver, rate, y, steps, ends, asked, result, tolerance)
+
+    columns = states(asked)
     if not is_recorded(columns):
         return {}
+    if dense_output:
+        result["sol"] = States(result.sol, states)
     parts = {("y",): np.stack(columns, axis=1)}
     if asked is not None and is_recorded(asked):
         parts["t",] = asked
     return parts
+
+
+class States:
+    """The states of `solve_ivp` at any time between its ends, with their derivatives."""
+
+    def __init__(self, sol: Any, states: Callable[[Any], list[Any]]) -> None:
+        self._sol = sol
+        self._states = states
+
+    def __call__(self, t: Any) -> Any:
+        """Return the states at a time, or at several, as SciPy's object does."""
+        times, (low, high) = as_array(t), sorted((self._sol.t_min, self._sol.t_max))
+        points = data_of(times).reshape(-1)
+        if np.any((points < low) | (points > high)):
+            raise NoRuleError(
+                "scipy.integrate.solve_ivp: .sol of its result has no derivative outside of "
+                f"t_span. Fix: times between {low} and {high}."
+            )
+        order = np.argsort(points if self._sol.ascending else -points)
+        columns = self._states(np.reshape(times, (-1,))[order])
+        found = np.stack(columns, axis=1)[:, np.argsort(order)]
+        parts = {(): np.reshape(found, (-1, *times.shape))}
+        return attached("integrate.solve_ivp", self._sol(data_of(times)), parts)
 
 
 def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
@@ -698,7 +738,7 @@ ROWS = [
         "solve_ivp",
         _solve_ivp,
         "by the accepted steps; implicit methods and solvers of others by collocation at them",
-        refused="dense_output events",
+        refused="events",
         prepare=_with_recorder,
     ),
     _solved("odeint", _odeint, refused="full_output"),

@@ -502,7 +502,7 @@ def _spalde(x: Any, tck: Any) -> Any:
     orders = range(k + 1)
     values = _bspline_at(t, c[: t.shape[0] - k - 1, None], k, np.reshape(x, (-1,)), orders)
     made = np.concatenate(values, axis=1)
-    return made[0] if x.ndim == 0 else list(made)
+    return list(made) if x.ndim and len(x) > 1 else made[0]  # as SciPy
 
 
 def _sproot(tck: Any, out: Any) -> Any:

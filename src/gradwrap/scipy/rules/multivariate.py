@@ -18,7 +18,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.random.sampling import called
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.kinds import Formula, formula
+from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distributions import Distribution
 from gradwrap.scipy.solving import data_of, plain
 from gradwrap.scipy.table import Row, register
@@ -68,7 +68,7 @@ def _distances(deviations: Any, matrix: Any) -> tuple[Any, Any]:
 
 def _normal(x: Any, mean: Any, cov: Any, allow_singular: Any = False) -> Any:
     deviations, matrix, dim = _deviations(x, mean, cov)
-    if allow_singular:
+    if allow_singular or getattr(cov, "rank", dim) < dim:
         return _normal_in_subspace(deviations, matrix)
     squares, log_det = _distances(deviations, matrix)
     return -0.5 * (dim * LOG_2PI + log_det + squares)
@@ -397,10 +397,10 @@ def _shaped(formula: Callable[..., Any], given: dict[str, Any]) -> Any:
 
 def _moment(name: str, function: Callable[..., Any], arrays: str) -> Row:
     dist, method = name.split(".")
-    return formula(
+    return Row(
         f"stats.{name}",
-        function,
-        arrays,
+        _Named(lambda **given: _shaped(function, given), function),
+        arrays=arrays,
         symmetric="cov",
         original=getattr(getattr(stats, dist), method),
     )

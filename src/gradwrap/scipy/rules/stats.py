@@ -6,6 +6,7 @@ of ranks have none: they are piecewise constant.
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from gradwrap.scipy.rules import kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution, DistributionClass
 from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
+from gradwrap.transforms.arguments import stop_gradient
 
 special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
@@ -73,26 +75,33 @@ def _student_probability(t: Any, df: Any, alternative: str) -> Any:
     return special.stdtr(df, t if alternative == "less" else -t)
 
 
-def _regression(x: Any, y: Any, alternative: str) -> Line:
-    """Return the least-squares line, and the standard errors of its two coefficients."""
-    count = np.shape(x)[0]
-    mean = np.mean(x)
-    dx, dy = x - mean, y - np.mean(y)
-    xx, yy, xy = np.mean(dx * dx), np.mean(dy * dy), np.mean(dx * dy)
-    slope, r, df = xy / xx, xy / np.sqrt(xx * yy), count - 2
-    t = r * np.sqrt(df / ((1.0 - r) * (1.0 + r)))
-    error = np.sqrt((1.0 - r * r) * yy / xx / df)
-    return Line(
-        slope,
-        np.mean(y) - slope * mean,
-        r,
-        _student_probability(t, df, alternative),
-        error,
-        error * np.sqrt(xx + mean * mean),
-    )
+def _regression(x: Any, y: Any, alternative: str, axis: Any, keepdims: Any, out: Any) -> Line:
+    """Return the least-squares line, and the standard errors of its two coefficients.
+
+    The correlation has SciPy's value, since its last digits decide on errors near 0. A line through
+    all points has no errors, and their derivative is 0 there.
+    """
+    if axis is None and not keepdims:
+        x, y, axis = np.ravel(x), np.ravel(y), 0
+    along = functools.partial(np.mean, axis=axis, keepdims=True)
+    dx, dy = x - along(x), y - along(y)
+    along = functools.partial(np.mean, axis=axis, keepdims=keepdims)
+    xx, yy, xy, mean, height = map(along, (dx * dx, dy * dy, dx * dy, x, y))
+    slope, df = xy / xx, np.size(x) // np.size(mean) - 2
+    is_flat = yy == 0
+    r = xy / np.sqrt(xx * np.where(is_flat, 1.0, yy))
+    r = r + stop_gradient(out.rvalue - r)
+    is_exact = is_flat | (np.abs(r) == 1.0) | (df == 0)
+    inside = np.where(is_exact, 0.0, r)
+    t = inside * np.sqrt(df / ((1.0 - inside) * (1.0 + inside)))
+    square = np.where(is_exact, 1.0, (1.0 - inside * inside) * yy / xx / max(df, 1))
+    error = np.where(is_exact, 0.0, np.sqrt(square))
+    pvalue = np.where(is_exact, out.pvalue, _student_probability(t, max(df, 1), alternative))
+    at_zero = error * np.sqrt(xx + mean * mean)
+    return Line(slope, height - slope * mean, r, pvalue, error, at_zero)
 
 
-def _variances(samples: Any, axis: int) -> Statistic:
+def _variances(samples: Any, axis: int, keepdims: Any) -> Statistic:
     """Return the F statistic, the ratio of variances between and within samples."""
     sizes = [np.shape(sample)[axis] for sample in samples]
     means = [np.mean(sample, axis=axis, keepdims=True) for sample in samples]
@@ -104,7 +113,8 @@ def _variances(samples: Any, axis: int) -> Statistic:
         for sample, mean in zip(samples, means, strict=True)
     )
     df = len(samples) - 1, total - len(samples)
-    f = np.squeeze((between / df[0]) / (within / df[1]), axis=axis)
+    f = (between / df[0]) / (within / df[1])
+    f = f if keepdims else np.squeeze(f, axis=axis)
     return Statistic(f, special.fdtrc(df[0], df[1], f))
 
 
@@ -135,13 +145,15 @@ def _within_limits(power: float, *, of_mean: bool) -> Any:
     return formula
 
 
-def _trimmed_mean(a: Any, proportiontocut: float, axis: Any) -> Any:
+def _trimmed_mean(a: Any, proportiontocut: float, axis: Any, keepdims: Any) -> Any:
+    shape = [1] * np.ndim(a) if axis is None else None
     if axis is None:
         a, axis = np.ravel(a), 0
     count = np.shape(a)[axis]
     cut = int(proportiontocut * count)
     kept = np.take(np.sort(a, axis=axis), np.arange(cut, count - cut), axis=axis)
-    return np.mean(kept, axis=axis)
+    found = np.mean(kept, axis=axis, keepdims=keepdims)
+    return np.reshape(found, shape) if keepdims and shape is not None else found
 
 
 def _variation(a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
@@ -203,7 +215,8 @@ def _yeo_johnson(x: Any, lmbda: Any) -> Any:
 
 
 def _yeo_johnson_likelihood(lmb: Any, data: Any, axis: Any = 0, keepdims: Any = False) -> Any:
-    logs = np.sign(data) * np.log1p(np.abs(data))
+    right = data >= 0
+    logs = np.log1p(np.where(right, data, 0.0)) - np.log1p(np.where(right, 0.0, -data))
     return _likelihood(lmb, _yeo_johnson(data, lmb), logs, axis, keepdims)
 
 
@@ -258,7 +271,9 @@ register(
         formula("stats.tstd", _within_limits(0.5, of_mean=False), "a"),
         formula("stats.tsem", _within_limits(0.5, of_mean=True), "a"),
         formula("stats.trim_mean", _trimmed_mean, "a"),
-        formula("stats.scoreatpercentile", lambda a, per: np.percentile(a, per), "a"),
+        formula(
+            "stats.scoreatpercentile", lambda a, per, axis: np.percentile(a, per, axis=axis), "a"
+        ),
         formula("stats.wasserstein_distance", _wasserstein, "u_values v_values"),
         formula("stats.energy_distance", _energy, "u_values v_values"),
         formula(

@@ -16,12 +16,10 @@ from gradwrap.backends.numpy.functions.table import (
     implements,
     on_host,
     standard,
-    untyped,
 )
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.wrapper import innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
-from gradwrap.errors import NoRuleError
 
 
 @completes(np.concatenate, np.stack)
@@ -123,45 +121,6 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
 
 def _on_host(obj: Any) -> Any:
     return unwrapped_key(obj) if isinstance(obj, (SLICE, *SEQUENCE)) else on_host(obj)
-
-
-@implements("pad(array, pad_width, mode='constant', **kwargs)", arrays=1)
-def pad(xp: Any, array: Any, pad_width: Any, mode: Any, **kwargs: Any) -> Any:
-    """Pad with a constant; in other modes, take the elements that NumPy would repeat."""
-    constants = kwargs.get("constant_values", 0)
-    order = _order_of(array)
-    if mode == "constant" and is_recorded(constants):
-        pairs = xp.broadcast_to(xp.asarray(constants), (array.ndim, 2))
-        ends = counting(2 * array.ndim).reshape(array.ndim, 2)
-        places: Any = 2 * array.ndim + np.asarray(positions_of(array), order=order)
-        places = untyped.pad(places, pad_width, constant_values=ends)
-        parts = (xp.astype(pairs, array.dtype, copy=False), array)
-        return xp.concat([xp.reshape(part, (-1,)) for part in parts])[places]
-    if mode == "constant":
-        inside = untyped.pad(np.full(array.shape, True), pad_width)
-        first = [0] * array.ndim
-        if array.size:
-            first = untyped.unravel_index(inside.argmax(), inside.shape)
-        kwargs = {k: unwrapped_key(v) for k, v in kwargs.items()}
-        zeros = np.zeros(array.shape, innermost(array).dtype, order)
-        out = xp.asarray(np.pad(zeros, pad_width, **kwargs))
-        key = (slice(int(i), int(i) + n) for i, n in zip(first, array.shape, strict=True))
-        out[tuple(key)] = array
-        return out
-    if mode in ("edge", "reflect", "symmetric", "wrap") and kwargs.get("reflect_type") != "odd":
-
-        def padded(positions: Any) -> Any:
-            ordered = np.asarray(positions, order=order)
-            return untyped.pad(ordered, pad_width=pad_width, mode=mode, **kwargs)
-
-        return gathered(xp, padded, array)
-    raise NoRuleError(f"np.pad with mode={mode!r} has no rule. Fix: use np.concatenate.")
-
-
-def _order_of(array: Any) -> Any:
-    """Return the memory order in which NumPy pads an array."""
-    flags = getattr(one_array(array), "flags", None)
-    return "F" if flags is not None and flags.fnc else "C"
 
 
 def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:

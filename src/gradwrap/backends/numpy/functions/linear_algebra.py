@@ -144,17 +144,25 @@ def multi_dot(xp: Any, arrays: Any) -> Any:
     return product(0, len(factors) - 1)
 
 
+def _in_space(xp: Any, vectors: Any) -> Any:
+    """Give vectors of two components a third one, which is zero."""
+    if vectors.shape[-1] == 3:
+        return vectors
+    return xp.concat((vectors, xp.zeros_like(vectors[..., :1])), axis=-1)
+
+
 @implements("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None)", arrays=2)
 def cross(xp: Any, a: Any, b: Any, axisa: int, axisb: int, axisc: int, axis: int | None) -> Any:
-    """Compute the cross product of vectors with three components."""
+    """Compute the cross product; of vectors with two components, the third one is zero."""
     if axis is not None:
         axisa = axisb = axisc = operator.index(axis)
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise NoRuleError(
-            "np.cross of vectors of two components has no rule. "
-            "Fix: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]."
-        )
+    lengths = (a.shape[-1], b.shape[-1])
+    if not {2, 3}.issuperset(lengths):
+        raise ValueError(f"np.cross takes vectors of 2 or 3 components, not of {lengths}")
+    if lengths == (2, 2):
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    a, b = (_in_space(xp, vectors) for vectors in (a, b))
     product = xp.linalg.cross(a, b)
     return product if axisc == -1 else xp.moveaxis(product, -1, axisc)
 
