@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
-MOST, MOST_NESTED = 1 << 14, 1 << 15
-"""The most operations of a trace at short lengths, and of one of nested loops."""
+MOST = 1 << 15
+"""The most operations of a trace at short lengths."""
 SECONDS = 10.0
 """The most time of a run at full size that notes numbers."""
 ALTOGETHER = 1 << 17
@@ -145,8 +145,6 @@ class Budget:
 
     def __init__(self) -> None:
         self.left: int = ALTOGETHER
-        self.most: int = MOST
-        """The most operations of a trace."""
         self.is_short: bool = False
         """Whether a trace took too many."""
 
@@ -158,7 +156,7 @@ class Budget:
         Declined
             It takes too many operations, branches on values, or raises an error.
         """
-        most = min(self.most, self.left)
+        most = min(MOST, self.left)
         try:
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
@@ -469,7 +467,6 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     for lengths in (*nests, *_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
-        budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
         try:
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:
