@@ -113,7 +113,7 @@ def test_a_comparison_may_take_a_part_of_the_first_call(spent: float, allowed: f
 
 def step_and_pairs(u: Any) -> Any:
     s = 0.0
-    for i in range(TURNS // 4):
+    for i in range(TURNS // 2):
         u = u + 0.01 * np.sin(u)
         for j in range(i):
             s = s + 0.001 * u[0] * j
@@ -126,6 +126,26 @@ def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.warns(gw.errors.CompileWarning, match=r"more than 2000 op.*a loop in line"):
         np.testing.assert_array_equal(eager(u), gw.grad(step_and_pairs)(u))
     assert "Fix: operations on slices" in eager.explain()
+
+
+@pytest.mark.parametrize("inner", [2, 4, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_few_steps_of_newton_in_each_turn(inner: int) -> None:
+    """Each step of the inner loop reads a value of the turn's start: it is made part of a turn."""
+
+    def implicit(p: Any) -> Any:
+        y = 0.5
+        for _ in range(TURNS):
+            z = y
+            for _ in range(inner):
+                residual = z - y - 0.01 * (p[0] * z - p[1] * z**3)
+                z = z - residual / (1 - 0.01 * (p[0] - 3 * p[1] * z**2))
+            y = z
+        return y
+
+    made = compiled(implicit, np.array([1.0, 0.5]))
+    found = re.search(r"instructions: (\d+)", made.explain())
+    assert found is not None
+    assert int(found[1]) < 600
 
 
 def backwards(x: Any) -> Any:
