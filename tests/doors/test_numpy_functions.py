@@ -813,6 +813,43 @@ def test_an_initial_value_is_the_extremum_of_a_slice_of_nan(name: str, initial: 
     assert gradient[2].sum() == expected
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "nanmax"])
+@pytest.mark.parametrize("where", [True, [True, False, True]])
+def test_an_initial_value_does_not_change_the_dtype(name: str, where: Any) -> None:
+    x = np.array([[1.0, 4, 2], [3.0, 1, 5]], dtype=np.float32)
+    function: Any = fn(lambda x, i: getattr(np, name)(x, axis=1, initial=i, where=where))
+    out, pull = gw.vjp(function, x, np.float64(2.5))
+    wanted = function(x, np.float64(2.5))
+    np.testing.assert_array_equal(out, wanted)
+    assert out.dtype == wanted.dtype == np.float32
+    assert pull(np.ones(2, np.float32))[0].dtype == np.float32
+
+
+def test_what_ediff1d_adds_has_the_dtype_of_the_array() -> None:
+    x = np.array([1.0, 4, 2], dtype=np.float32)
+    out, pull = gw.vjp(lambda x, y: np.ediff1d(x, to_end=y), x, np.array([2.5]))
+    np.testing.assert_array_equal(out, [3, -2, 2.5])
+    assert out.dtype == np.float32
+    np.testing.assert_array_equal(pull(np.float32([1, 2, 3]))[1], [3.0])
+    with pytest.raises(TypeError, match="same_kind"):
+        gw.vjp(lambda x: np.ediff1d(x, to_end=ANY.asarray(1j)), x)
+
+
+def test_an_open_mesh_of_tracked_numbers_is_tracked() -> None:
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([0.5, 3.0])
+
+    def total(x: Any, y: Any) -> Any:
+        rows, columns, kept = np.ix_(x, y, ANY.asarray([True, False, True]))
+        assert kept.tolist() == [[[0, 2]]]
+        return np.sum(rows**2 * columns)
+
+    found = gw.grad(total, (0, 1))(x, y)
+    np.testing.assert_allclose(found[0], 2 * x * y.sum())
+    np.testing.assert_allclose(found[1], np.full(2, np.sum(x**2)))
+    with pytest.raises(ValueError, match="1 dimensional"):
+        gw.vjp(lambda x: np.ix_(x)[0], np.ones((2, 2)))
+
+
 def test_i0_has_all_derivatives() -> None:
     pytest.importorskip("scipy")
     x = np.array([-2.0, 0.0, 0.7])

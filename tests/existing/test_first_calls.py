@@ -355,3 +355,27 @@ def test_a_name_that_got_another_value_between_calls_keeps_it(package: Any) -> N
     del package.isinstance
     assert np.allclose(gradient(X), wanted)
     assert "isinstance" not in vars(package)
+
+
+def test_the_code_that_one_thread_has_made_is_that_of_all(package: Any) -> None:
+    """Otherwise the end of the adaptation would not know the code in its place."""
+    old = package.table.__code__
+    both = threading.Barrier(2)
+    codes = Rewriting(vars(package))
+    assert codes.needs(old)
+
+    def make(code: Any) -> Any:
+        both.wait()
+        return Rewriting.code_of(codes, code).replace()  # type: ignore[union-attr]
+
+    later = Later(package.table, make)
+    later.content = later.stub
+    threads = [threading.Thread(target=package.table, args=(X,)) for _ in range(2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert package.table.__code__ is later.code
+    assert later.content is later.stub
+    later.content = old
+    assert package.table.__code__ is old

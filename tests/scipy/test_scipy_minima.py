@@ -214,3 +214,18 @@ def test_series_up_to_infinity_and_its_limits() -> None:
     gw.testing.check_rule(series, 2.3)
     with pytest.raises(NoRuleError, match="nsum has a derivative in what the terms depend on"):
         gw.grad(lambda low: series(2.3, low))(1.0)
+
+
+@pytest.mark.parametrize("name", ["fmin_l_bfgs_b", "fmin_tnc"])
+def test_functions_that_return_their_gradient_too(name: str) -> None:
+    def nearest(a: Any) -> Any:
+        def cost(x: Any) -> Any:
+            return np.sum((x - a) ** 2 + 0.1 * x**4), 2 * (x - a) + 0.4 * x**3
+
+        options = {"disp": 0} if name == "fmin_tnc" else {}
+        minimise: Any = getattr(optimize, name)
+        return minimise(cost, np.zeros(2), **options)[0]
+
+    a = np.array([0.5, -0.3])
+    wanted = np.diag(2 / (2 + 1.2 * nearest(a) ** 2))
+    np.testing.assert_allclose(gw.jacobian(nearest)(a), wanted, rtol=1e-6, atol=1e-12)

@@ -84,6 +84,17 @@ def test_slopes_of_spherical_bessel_functions_at_zero(name: str, n: int) -> None
     np.testing.assert_allclose(gw.grad(slope)(0.0), wanted, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_slopes_of_modified_bessel_functions_at_negative_whole_orders(n: int) -> None:
+    x = 1.7
+    slopes = [gw.grad(special.iv)(np.float64(order), x) for order in (-n, n)]
+    # I(-v) = I(v) + 2/pi sin(v pi) K(v), DLMF 10.27.2
+    np.testing.assert_allclose(-slopes[0], slopes[1] + 2 * (-1) ** n * special.kv(n, x), rtol=1e-12)
+    by_order: Any = fn(lambda v: gw.grad(special.iv)(v, x))
+    second = along(by_order, np.float64(-n), 1.0)
+    np.testing.assert_allclose(gw.grad(by_order)(np.float64(-n)), second, rtol=1e-6)
+
+
 # Statistics ---------------------------------------------------------------------------------------
 
 
@@ -114,6 +125,19 @@ def test_statistics_that_raise_at_nan_still_do() -> None:
         gw.vjp(lambda x: gs.stats.skew(x, nan_policy="raise"), np.array([1.0, np.nan, 2.0]))
 
 
+@pytest.mark.parametrize("name", ["variation", "trim_mean", "boxcox_llf"])
+def test_formulas_of_statistics_that_raise_at_nan(name: str) -> None:
+    def call(x: Any) -> Any:
+        given = {"trim_mean": (x, 0.1), "boxcox_llf": (0.3, x)}.get(name, (x,))
+        return getattr(gs.stats, name)(*given, nan_policy="raise")
+
+    x = np.array([1.0, 2.5, 2.0])
+    wanted = [along(call, x, e) for e in np.eye(3)]
+    np.testing.assert_allclose(gw.grad(call)(x), wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="nan"):
+        gw.grad(call)(np.array([1.0, np.nan, 2.0]))
+
+
 @pytest.mark.parametrize("intercept", [0.0, 0.3])
 @pytest.mark.parametrize("slope", [2.0, 0.1, 1 / 3, 0.0])
 def test_a_line_through_all_points(slope: float, intercept: float) -> None:
@@ -130,6 +154,15 @@ def test_a_line_through_two_points() -> None:
     np.testing.assert_allclose(found, [-0.5, 0.5])
 
 
+def test_a_sample_of_one_value_beside_another() -> None:
+    x, y = np.array([0.3]), np.array([1.1, 0.2, 2.0])
+    found = gw.grad(lambda x, y: gs.stats.ttest_ind(x, y).statistic, (0, 1))(x, y)
+    for place, one in enumerate((x, y)):
+        at: Any = fn(lambda v, place=place: stats.ttest_ind(*((v, y), (x, v))[place]).statistic)
+        wanted = [along(at, one, e) for e in np.eye(len(one))]
+        np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
+
+
 def test_lists_of_numbers_beside_a_tracked_sample() -> None:
     x = np.array([0.3, 1.2, 0.7, -0.9])
     others = [0.2, 0.9, 1.7]
@@ -143,6 +176,26 @@ def test_likelihood_of_a_transformation_at_zero() -> None:
     found = gw.jvp(lambda x: gs.stats.yeojohnson_llf(0.3, x), (data,), (t,))[1]
     wanted = along(lambda x: stats.yeojohnson_llf(0.3, x), data, t)
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("beta", [0.8, 1.3, 2.0])
+@pytest.mark.parametrize("method", ["cdf", "sf", "logcdf", "ppf", "isf"])
+def test_the_middle_of_the_generalized_normal_distribution(method: str, beta: float) -> None:
+    x = 0.5 if method in ("ppf", "isf") else 0.0
+    found = gw.grad(getattr(gs.stats.gennorm, method), (0, 1))(x, beta)
+    top = beta / (2 * special.gamma(1 / beta))
+    slope = {"cdf": top, "sf": -top, "logcdf": 2 * top, "ppf": 1 / top, "isf": -1 / top}[method]
+    np.testing.assert_allclose(found, [slope, 0.0], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["mean", "std"])
+def test_moments_of_a_density_with_hypergeometric_constants(name: str) -> None:
+    shapes = np.array([13.7, 3.1, 2.5, 5.2])
+    found = gw.grad(lambda s: getattr(gs.stats.gausshyper, name)(*s))(shapes)
+    wanted = [
+        along(fn(lambda s: getattr(stats.gausshyper, name)(*s)), shapes, e) for e in np.eye(4)
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("diagonal", [[1.0, 0.0], [2.0, 0.5]])

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
-CHECKS = ("second", "batch", "numpy", "c")
-"""What is checked besides values and first derivatives; the last two are engines."""
+CHECKS = ("second", "batch", "numpy", "c", "composed")
+"""What is checked besides values and first derivatives; two are engines."""
 SINGLE = ("float16", "float32", "complex64")
 STATES = (np.random.Generator, np.random.RandomState)
 LARGEST = 1e9
@@ -377,33 +377,84 @@ class _Examination:
         return float(_inner(self.weights, self.native(*(x[()] for x in doubles))))
 
     def further(self) -> None:
-        """Second derivatives, batches, and compiled functions."""
+        """Second derivatives, other transforms, batches, and compiled functions."""
         gradient = gw.grad(self.total, self.argnums)
         if "second" in self.checks and self.case.sample.upto > 1:
-            along, total = self.directions, self.total
-            slope, is_smooth = self.slopes(
-                lambda by: _inner(along, gradient(*self.moved(by))), 10 * STEP
-            )
-            reverse = _inner(along, gw.jvp(gradient, self.values, along)[1])
-            forward = gw.jvp(lambda *v: gw.jvp(total, v, along)[1], self.values, along)[1]
-            self.compare("second, two orders of modes", forward, reverse, 1e-5)
-            if is_smooth:
-                self.compare("second", reverse, slope, 1e-3)
-        if not {*self.checks} & {*CHECKS[1:]}:
+            self.second(gradient)
+        if "composed" in self.checks and not any(map(np.iscomplexobj, self.values)):
+            self.composed(gradient)
+        engines = {*self.checks} & {"numpy", "c"}
+        in_batches = "batch" in self.checks and not isinstance(self.values[0], float)
+        if not in_batches and not engines:
             return
         near = self.moved(1e-3)
         wanted = [gradient(*self.values), gradient(*near)]
-        if "batch" in self.checks and not isinstance(self.values[0], float):
+        if in_batches:
             stacks = [np.stack(pair) for pair in zip(self.values, near, strict=True)]
             found = gw.vmap(gradient, fallback="loop")(*stacks)
             for example in (0, 1):
                 for one, other in zip(found, wanted[example], strict=True):
                     self.compare("batch", one[example], other, 1e-7)
-        for engine in {*self.checks} & {"numpy", "c"}:
+        for engine in engines:
             compiled = gw.compile(gradient, engine=engine)
             for point, right in ((self.values, wanted[0]), (near, wanted[1])) * 2:
                 for one, other in zip(compiled(*point), right, strict=True):
                     self.compare(f"compiled by {engine}", one, other, 1e-7)
+
+    def second(self, gradient: Callable[..., Any]) -> None:
+        """Second derivatives by two orders of the modes, and by differences."""
+        along, total = self.directions, self.total
+        slope, is_smooth = self.slopes(
+            lambda by: _inner(along, gradient(*self.moved(by))), 10 * STEP
+        )
+        reverse = _inner(along, gw.jvp(gradient, self.values, along)[1])
+        forward = gw.jvp(lambda *v: gw.jvp(total, v, along)[1], self.values, along)[1]
+        self.compare("second, two orders of modes", forward, reverse, 1e-5)
+        if is_smooth:
+            self.compare("second", reverse, slope, 1e-3)
+
+    def composed(self, gradient: Callable[..., Any]) -> None:
+        """Jacobians and Hessians, and transforms inside `vmap` and around it."""
+        along, values = self.directions, self.values
+
+        def flat(*values: Any) -> Any:
+            return np.concatenate([np.ravel(part) for part in self.call(*values)])
+
+        def times_directions(blocks: Sequence[Any]) -> Any:
+            return sum(np.tensordot(b, t, np.ndim(t)) for b, t in zip(blocks, along, strict=True))
+
+        pushed = gw.jvp(flat, values, along)[1]
+        for transform in (gw.jacrev, gw.jacfwd):
+            if not any(map(np.iscomplexobj, self.wanted)):
+                found = transform(flat, self.argnums)(*values)
+                made = times_directions(found)
+                self.compare(f"{transform.__name__}", made, pushed, 1e-7)
+        if self.case.sample.upto > 1:
+            turned = gw.jvp(gradient, values, along)[1]
+            for row, other in zip(
+                gw.hessian(self.total, self.argnums)(*values), turned, strict=True
+            ):
+                self.compare("hessian", times_directions(row), other, 1e-6)
+        if any(isinstance(value, float) for value in values):
+            return
+        near = self.moved(1e-3)
+        stacks = [np.stack(pair) for pair in zip(values, near, strict=True)]
+        ways = [np.stack([t, 0.5 * t]) for t in along]
+        slopes = [gw.jvp(self.total, values, along)[1], 0.5 * gw.jvp(self.total, near, along)[1]]
+        pairs = zip(gradient(*values), gradient(*near), strict=True)
+        wanted = [np.stack([one, -2.0 * other]) for one, other in pairs]
+        batched = gw.vmap(self.total, fallback="loop")
+
+        def slope(values: Any, along: Any) -> Any:
+            return gw.jvp(self.total, values, along)[1]
+
+        made = gw.vmap(slope, fallback="loop")(stacks, ways)
+        self.compare("vmap of jvp", made, np.stack(slopes), 1e-7)
+        made = gw.jvp(batched, stacks, ways)[1]
+        self.compare("jvp of vmap", made, np.stack(slopes), 1e-7)
+        found = gw.grad(lambda *v: np.dot(batched(*v), [1.0, -2.0]), self.argnums)(*stacks)
+        for one, other in zip(found, wanted, strict=True):
+            self.compare("grad of vmap", one, other, 1e-7)
 
 
 def drawn(seed: int, words: Sequence[str] = ()) -> Iterator[Case]:

@@ -413,11 +413,15 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
 
 
 def outcomes(
-    module: str, limit: int = 150, plugins: Sequence[str] = ("scipy.conftest", "scipys_tests")
+    module: str,
+    limit: int = 150,
+    plugins: Sequence[str] = ("scipy.conftest", "scipys_tests"),
+    seconds: float | None = None,
 ) -> list[list[str]]:
     """Run the tests of a submodule, or a module of tests; return what came of each call in them.
 
-    That is the row, the test, the outcome, and the arguments as text.
+    That is the row, the test, the outcome, and the arguments as text. After `seconds` the tests are
+    stopped, and what was examined until then is returned.
     """
     folders = [Path(__file__).parent, Path(__file__).parents[1] / "scipy"]
     own = Path(__file__).parents[2] / "src"

@@ -55,7 +55,7 @@ from gradwrap.core.observing.callers import (
 )
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
-from gradwrap.core.values.tree import flatten, leaves_of, map_leaves
+from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
@@ -180,7 +180,8 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
-        leaves = leaves_of(args, kwargs)
+        are_leaves = not kwargs and all(map(is_lone, args))
+        leaves = [*args] if are_leaves else flatten([args, kwargs])[0]
         out, steered = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out

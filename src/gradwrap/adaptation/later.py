@@ -60,14 +60,17 @@ class Later:
 
     def made(self) -> CodeType:
         """Return the new code."""
+        return self._kept(self._make(self.old)) if self.code is None else self.code
+
+    def _kept(self, made: CodeType | None) -> CodeType:
+        """Keep the code that was made first, whichever threads make it at once."""
         global _made  # noqa: PLW0603  a count for all threads
-        if self.code is None:
-            made = self._make(self.old)
-            with lock:
+        with lock:
+            if self.code is None:
                 self.is_as_it_was = made is None
                 self.code = made or self.old.replace()
                 _made += 1
-        return self.code
+            return self.code
 
     @property
     def content(self) -> CodeType:

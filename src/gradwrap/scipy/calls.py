@@ -609,6 +609,8 @@ def _check_option(row: Row, name: str, value: Any, default: Any) -> None:
         return
     if value is default or (_is_simple(value) and _is_simple(default) and value == default):
         return
+    if (name, value) == ("nan_policy", "raise"):
+        return  # SciPy's function, which gives the value, raises at NaN
     raise NoRuleError(
         f"{row.name} has no derivative with {name}=. Fix: leave it out, or give the function a "
         f"rule of your own with gradwrap.primitive and gradwrap.defvjp."

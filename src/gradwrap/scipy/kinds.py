@@ -331,7 +331,7 @@ class ArrayApi(Formula):
         kind = self
         if row.omits and given.get("nan_policy") == "omit":
             kind = OMITTING
-        elif row.omits and not given.keys().isdisjoint(DECORATED):
+        elif row.omits and self.gives_value and not given.keys().isdisjoint(DECORATED):
             kind = BESIDE
         return Formula.answer(kind, row, args, kwargs)
 
@@ -387,24 +387,13 @@ def _wrapped_arrays(value: Any) -> Any:
     return wrapped_untracked(value) if is_array else value
 
 
-class Omitting(ArrayApi):
-    """A path that omits NaN: what it computes of them is not used, and gets no cotangent.
+class Selecting(ArrayApi):
+    """A path that computes more than it selects: what it does not use gets no cotangent.
 
-    The formula's derivative is that of `strong_zeros`. Without it, zero times a derivative that is
-    NaN is NaN. The value is that of SciPy's NumPy path, which drops NaN from each slice.
+    The derivative is that of `strong_zeros`. Without it, zero times a derivative of NaN is NaN.
     """
 
     runs_once = False
-
-    def compared(self, call: SciPyCall, made: Any, out: Any) -> Any:
-        """Return the path's result; raise an error where it does not omit NaN as SciPy does."""
-        try:
-            return super().compared(call, made, out)
-        except NoRuleError as error:
-            raise NoRuleError(
-                f"{call.name} has no derivative with nan_policy='omit' and these arguments. Fix: "
-                "drop the NaN of each slice before the call, x[~np.isnan(x)]."
-            ) from error
 
     def pull(
         self, call: SciPyCall, inputs: Sequence[Any], needed: Sequence[bool], outs: Sequence[Any]
@@ -425,6 +414,20 @@ class Omitting(ArrayApi):
         """Run the path forward."""
         with strong_zeros():
             return super().push(call, inputs, tangents, outs)
+
+
+class Omitting(Selecting):
+    """A path that omits NaN; SciPy's NumPy path, which gives the value, drops it from slices."""
+
+    def compared(self, call: SciPyCall, made: Any, out: Any) -> Any:
+        """Return the path's result; raise an error where it does not omit NaN as SciPy does."""
+        try:
+            return super().compared(call, made, out)
+        except NoRuleError as error:
+            raise NoRuleError(
+                f"{call.name} has no derivative with nan_policy='omit' and these arguments. Fix: "
+                "drop the NaN of each slice before the call, x[~np.isnan(x)]."
+            ) from error
 
 
 OMITTING = Omitting(gives_value=False)

@@ -264,14 +264,10 @@ def is_recorded(value: Any) -> bool:
 
 def is_derived(value: Any) -> bool:
     """Tell if a value holds a wrapper that a recording transform differentiates."""
-    silent = silent_up_to()
     for leaf in _leaves(value):
-        layer = leaf
-        while isinstance(layer, AnyWrapper):
-            node = layer._node
-            if node is not None and not layer._is_batched and node.meta.level > silent:
+        for layer in layers(leaf):
+            if not layer._is_batched and has_effect(layer):
                 return True
-            layer = layer._value
     return False
 
 

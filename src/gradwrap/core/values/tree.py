@@ -61,9 +61,8 @@ def is_lone(tree: Any) -> bool:
     if hasattr(kind, "dtype") and kind not in registered:
         known_arrays.add(kind)
         return True
-    return (hasattr(tree, "dtype") and kind not in registered) or isinstance(
-        tree, (int, float, complex, str)
-    )
+    is_array = hasattr(tree, "dtype") and kind not in registered
+    return is_array or isinstance(tree, (int, float, complex, str))
 
 
 def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:
@@ -72,13 +71,6 @@ def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=none_is_leaf, namespace=NAMESPACE)
     return leaves, LEAF if spec.is_leaf() else TreeDef(spec)
-
-
-def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """Return the leaves of the arguments of a call."""
-    if not kwargs and all(map(is_lone, args)):
-        return [*args]
-    return flatten([args, kwargs])[0]
 
 
 def flatten_with_paths(tree: Any, name: str) -> tuple[list[tuple[str, Any]], TreeDef]:

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.table.registry import register
+from gradwrap.rules.special.gamma_and_error import reciprocal_gamma_slope
 from gradwrap.rules.special.incomplete import (
     as_floats,
     column,
@@ -89,8 +90,8 @@ def _first_kind_by_order(xp: Any, v: Any, x: Any, *, scaled: bool) -> Any:
     place = column(xp, low) + k + 1.0
     half = xp.log(column(xp, 0.5 * small))
     power = (2.0 * k + column(xp, low)) * half - xp.special.gammaln(k + 1.0) - column(xp, small)
-    terms = xp.exp(power) * xp.special.rgamma(place) * (half - xp.special.digamma(place))
-    series = xp.sum(terms, axis=-1)
+    terms = half * xp.special.rgamma(place) + reciprocal_gamma_slope(xp, place)
+    series = xp.sum(xp.exp(power) * terms, axis=-1)
 
     large, high, size = (xp.where(far, one, 20.0) for one in (x, v, size))
     shift = xp.asinh(high / large)

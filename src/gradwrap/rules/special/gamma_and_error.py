@@ -83,7 +83,7 @@ def _trigamma(xp: Any, x: Any) -> Any:
     return xp.special.zeta(2.0, x)
 
 
-def _reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
+def reciprocal_gamma_slope(xp: Any, x: Any) -> Any:
     """Return -digamma(x)/gamma(x); left of 1/2 by reflection, DLMF 5.5.3, finite at the poles."""
     if xp.isdtype(x.dtype, "complex floating"):
         return -xp.special.digamma(x) * xp.special.rgamma(x)
@@ -204,7 +204,7 @@ RULES = [
         special(name, "x", lambda xp, g, x: g * _hurwitz_by_exponent(xp, x, 1.0), domain=(1.5, 3.0))
         for name in ("zetac", "_ufuncs._riemann_zeta")
     ),
-    special("rgamma", "x", lambda xp, g, x: g * _reciprocal_gamma_slope(xp, x)),
+    special("rgamma", "x", lambda xp, g, x: g * reciprocal_gamma_slope(xp, x)),
     special(
         "poch",
         "z m",

@@ -303,12 +303,16 @@ def _noncentral_t(sign: float) -> Any:
 # Others -------------------------------------------------------------------------------------------
 
 
-def _gauss_hypergeometric_density(x: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
-    """Return the density: its numerator divided by Euler's integral, DLMF 15.6.1."""
+def _euler(a: Any, b: Any, c: Any, z: Any) -> Any:
+    """Return Euler's integral of the hypergeometric function, DLMF 15.6.1."""
     t, rest, weights = unit_rule()
-    a_, b_, c_, z_ = map(_column, (a, b, c, z))
-    whole = np.sum(weights * t ** (a_ - 1.0) * rest ** (b_ - 1.0) * (1.0 + z_ * t) ** -c_, axis=-1)
-    return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) * (1.0 + z * x) ** -c / whole
+    a, b, c, z = map(_column, (a, b, c, z))
+    return np.sum(weights * t ** (a - 1.0) * rest ** (b - 1.0) * (1.0 + z * t) ** -c, axis=-1)
+
+
+def _gauss_hypergeometric_density(x: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
+    numerator = x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) * (1.0 + z * x) ** -c
+    return numerator / _euler(a, b, c, z)
 
 
 def _log_mills(z: Any) -> Any:
@@ -476,6 +480,22 @@ def _skew_normal_log_density(x: Any, a: Any) -> Any:
     return 0.5 * math.log(2 / math.pi) - 0.5 * x * x + special.log_ndtr(a * x)
 
 
+def _generalized_normal_below(x: Any, beta: Any) -> Any:
+    """Return the distribution function, which is a line at 0."""
+    is_zero = x == 0
+    tail = 0.5 * special.gammaincc(1.0 / beta, np.where(is_zero, 1.0, np.abs(x)) ** beta)
+    line = 0.5 * (1.0 + x / special.gamma(1.0 + 1.0 / beta))
+    return np.where(is_zero, line, np.where(x < 0, tail, 1.0 - tail))
+
+
+def _generalized_normal_quantile(q: Any, beta: Any) -> Any:
+    is_half = q == 0.5
+    tail = np.where(is_half, 0.5, 2.0 * np.where(q < 0.5, q, 1.0 - q))
+    size = special.gammainccinv(1.0 / beta, tail) ** (1.0 / beta)
+    line = (2.0 * q - 1.0) * special.gamma(1.0 + 1.0 / beta)
+    return np.where(is_half, line, np.where(q < 0.5, -size, size))
+
+
 BODIES: dict[str, dict[str, Body]] = {
     "bernoulli_gen": {
         "_pmf": lambda k, p: np.where(k == 1, p, 1.0 - p),
@@ -484,6 +504,12 @@ BODIES: dict[str, dict[str, Body]] = {
     },
     "binom_gen": {"_cdf": _binomial_below, "_sf": _binomial_above},
     "dgamma_gen": {"_ppf": _two_sided_gamma},
+    "gennorm_gen": {
+        "_cdf": _generalized_normal_below,
+        "_sf": lambda x, beta: _generalized_normal_below(-x, beta),
+        "_ppf": _generalized_normal_quantile,
+        "_isf": lambda q, beta: -_generalized_normal_quantile(q, beta),
+    },
     "dpareto_lognorm_gen": {
         "_logpdf": _pareto_lognormal_log_density,
         "_cdf": _pareto_lognormal_below,
@@ -495,7 +521,10 @@ BODIES: dict[str, dict[str, Body]] = {
         "_cdf": lambda x, c: special.expit(c * np.log(x)),
         "_sf": lambda x, c: special.expit(-c * np.log(x)),
     },
-    "gausshyper_gen": {"_pdf": _gauss_hypergeometric_density},
+    "gausshyper_gen": {
+        "_pdf": _gauss_hypergeometric_density,
+        "_munp": lambda n, a, b, c, z: _euler(a + n, b, c, z) / _euler(a, b, c, z),
+    },
     "genextreme_gen": {
         "_logpdf": _extreme_log_density,
         "_cdf": lambda x, c: np.exp(-np.exp(_log_over(c, x))),

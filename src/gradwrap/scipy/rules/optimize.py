@@ -209,9 +209,11 @@ def _gradient(fun: Any, args: Any, jac: Any) -> Any:
 
 def _minimum(
     result: Any, fun: Any, name: Any, args: Any = (), jac: Any = None, fprime: Any = None,
-    bounds: Any = None, constraints: Any = (), minimizer_kwargs: Any = None,
+    bounds: Any = None, constraints: Any = (), minimizer_kwargs: Any = None, approx_grad: Any = 1,
 ) -> Any:  # fmt: skip
     """Return the parts of a result that are a minimum, and the value there."""
+    if fprime is None and not approx_grad:
+        jac = True  # as in `minimize`: the function returns its gradient too
     inner = minimizer_kwargs or {}
     args, jac = args or as_args(inner.get("args", ())), inner.get("jac", jac or fprime)
     bounds = inner.get("bounds") if bounds is None else bounds

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradwrap.backends.numpy.functions.converting import memory_order, sizes
-from gradwrap.backends.numpy.functions.table import cast, implements, in_order, on_values
+from gradwrap.backends.numpy.functions.table import asked, cast, implements, in_order, on_values
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
 from gradwrap.rules.creation import open_grid
 
 
@@ -130,7 +130,17 @@ on_values(
 on_values(
     "allclose argwhere array2string array_equal array_equiv array_repr array_str "
     "count_nonzero diag_indices_from digitize einsum_path flatnonzero iscomplex isclose "
-    "isneginf isposinf isreal ix_ min_scalar_type ravel_multi_index "
+    "isneginf isposinf isreal min_scalar_type ravel_multi_index "
     "tril_indices_from triu_indices_from unravel_index"
 )
 on_values("may_share_memory shares_memory", seen_as=_as_one_example)
+
+
+@implements("ix_(*args)")
+def ix_(xp: Any, *args: Any) -> Any:
+    """Let NumPy make the open mesh of the values, and reshape tracked numbers to it."""
+    mesh = asked(np.ix_, unwrapped_key, xp, *args)
+    return tuple(
+        xp.reshape(xp.asarray(arg), one.shape) if is_recorded(arg) else one
+        for arg, one in zip(args, mesh, strict=True)
+    )

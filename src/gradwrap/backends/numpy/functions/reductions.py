@@ -52,9 +52,9 @@ def reduction(
     neutral, combine = NEUTRAL[path]
     a = xp.asarray(a)
     if is_masked(where):
-        missing = initial if neutral is None else neutral
-        if missing is NoValue:
+        if neutral is None and initial is NoValue:
             raise ValueError(f"reduction {path} with where= needs an initial value")
+        missing = scalar(cast(xp, initial, a.dtype)) if neutral is None else neutral
         a = xp.where(xp.broadcast_to(xp.asarray(where), a.shape), a, missing)
     if neutral is None and initial is not NoValue and not a.size:
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0).shape
@@ -62,7 +62,9 @@ def reduction(
         return xp.asarray(found, copy=True) if shape else found[()]  # an array of its own
     options = {} if dtype is None else {"dtype": dtype}
     result = getattr(xp, path)(a, axis=axis, keepdims=keepdims, **options)
-    return result if initial is NoValue else getattr(xp, combine)(result, initial)
+    if initial is NoValue:
+        return result
+    return getattr(xp, combine)(result, scalar(cast(xp, initial, result.dtype)))
 
 
 @completes(np.mean)

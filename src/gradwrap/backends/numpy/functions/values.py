@@ -12,6 +12,7 @@ from gradwrap.backends.numpy.functions.converting import NoValue, is_real, sizes
 from gradwrap.backends.numpy.functions.table import (
     asked,
     cast,
+    check_cast,
     check_constant,
     counting,
     implements,
@@ -129,8 +130,11 @@ def real_if_close(xp: Any, a: Any, tol: float) -> Any:
 @implements("ediff1d(ary, to_end=None, to_begin=None)", arrays=1)
 def ediff1d(xp: Any, ary: Any, to_end: Any, to_begin: Any) -> Any:
     ary = xp.reshape(ary, (-1,))
-    parts = [to_begin, ary[1:] - ary[:-1], to_end]
+    parts: list[Any] = [to_begin, ary[1:] - ary[:-1], to_end]
     flat = [xp.reshape(xp.asarray(part), (-1,)) for part in parts if part is not None]
+    for part in flat:
+        check_cast(part.dtype, ary.dtype, "same_kind")
+    flat = [cast(xp, part, ary.dtype) for part in flat]
     return xp.concat(flat) if len(flat) > 1 else flat[0]
 
 
