@@ -561,7 +561,9 @@ def shipmmg() -> Iterator[Case]:
     times = np.linspace(0.0, 20.0, 11)
 
     def turned(x: Any) -> Any:
-        found = m.simulate(x[0], x[1], list(times), list(0.1 * np.ones(11)), 0.0, rtol=1e-9)
+        found = m.simulate(
+            x[0], x[1], list(times), list(0.1 * np.ones(11)), 0.0, rtol=1e-9, atol=1e-12
+        )
         return found.y[0][-1:]
 
     yield "kt.simulate", turned, [0.15, 5.0]

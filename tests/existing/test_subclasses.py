@@ -455,3 +455,29 @@ def test_classes_with_a_metaclass_in_python(tmp_path: Path) -> None:
     assert f(X) == 36.0 * np.sum(X**2)
     np.testing.assert_allclose(gw.grad(gw.adapting(f))(X), 72.0 * X)
     np.testing.assert_allclose(gw.jvp(gw.adapting(f), (X,), (np.ones(2),))[1], np.sum(72.0 * X))
+
+
+def test_instances_outside_of_adapted_code_say_so(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Careful(np.ndarray):
+            def __array_function__(self, function, types, args, options):
+                if type(args[0][0]) is Careful:
+                    return super().__array_function__(function, types, args, options)
+                return NotImplemented
+
+        def made(x):
+            return np.asarray(x).view(Careful)
+        """,
+    )
+
+    def inside(x: Any) -> Any:
+        return np.sum(np.asarray(np.concatenate([package.made(x)])) ** 2)
+
+    def outside(x: Any) -> Any:
+        return np.sum(np.concatenate([gw.adapting(package.made)(x)]) ** 2)
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(inside))(X), 2 * X)
+    with pytest.raises(AdaptationError, match=r"outside of gradwrap.adapting.*Fix: make the call"):
+        gw.grad(outside)(X)

@@ -340,6 +340,12 @@ def _with_their_types(function: Any) -> Any:
         found = function(self, called, tuple(dict.fromkeys(plain)), args, options)
         if found is NotImplemented and NDARRAY in plain:  # NumPy asks the plain array next
             return self._of_values(called, types, args, options)
+        if found is NotImplemented and not _is_adapted(self._stands_for):
+            raise AdaptationError(
+                f"np.{called.__name__} got a {self._stands_for.__name__} that holds a tracked "
+                "value outside of gradwrap.adapting, where the code of its class is not adapted. "
+                "Fix: make the call part of the function that is adapted, or return plain arrays."
+            )
         return found
 
     return method
