@@ -92,6 +92,7 @@ FURTHEST = 6
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(13, 2, cuts=CUT),),
+    (Lengths(19, 2, cuts=CUT),),
     (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
@@ -100,13 +101,13 @@ LENGTHS = (
     (Lengths(36, 12, cuts=CUT),),
     (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=(False,))),
 )
-"""The second and the third are for nested loops, whose traces would else be too long: first with
-arrays that are read and written as they stand, since the turns at the edges then do what all others
-do. With steps of 12, a function that does something else in every second, third, fourth or sixth
-turn repeats itself."""
+"""The second is for loops in steps, which have fewer turns. The next two are for nested loops,
+whose traces would else be too long: first with arrays that are read and written as they stand,
+since the turns at the edges then do what all others do. With steps of 12, a function that does
+something else in every second, third, fourth or sixth turn repeats itself."""
 NESTS = (Lengths(11, 1, between=3, limit=20, nests=True, longest=1500, cuts=CUT),)
 """The lengths for loops of ever more or fewer turns."""
-PERIODS = 9
+PERIODS = 10
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
 """The longest period, in turns."""
