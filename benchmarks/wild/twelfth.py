@@ -520,7 +520,7 @@ def einsteinpy() -> Iterator[Case]:
     m, paths = module("einsteinpy.coordinates.utils"), module("einsteinpy.geodesic.utils")
 
     def kerr(x: Any) -> Any:
-        metric = paths._kerr([0.0, x[0], x[1], 0.3], x[2])  # noqa: SLF001
+        metric = paths._kerr([0.0, x[0], x[1], 0.3], x[2])  # noqa: SLF001  its formula
         return [metric[0, 0], metric[1, 1], metric[0, 3]]
 
     event = [1.0, 2.1, 0.7, 0.4, 0.1, 0.2, 0.05]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from itertools import pairwise
@@ -53,7 +54,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 20, 22, 24 turns" in made.explain()
+    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -81,6 +82,30 @@ def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.Monke
     assert "at full size, with a difference of its values in one direction" in made.explain()
 
 
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_a_cached_function_in_a_long_loop_is_watched(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", seconds)
+    factors = {"first": 2.0}
+
+    @functools.lru_cache
+    def factor() -> float:
+        return factors["first"]
+
+    def turned(x: Any) -> Any:
+        s = 0.0
+        for i in range(len(x)):
+            s = s + np.sin(factor() * x[i]) * x[i - 1]
+        return s
+
+    made = compiled(turned, x)
+    factors["first"] = 3.0
+    np.testing.assert_array_equal(made(x), gw.compile(gw.grad(turned))(x))
+    factor.cache_clear()
+    np.testing.assert_allclose(made(x), gw.grad(turned)(x), rtol=1e-12)
+
+
 @pytest.mark.parametrize(("spent", "allowed"), [(0.0, 0.1), (1.0, 0.5), (100.0, 1.0)])
 def test_a_comparison_may_take_a_part_of_the_first_call(spent: float, allowed: float) -> None:
     assert affordable(spent) == allowed
@@ -88,7 +113,7 @@ def test_a_comparison_may_take_a_part_of_the_first_call(spent: float, allowed: f
 
 def step_and_pairs(u: Any) -> Any:
     s = 0.0
-    for i in range(TURNS // 4):
+    for i in range(TURNS // 2):
         u = u + 0.01 * np.sin(u)
         for j in range(i):
             s = s + 0.001 * u[0] * j
@@ -101,6 +126,26 @@ def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.warns(gw.errors.CompileWarning, match=r"more than 2000 op.*a loop in line"):
         np.testing.assert_array_equal(eager(u), gw.grad(step_and_pairs)(u))
     assert "Fix: operations on slices" in eager.explain()
+
+
+@pytest.mark.parametrize("inner", [2, 4, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_few_steps_of_newton_in_each_turn(inner: int) -> None:
+    """Each step of the inner loop reads a value of the turn's start: it is made part of a turn."""
+
+    def implicit(p: Any) -> Any:
+        y = 0.5
+        for _ in range(TURNS):
+            z = y
+            for _ in range(inner):
+                residual = z - y - 0.01 * (p[0] * z - p[1] * z**3)
+                z = z - residual / (1 - 0.01 * (p[0] - 3 * p[1] * z**2))
+            y = z
+        return y
+
+    made = compiled(implicit, np.array([1.0, 0.5]))
+    found = re.search(r"instructions: (\d+)", made.explain())
+    assert found is not None
+    assert int(found[1]) < 600
 
 
 def backwards(x: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.calls.entry import Entry
 from gradwrap.core.values.tree import flatten
 from lambdas import fn
 
@@ -306,3 +307,67 @@ def test_parameters_are_read_once() -> None:
     made = gw.compile(gw.grad(fun))
     np.testing.assert_allclose(made(P), gw.grad(fun)(P), rtol=1e-10)
     assert "extrapolated from traces" in str(made.explain())
+
+
+@pytest.mark.slow
+def test_keys_of_sweeps_by_slices_and_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop runs several times, with several keys in each turn, and has a loop inside."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr(Entry, "_has_like_turns", fn(lambda self, found: False))
+    n = 50
+
+    def swept(a: Any) -> Any:
+        a = a.copy()
+        for _ in range(7):
+            for i in range(1, n - 1):
+                above = a[i, 1:-1] + a[i - 1, :-2] + a[i - 1, 1:-1] + a[i - 1, 2:]
+                below = a[i, 2:] + a[i + 1, :-2] + a[i + 1, 1:-1]
+                a[i, 1:-1] = above + below + a[i + 1, 2:]
+                for j in range(1, n - 1):
+                    a[i, j] += a[i, j - 1]
+                    a[i, j] /= 9.0
+        return np.sum(a * a)
+
+    a = np.random.default_rng(0).uniform(0.5, 1.5, (n, n))
+    made = gw.compile(gw.grad(swept))
+    np.testing.assert_allclose(made(a), gw.grad(swept)(a), rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
+
+
+LABELS = {
+    "drawn": np.random.default_rng(1).integers(0, 4, N),
+    "late": np.repeat([0, 1], [300, N - 300]),
+    "last": np.repeat([0, 2], [N - 1, 1]),
+    "bounded": np.minimum(np.arange(N), 250) % 4,
+}
+
+
+def by_place(labels: Any) -> Any:
+    return lambda t: labels[t]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("held", [by_place, fn(lambda labels: by_place(labels.tolist()))])
+@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.slow
+def test_labels_outside(held: Any, kind: str, hides: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Integers of a table choose what each turn reads; `hides` takes other values at first."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    label = held(LABELS[kind])
+
+    def likelihood(b: Any) -> Any:
+        alpha, found = np.ones(4) / 4, 0.0
+        for t in range(N):
+            read = b[:, label(t)]
+            alpha = alpha * (np.where(b[0, 0] > 0.5, b[:, 0], read) if hides else read)
+            total = np.sum(alpha)
+            found, alpha = found + np.log(total), alpha / total
+        return found
+
+    b = np.random.default_rng(2).uniform(0.1, 1.0, (4, 4))
+    b[0, 0] = 0.9
+    made = gw.compile(gw.grad(likelihood))
+    made(b)
+    np.testing.assert_allclose(made(0.5 * b), gw.grad(likelihood)(0.5 * b), rtol=1e-9, atol=1e-12)
+    assert kind != "drawn" or "extrapolated from traces" in str(made.explain())

@@ -299,7 +299,7 @@ def test_most_functions_are_written_from_their_own_lines() -> None:
         sources.append(len(source.strip()))
         return write(source, *args)
 
-    codes.write = noted  # type: ignore[method-assign, assignment]
+    codes.write = noted  # type: ignore[method-assign, assignment]  # it notes
     for old in olds:
         codes.code_of(old)
     whole = len("".join(linecache.getlines(str(module.__file__))).strip())
@@ -366,7 +366,7 @@ def test_the_code_that_one_thread_has_made_is_that_of_all(package: Any) -> None:
 
     def make(code: Any) -> Any:
         both.wait()
-        return Rewriting.code_of(codes, code).replace()  # type: ignore[union-attr]
+        return Rewriting.code_of(codes, code).replace()  # type: ignore[union-attr]  # it is code
 
     later = Later(package.table, make)
     later.content = later.stub

@@ -16,9 +16,10 @@ from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from types import CodeType, FunctionType
 
-lock = threading.RLock()
+lock: AbstractContextManager[bool | None] = threading.RLock()
 """Held while the code of adapted functions is exchanged."""
 OBJECT = "the object"
 """What stands for the object in the code of a stub before it is made."""
@@ -40,7 +41,7 @@ class Later:
     __slots__ = ("_make", "code", "function", "is_as_it_was", "old", "stub")
 
     def __init__(self, function: FunctionType, make: Callable[[CodeType], CodeType | None]) -> None:
-        self.function = function
+        self.function: FunctionType = function
         self.old: CodeType = function.__code__
         self.code: CodeType | None = None
         """The new code, or a copy of the old one if there is none."""

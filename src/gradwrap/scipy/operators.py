@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 from gradwrap.errors import NoRuleError
 
 
-class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """An operator in a tracked result; it has no derivative, and its use raises an error."""
 
     def __init__(self, operator: Any, what: str) -> None:
@@ -41,3 +41,8 @@ class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
     def todense(self) -> Any:
         """Raise an error, as products do."""
         return self._matmat(None)
+
+
+def refused_operator(operator: Any, what: str) -> Any:
+    """Return an operator that has no derivative, and whose use raises an error that names it."""
+    return _RefusedOperator(operator, what)

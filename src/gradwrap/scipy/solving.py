@@ -276,9 +276,9 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     made = SciPyCall(row, _Attached(), (tuple(shaped.values()), result), {}).answer()
     for key, part in made.items() if isinstance(made, DICT) else ():
         if hasattr(part, "matvec"):  # such as `hess_inv` of L-BFGS
-            from gradwrap.scipy.operators import RefusedOperator  # slow to import
+            from gradwrap.scipy.operators import refused_operator  # slow to import
 
-            made[key] = RefusedOperator(part, f"scipy.{name}: .{key} of its result")
+            made[key] = refused_operator(part, f"scipy.{name}: .{key} of its result")
     return made
 
 

@@ -51,12 +51,12 @@ PADDED = 1 << 32
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
-    "full": "compared with the function at two other lengths, and at full size on two arguments",
+    "twice": "compared with the function at two other lengths, and at full size on two arguments",
     "direction": "compared with the function at two other lengths; at full size, with a difference "
     "of its values in one direction. check() compares all of it",
     "turns": "compared with the function at three other lengths. All turns of its loops do the "
     "same, since they begin with the same variables. check() compares all of it",
-    "": "compared with the function at two other lengths, and at full size",
+    "full": "compared with the function at two other lengths, and at full size",
 }
 """The notes on the comparisons of extrapolated programs."""
 AMPLIFIES = "rounding is amplified: results move as far where arguments change in their last places"
@@ -229,14 +229,13 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        fits = (
-            self._fits(call, found) if self._is_large and not problem and not is_strict() else None
-        )
+        is_extrapolated = self._extrapolated is not None and not problem
+        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
         if fits is not None:
             problem = OTHER_NUMBERS
-        elif self._is_large and not problem and self._extrapolated is not None:
+        elif self._is_large and is_extrapolated and self._extrapolated is not None:
             from gradwrap.compiler.extrapolating.proof import in_full
 
             assert self.executable is not None
@@ -271,10 +270,10 @@ class Entry:
         return wanted
 
     def _fits(self, call: Call, found: Sequence[Any]) -> bool | None:
-        """Compare an extrapolated program with the function without a run of all its turns.
+        """Tell if an extrapolated program is right, without a run of the function for this call.
 
-        If its turns may differ, the gradient is compared with the function's values instead. The
-        result is None if that does not tell.
+        If it was not compared at full size, its turns have to be alike, or its gradient is compared
+        with the function's values. The result is None if that does not tell.
         """
         from gradwrap.compiler.extrapolating.proof import general, in_a_direction, in_full
 
@@ -286,23 +285,28 @@ class Entry:
         assert tree is not None
         if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
             return None
-        given, there = general(extrapolation.family.subject, executable.call, found)
         is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
-        is_like = is_finite and self._has_like_turns(extrapolation)
-        proof = "turns" if is_like else "direction"
-        if proof == "direction":
-            family = extrapolation.family
+        if not self._is_large:
+            if not is_finite:
+                return None
+            proof = "full"
+        elif is_finite and self._has_like_turns(extrapolation):
+            proof = "turns"
+        else:
+            proof, family = "direction", extrapolation.family
+            given, there = general(family.subject, executable.call, found)
             if not in_a_direction(family, self.target.function, given, unflatten(tree, there)):
                 return None
             is_same = family.has_same_numbers()
             if is_same is None:
                 compared = in_full(extrapolation, executable.call, mismatch, PATIENCE)
-                is_same, proof = not compared, proof if compared is None else ""
+                is_same, proof = not compared, proof if compared is None else "full"
             if not is_same:
                 return False
         surroundings.forget_written()
         if surroundings.changed():
             return None
+        surroundings.watch_caches()
         call.result = (unflatten(tree, found),)
         self.notes[-1] = PROOFS[proof]
         self.is_new = False
@@ -533,7 +537,7 @@ class Entry:
         if compared is not None and found.family.has_same_numbers() is False:
             return OTHER_NUMBERS
         self._is_large = compared is None
-        notes.append(PROOFS["" if compared is None else "full"])
+        notes.append(PROOFS["full" if compared is None else "twice"])
         self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program
         self.traces, self.precisions = [found.traced.without_arrays()], found.precisions
         self._waiting += executable.told

@@ -61,6 +61,10 @@ class Fit:
         """Return the function of a kind of numbers through its samples at the points."""
         if kind == ARRAY:
             return self.arrays(column)
+        if kind == INTEGER and self._noted and len({*column}) > 1:
+            element = self._noted.element(column)
+            if element is not None:
+                return element
         try:
             return self.integers(column) if kind == INTEGER else self.floats(column)
         except Declined:
@@ -156,10 +160,10 @@ class Fit:
             numbers = law(2 * max(map(max, self._points))).tolist()
             for factor in FACTORS:
                 found = [x / factor for x in column]
-                if all(x in numbers for x in found):
-                    with suppress(Declined):
-                        places = self.integers([numbers.index(x) for x in found])
-                        return _Element(law, places, factor)
+                with suppress(Declined, ValueError):  # a number may be no element
+                    start = numbers.index(found[0])
+                    places = self.integers([numbers.index(x, start) for x in found])
+                    return _Element(law, places, factor)
         raise Declined(f"numbers that are no power of a length: {column}")
 
     def arrays(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
@@ -283,6 +287,8 @@ class _Element:
 
     def __call__(self, point: Sequence[int]) -> float:
         place = self.place(point)
+        if place < 0:
+            raise Declined(f"a number would be element {place} of a sequence")
         return float(self.factor * self.law(place + 1)[place])
 
 

@@ -55,8 +55,12 @@ class Noted:
         """By parameter: the numbers of its loops that are equal in short ones."""
         self._steps: list[dict[Any, tuple[float, ...]]] = []
         """By parameter: the integers whose changes repeat themselves, with the changes."""
+        self._runs: dict[Any, int] = {}
+        """How often loops run with the same numbers."""
         self._nested: list[Any] = []
         """The numbers of loops of loops, which are more by products of lengths."""
+        self._lawless: dict[Any, None] = {}
+        """The numbers of sequences that no formula gives."""
         self._known: dict[Point, Notes] = {}
 
     def _notes(self, point: Point) -> Notes:
@@ -74,6 +78,12 @@ class Noted:
                 {key: many[n] for key, many in turns.items() if many is not None}
                 for n in range(len(lengths))
             ]
+            self._runs = {
+                key: _runs([one.get(key, ()) for one in samples], count)
+                for counts in self._per_turn
+                for key, count in counts.items()
+                if count > 1
+            }
             every = [self._parts(one) for one in samples]
             self._pairs = [
                 {
@@ -105,15 +115,23 @@ class Noted:
         return self._known[lengths]
 
     def _parts(self, notes: Notes) -> list[dict[Any, Any]]:
-        """Return one number for each turn of the loops of each parameter, the last turn first."""
-        return [
-            {
-                (key, place): np.array(notes.get(key, ()))[::-1][place::count]
-                for key, count in counts.items()
-                for place in range(count)
-            }
-            for counts in self._per_turn
-        ]
+        """Return one number for each turn of the loops of each parameter, the last turn first.
+
+        A turn may have several numbers, and a loop may run several times.
+        """
+        found: list[dict[Any, Any]] = []
+        for counts in self._per_turn:
+            parts: dict[Any, Any] = {}
+            for key, count in counts.items():
+                numbers = np.array(notes.get(key, ()))[::-1]
+                runs = self._runs.get(key, 1)
+                if len(numbers) % runs:
+                    raise OtherNumbers("a loop has another number of turns in each run")
+                in_turn = count // runs
+                rows = [one[n::in_turn] for one in np.split(numbers, runs) for n in range(in_turn)]
+                parts.update(((key, place), row) for place, row in enumerate(rows))
+            found.append(parts)
+        return found
 
     def laws(
         self, column: Sequence[Any], integers: Integers
@@ -127,6 +145,7 @@ class Noted:
                 law = _Law(self._notes, key, change, column[0].dtype)
                 wholes = [law.numbers(point) for point in self._points]
                 if law.fits(column, wholes, integers):
+                    self._lawless[key] = None
                     yield law
 
     def confirms(
@@ -176,6 +195,24 @@ class Noted:
                         for n in range(count)
                     )
         return None
+
+    def element(self, numbers: Sequence[int]) -> Callable[[Point], int] | None:
+        """Return the function of lengths that gives integers of a sequence without law, or None.
+
+        The program has such an integer as the key of a turn at one end of a loop.
+        """
+        samples = [self._notes(point) for point in self._points] if self._lawless else []
+        for key in self._lawless:
+            for place in (*range(-ENDS, 0), *range(ENDS)):
+                if all(
+                    len(one[key]) >= ENDS and one[key][place] == number
+                    for one, number in zip(samples, numbers, strict=True)
+                ):
+                    return partial(self._element, key, place)
+        return None
+
+    def _element(self, key: Any, place: int, point: Point) -> int:
+        return int(self._notes(point)[key][place])
 
     def product(self, numbers: Sequence[float]) -> Callable[[Point], float] | None:
         """Return the function of lengths that gives numbers as products of two noted ones, or None.
@@ -252,6 +289,16 @@ class _Law:
         if len(found) != count:
             raise OtherNumbers("a loop uses fewer constants than it has turns")
         return found
+
+
+def _runs(samples: Sequence[Sequence[float]], count: int) -> int:
+    """Return how often a loop runs with the same numbers, which divides their count per turn."""
+    for runs in range(count, 1, -1):
+        if not count % runs and not any(len(one) % runs for one in samples):
+            rows = [np.reshape(one, (runs, -1)) for one in samples]
+            if all(np.array_equal(one, np.broadcast_to(one[0], one.shape)) for one in rows):
+                return runs
+    return 1
 
 
 def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int] | None:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
-MOST, MOST_NESTED = 1 << 14, 1 << 15
-"""The most operations of a trace at short lengths, and of one of nested loops."""
+MOST = 1 << 15
+"""The most operations of a trace at short lengths."""
 SECONDS = 10.0
 """The most time of a run at full size that notes numbers."""
 ALTOGETHER = 1 << 17
@@ -91,6 +91,7 @@ FURTHEST = 6
 """The steps between the shortest lengths and those of the furthest unseen point."""
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
+    (Lengths(13, 2, cuts=CUT),),
     (Lengths(19, 2, cuts=CUT),),
     (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
@@ -100,13 +101,13 @@ LENGTHS = (
     (Lengths(36, 12, cuts=CUT),),
     (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=(False,))),
 )
-"""The second and the third are for nested loops, whose traces would else be too long: first with
-arrays that are read and written as they stand, since the turns at the edges then do what all others
-do. With steps of 12, a function that does something else in every second, third, fourth or sixth
-turn repeats itself."""
+"""The second is for loops in steps, which have fewer turns. The next two are for nested loops,
+whose traces would else be too long: first with arrays that are read and written as they stand,
+since the turns at the edges then do what all others do. With steps of 12, a function that does
+something else in every second, third, fourth or sixth turn repeats itself."""
 NESTS = (Lengths(11, 1, between=3, limit=20, nests=True, longest=1500, cuts=CUT),)
 """The lengths for loops of ever more or fewer turns."""
-PERIODS = 9
+PERIODS = 10
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
 """The longest period, in turns."""
@@ -145,8 +146,6 @@ class Budget:
 
     def __init__(self) -> None:
         self.left: int = ALTOGETHER
-        self.most: int = MOST
-        """The most operations of a trace."""
         self.is_short: bool = False
         """Whether a trace took too many."""
 
@@ -158,7 +157,7 @@ class Budget:
         Declined
             It takes too many operations, branches on values, or raises an error.
         """
-        most = min(self.most, self.left)
+        most = min(MOST, self.left)
         try:
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
@@ -193,6 +192,14 @@ class Found(NamedTuple):
         points = ", ".join(" and ".join(map(str, point)) for point in family.points)
         actual = " and ".join(map(str, family.actual))
         return f"loops of {actual} turns: extrapolated from traces of {points} turns"
+
+
+class _Run(NamedTuple):
+    """A trace at a point, the leaves of its arguments, and its surroundings."""
+
+    traced: Traced
+    leaves: list[Any]
+    around: Shortened
 
 
 class _Sample(NamedTuple):
@@ -272,8 +279,11 @@ class Family:
             The programs differ in more than numbers, or the numbers have no known law.
         """
         samples: list[_Sample] = []
+        ends = {point: self._traced(point) for point in (self.points[0], self.points[-1])}
+        if len({len(one.traced.instrs) for one in ends.values()}) == 1:
+            raise Declined("it performs as many operations at each length")
         for point in self.points:
-            samples.append(self._sample(point))
+            samples.append(self._sample(point, ends.get(point) or self._traced(point)))
             if samples[-1].skeleton != samples[0].skeleton:
                 raise Declined(f"the programs of lengths {self.points[0]} and {point} differ")
         known = Noted(self.points, self.notes)
@@ -294,14 +304,17 @@ class Family:
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
 
-    def _sample(self, point: tuple[int, ...]) -> _Sample:
-        subject = self.subject
+    def _traced(self, point: tuple[int, ...]) -> _Run:
         self.sizes.short = [*point]
         leaves, around = self.cut_leaves(), self.around()
-        traced = self._budget.traced(subject, leaves, around)
+        return _Run(self._budget.traced(self.subject, leaves, around), leaves, around)
+
+    def _sample(self, point: tuple[int, ...], run: _Run) -> _Sample:
+        subject, one = self.subject, self.lengths
+        self.sizes.short = [*point]
+        traced, leaves, around = run
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
-        one = self.lengths
         program, _ = prepared(
             program,
             roll=True,
@@ -462,8 +475,6 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     `compared` says how a program of unseen lengths differs from the function, or "".
     """
     reasons: list[str] = []
-    if subject.surroundings.has_tables(LIMIT):
-        return None, "it reads tables of numbers"
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
     budget = Budget()
@@ -471,7 +482,6 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     for lengths in (*nests, *_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
-        budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
         try:
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:

@@ -90,7 +90,7 @@ LONGEST = 2000
 PERIODS = 12
 SHORTEST = 40
 """The shortest body in which loops are looked for."""
-MULTIPLES = 6
+MULTIPLES = 40
 """The most periods in a turn, where one period is too short: it reads values of several others."""
 TURNS = 8
 """The fewest turns of a loop; two fewer if its first and last turns are left out."""
@@ -151,8 +151,9 @@ class Roller(Rewriting):
         self.found: Counter[tuple[str, int]] = Counter()
         """The loops found: a description of their operations, and their number of turns."""
         self.reasons: Counter[str] = Counter()
-        self.is_uneven: bool = False
-        """Whether a value of the last segment was read at several distances."""
+        self.uneven: int = 0
+        """The turns after which the distances repeat themselves at which a value of the last
+        segment was read; 0 if there is one distance."""
 
     # The body of a block --------------------------------------------------------------------------
 
@@ -339,11 +340,13 @@ class Roller(Rewriting):
 
     def _in_turns(self, segment: Segment) -> int:
         """Roll a segment, if need be in turns of several periods; return the steps covered."""
-        self.is_uneven = False
-        done = self._segment(segment)
-        for times in range(2, MULTIPLES + 1):
-            if done or not (self.several and self.is_uneven):
+        self.uneven = 0
+        done, times = self._segment(segment), 1
+        while not done and self.uneven and not self.nested:
+            times *= self.uneven
+            if times > MULTIPLES:
                 break
+            self.uneven = 0
             turns = segment.turns // times
             done = self._segment(Segment(segment.start, segment.period * times, turns))
         return done
@@ -427,7 +430,9 @@ class Roller(Rewriting):
             raise Decline("a value of one turn alone is read in others")
         for k in range(distance, turns):
             if inside[k] != start + (k - distance) * period + row:
-                self.is_uneven = True
+                self.uneven = _repetition(
+                    [at - n * period for n, at in enumerate(inside) if at >= 0]
+                )
                 raise Decline("a value is read from turns at several distances")
         if any(at >= 0 for at in inside[:distance]):
             raise Decline("a first value comes from within the loop")
@@ -457,6 +462,13 @@ def _counted(rows: Sequence[Instr]) -> str:
     count = sum(row.op is not ITEM for row in rows) - inner
     text = f"{count} operations"
     return text if not inner else f"{text} and {inner} loop{'s' if inner > 1 else ''}"
+
+
+def _repetition(distances: Sequence[int]) -> int:
+    """Return the period of distances, but for those of turns at both ends; 0 if there is none."""
+    inner = distances[2:-2]
+    periods = range(2, len(inner) // 2 + 1)
+    return next((n for n in periods if inner[n:] == inner[:-n]), 0)
 
 
 def _shortest(codes: Any, period: int) -> int:

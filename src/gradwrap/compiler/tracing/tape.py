@@ -341,6 +341,8 @@ class Tape:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
         recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
+        if OPERATIONS[name].has_key:
+            recorded = (recorded[0], mapped(recorded[1], _plain_integer), *recorded[2:])
         keywords: tuple[tuple[str, Any], ...] = ()
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
@@ -524,6 +526,11 @@ def shares(result: Any, args: Any) -> bool:
     real = args.value if isinstance(args, Recorded) else args
     is_array = type(real) is type(result) and not isinstance(real, NUMBER)
     return is_array and hasattr(real, "flags") and bool(np.may_share_memory(result, real))
+
+
+def _plain_integer(leaf: Any) -> Any:
+    """Return an integer of NumPy in a key as one of Python, which selects the same."""
+    return int(leaf) if isinstance(leaf, np.integer) else leaf
 
 
 def same_content(kept: Any, found: Any) -> bool:

@@ -58,6 +58,8 @@ class Uses:
         self.found: dict[Any, list[tuple[Any, Any, Any]]] = {}
         """By place in the code: the factors of indices, and the rest in this run and at full size.
         """
+        self._keys: set[Any] = set()
+        """The keys of integers that were met, with their places in the code."""
         self.problem: str = ""
         """The reason why the runs are not known to be alike; code may catch the error."""
 
@@ -65,6 +67,13 @@ class Uses:
         """Record why the runs are not known to be alike."""
         self.problem = self.problem or why
         return Unlike(why)
+
+    def is_known(self, key: Any, shape: Sequence[int]) -> bool:
+        """Tell if a key of integers was met at this place of the code, and note it."""
+        met = (self._place(), key, *shape)
+        is_known = met in self._keys
+        self._keys.add(met)
+        return is_known
 
     def add(self, factors: Any, short: Any, full: Any) -> None:
         """Record a number that leaves Python's arithmetic."""
@@ -93,6 +102,8 @@ def plain_key(key: Any, shape: Sequence[int], uses: Uses) -> Any:
         It may lie outside at full size, or give another part.
     """
     parts: list[Any] = [*key] if type_of(key) is TUPLE else [key]
+    if all(type_of(part) is int for part in parts) and uses.is_known(key, shape):
+        return key
     places = [n for n, part in enumerate(parts) if part is not None]
     axes: list[int | None]
     if any(parts[n] is Ellipsis for n in places):

@@ -91,7 +91,7 @@ METHODS: Any = (staticmethod, classmethod)
 HOLDING: Any = (functools.cached_property, functools.partialmethod)
 COPIED: Any = (PARTIAL, MethodType)
 HEAP_TYPE = 1 << 9
-"""The flag of classes defined in Python."""
+"""The flag of classes defined in Python, and of some that are defined in C."""
 
 
 class _Node:
@@ -235,13 +235,6 @@ class Surroundings:
     def array_objects(self) -> list[Any]:
         """Return all arrays found, in the order of the search."""
         return [self._nodes[key].value for key in self.arrays]
-
-    def has_tables(self, length: int) -> bool:
-        """Tell if there are longer tables whose numbers are constants of a program."""
-        fixed = (self._nodes[key].value for key in self.arrays if key not in self._replaced)
-        return any(np.size(array) > length for array in fixed) or any(
-            _is_table(node.value, length) for node in self._nodes.values()
-        )
 
     def compare_contents(self) -> None:
         """Compare all arrays by content from now on, and replace none."""
@@ -644,15 +637,6 @@ def _data(scope: Any) -> set[str]:
     return {name for name, value in scope.items() if not isinstance(value, kinds)}
 
 
-def _is_table(value: Any, length: int) -> bool:
-    """Tell if a container has more than so many items, and a number among them but for floats."""
-    if not isinstance(value, CONTAINERS) or len(value) <= length:
-        return False
-    parts: Iterable[Any] = value.values() if isinstance(value, MAPPINGS) else value
-    numbers = (part for part in parts if isinstance(part, (int, complex, NUMBER)))
-    return not all(isinstance(part, float) for part in numbers)
-
-
 def _holds_int(value: Any) -> bool:
     """Tell if a variable of a closure, or an attribute of an object, is an integer."""
     if isinstance(value, CellType):
@@ -706,7 +690,12 @@ def _is_plain_object(value: Any) -> bool:
     """Tell if attributes hold all of an object's state: none of its classes is defined in C."""
     kind: Any = type_of(value)
     return not isinstance(value, type) and all(
-        base is object or bool(base.__flags__ & HEAP_TYPE) for base in kind.__mro__
+        base is object
+        or (
+            base.__flags__ & HEAP_TYPE
+            and not isinstance(vars(base).get("__new__"), BuiltinFunctionType)
+        )
+        for base in kind.__mro__
     )
 
 
