@@ -693,7 +693,7 @@ def _is_plain_object(value: Any) -> bool:
         base is object
         or (
             base.__flags__ & HEAP_TYPE
-            and not isinstance(vars(base).get("__new__"), BuiltinFunctionType)
+            and not isinstance(base.__dict__.get("__new__"), BuiltinFunctionType)
         )
         for base in kind.__mro__
     )
