@@ -299,6 +299,17 @@ def test_a_matrix_that_only_a_cache_holds_runs_eagerly() -> None:
     np.testing.assert_allclose(compiled(X), 2 * DENSE @ X, rtol=1e-12)
 
 
+def test_a_program_with_a_matrix_is_not_kept_for_other_processes(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADWRAP_CACHE_DIR", str(tmp_path / "cache"))
+    compiled: Any = gw.compile(grad(stepped), cache=True)
+    np.testing.assert_array_equal(compiled(X), grad(stepped)(X))
+    compiled(X)
+    assert compiled.programs
+    assert not list(tmp_path.rglob("*.program"))
+
+
 def test_a_change_within_the_function_is_not_lost() -> None:
     def f(x: Any) -> Any:
         matrix = sparse.csr_matrix(DENSE)

@@ -148,8 +148,8 @@ class Surroundings:
         self._described: set[str] = set()
         """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
-        self._owners: dict[int, str] = {}
-        """The arrays whose memory objects of other packages hold, also as views."""
+        self._held: list[tuple[str, Any]] = []
+        """The arrays that objects of other packages hold, which make views of them."""
         self._computes_names: bool = False
         """Whether code reads attributes by computed names."""
         self.tells_same: bool = False
@@ -243,12 +243,12 @@ class Surroundings:
 
     def name_of(self, array: Any) -> str | None:
         """Return the name of an array, or of the array it is a view of; None if unknown."""
+        view = array
         while self._is_array(array):
-            name = self.arrays.get(id(array), self._owners.get(id(array)))
-            if name is not None:
-                return name
+            if id(array) in self.arrays:
+                return self.arrays[id(array)]
             array = array.base
-        return None
+        return next((name for name, one in self._held if np.may_share_memory(view, one)), None)
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
@@ -456,7 +456,7 @@ class Surroundings:
         for part in place.value:
             self._unwatched.add(id(part))  # its content is a part of the state
             self._visit(part, node.name, node)
-            self._owners[id(_owner(part))] = node.name
+            self._held.append((node.name, part))
 
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
@@ -646,13 +646,6 @@ def _holds_int(value: Any) -> bool:
             return False
     own: dict[str, Any] = getattr(value, "__dict__", {}) if _is_plain_object(value) else {}
     return any(type_of(one) is int for one in own.values())
-
-
-def _owner(array: Any) -> Any:
-    """Return the array that owns the memory of a view."""
-    while isinstance(array.base, NDARRAY):
-        array = array.base
-    return array
 
 
 def _is_ours(value: Any) -> bool:
