@@ -248,7 +248,8 @@ class Surroundings:
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
             array = array.base
-        return next((name for name, one in self._held if np.may_share_memory(view, one)), None)
+        held = self._held if _is_numpys(view) else ()
+        return next((name for name, one in held if np.may_share_memory(view, one)), None)
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
