@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from gradwrap.core.levels.modes import called, is_traced
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.tree import map_leaves
@@ -274,9 +274,10 @@ def _like(made: Any, other: Any) -> Any:
 
 
 def _plain_matrix(A: Any) -> Any:
-    """Return the matrix of the same values for SciPy; a trace refuses it for traced values."""
+    """Return the matrix of the same values for SciPy."""
     if isinstance(A, TrackedMatrix) and is_tracer(plain(A.data)):
-        np.asarray(plain(A.data))
+        data = np.asarray(plain(A.data))  # refused unless they are the same in each call
+        return _like(A.made, scipy.sparse.coo_array((data, (A.rows, A.columns)), A.shape))
     return _structure(A)
 
 
@@ -477,9 +478,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         @staticmethod
         def _is_tracked(args: Any, kwargs: Any) -> bool:
-            if is_recorded([args, kwargs]) or _holds_matrix(args):
-                return True
-            return is_traced() and not are_plain(args, kwargs)
+            return is_recorded([args, kwargs]) or _holds_matrix(args)
 
         @staticmethod
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
