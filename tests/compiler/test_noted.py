@@ -14,6 +14,7 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.calls.entry import Entry
+from gradwrap.compiler.tracing.noting import noted
 from gradwrap.core.values.tree import flatten
 from lambdas import fn
 
@@ -371,3 +372,38 @@ def test_labels_outside(held: Any, kind: str, hides: bool, monkeypatch: pytest.M
     made(b)
     np.testing.assert_allclose(made(0.5 * b), gw.grad(likelihood)(0.5 * b), rtol=1e-9, atol=1e-12)
     assert kind != "drawn" or "extrapolated from traces" in str(made.explain())
+
+
+def test_writes_of_several_lines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The forward and the backward loop of a tridiagonal solver write at other keys."""
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    monkeypatch.setattr(Entry, "_has_like_turns", fn(lambda self, found: False))
+
+    def solved(x: Any) -> Any:
+        n = len(x)
+        c, d, u = gnp.zeros((3, n))
+        c[0], d[0] = 0.3, 0.5 * x[0]
+        for k in range(1, n):
+            c[k] = 1.0 / (3.0 - x[k] * c[k - 1])
+        for k in range(1, n):
+            d[k] = (x[k] - d[k - 1]) * c[k]
+        u[-1] = d[-1]
+        for k in range(n - 2, -1, -1):
+            u[k] = d[k] - c[k] * u[k + 1]
+        return np.sum(u * u)
+
+    keys: set[Any] = set()
+
+    def kept(*args: Any) -> Any:
+        found = noted(*args)
+        keys.update(found)
+        return found
+
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.points.noted", kept)
+    x = np.linspace(0.5, 1.5, N)
+    made = gw.compile(gw.grad(solved))
+    np.testing.assert_allclose(made(x), gw.grad(solved)(x), rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
+    lines = {line for line, name, *_ in keys if name.startswith("setitem")}
+    assert len(lines) == 5, lines
+    assert min(lines) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import linecache
@@ -17,6 +18,7 @@ import gradwrap as gw
 from gradwrap.adaptation import modules
 from gradwrap.adaptation.later import Later, written
 from gradwrap.adaptation.rewriting import Rewriting
+from gradwrap.core.observing.caches import caches_in
 from gradwrap.errors import TrackedValueError
 from packages import written as package_of
 
@@ -306,6 +308,21 @@ def test_most_functions_are_written_from_their_own_lines() -> None:
     assert len(olds) > 30
     assert sum(one > whole / 2 for one in sources) <= 1
     assert len(sources) >= 0.9 * len(olds)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("rest = parts[1:]", "if rest is None:", "    parts = ()"),
+        ("rest = parts[..., 1:]", "if not rest:", "    parts = ()"),
+        ("try:", "    rest = parts[1:]", "except KeyError:", "    parts = ()"),
+    ],
+)
+def test_slices_are_no_keys_of_caches(lines: tuple[str, ...]) -> None:
+    source = "\n    ".join(("def f(parts):", *lines, "return parts"))
+    (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    assert caches_in(function) == set()
 
 
 def test_warnings_of_the_source_are_not_shown_again(tmp_path: Path) -> None:

@@ -170,3 +170,22 @@ def test_distributions_that_a_package_derives(tmp_path: Path) -> None:
     wanted = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(2)]
     np.testing.assert_allclose(gw.grad(gw.adapting(f))(x), wanted, rtol=1e-7)
     assert package.Base.__bases__ == (stats.rv_continuous,)
+
+
+def test_classes_that_a_package_derives_from_those_in_c(tmp_path: Path) -> None:
+    """The layout of SciPy's own tree differs from that of its stand-in, which is left out."""
+    package = written(
+        tmp_path,
+        """
+        from scipy.spatial import cKDTree
+
+        class Tree(cKDTree):
+            def count(self):
+                return self.n
+
+        def f(x):
+            return Tree(np.eye(2)).count() * np.sum(x.copy() ** 2)
+        """,
+    )
+    x = np.array([0.7, 1.1])
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 4.0 * x, rtol=1e-12)

@@ -425,7 +425,10 @@ class TriangularWriter(Writer):
 
 
 class ConstantsWriter(AlikeWriter):
-    """Writes programs with numbers that no formula gives: times, tables made in them, noise."""
+    """Writes programs with numbers that no formula gives: times, tables, labels, noise.
+
+    Some have a few steps of an inner loop that reads what the turn began with.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -457,10 +460,29 @@ class ConstantsWriter(AlikeWriter):
             return self.pick("min(i, 70)", "places[i]", "(i + (i > 80) * (i % 2)) % 3")
         return super().place()
 
+    def label(self) -> str:
+        table = self.pick("LABELS", "LABELS", "LISTED", "SORTED", "ONCE")
+        return f"{table}[{self.pick('i', 'i', 'i - 1')}]"
+
+    def scalar(self, depth: int = 0) -> str:
+        if self.is_indexed and self.random.random() < 0.1:
+            return self.pick(f"w[{self.label()}]", f"x[{self.label()}]", f"m[i, {self.label()}]")
+        return super().scalar(depth)
+
     def vector(self, depth: int = 0) -> str:
-        if self.is_indexed and depth < 2 and self.random.random() < 0.1:
-            return "(v * pairs[i])"
+        if self.is_indexed and depth < 2 and self.random.random() < 0.15:
+            return self.pick("(v * pairs[i])", f"(v * w[{self.label()}])", f"m[{self.label()}]")
         return super().vector(depth)
+
+    def statement(self) -> list[str]:
+        if self.random.random() < 0.1:
+            return [
+                "z = s",
+                f"for _ in range({self.random.randint(2, 6)}):",
+                f"    z = z - 0.3 * (z - s - 0.1 * np.sin(z + {self.scalar(1)}))",
+                "s = z",
+            ]
+        return super().statement()
 
     def header(self) -> list[str]:
         steps = ("t += h", "t = 0.99 * t + 0.02", "t = t + 0.01 * np.cos(t)", "t = min(t + h, 0.6)")
@@ -495,8 +517,11 @@ def function_of(seed: int, *, triangular: bool = False) -> tuple[Any, str, int]:
     text = writer.text()
     rng = np.random.default_rng(seed)
     scope: dict[str, Any] = {"np": np, "gnp": gnp, "__name__": "written"}
-    if not seed % 2:  # a table is reason enough to trace in full
+    if not seed % 2:
         scope["TABLE"] = [0.3] * 30 + [0.2] * 400
+    labels = np.random.default_rng(seed).integers(0, 3, 400)
+    scope |= {"LABELS": labels, "LISTED": labels.tolist(), "SORTED": np.arange(400) // 70 % 3}
+    scope["ONCE"] = np.where(np.arange(400) == 85, 1, 0)
     scope |= {"TUPLE": (0.3, 0.5, 0.2, 0.7, 0.4), "FEW": [0.3, 0.5, 0.2, 0.9], "LATE": (0.3, 0.6)}
     scope["DATA"] = rng.uniform(0.2, 1.0, (400, 3))
     exec(compile(text, f"<loops {seed}>", "exec"), scope)

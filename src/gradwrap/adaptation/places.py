@@ -348,10 +348,17 @@ class _Search:
 
 
 def _derived(base: type[Any]) -> type[Any]:
-    """Return the class that stands in for a base, if it is derived from it."""
+    """Return the class that stands in for a base, if it is derived from it.
+
+    Instances must have the same layout in memory: that of classes in C differs.
+    """
     found: Any = stand_in_of(base)
     is_derived = isinstance(found, type_of(int)) and base in found.__bases__
-    return found if is_derived else base
+    return found if is_derived and _layout_of(found) == _layout_of(base) else base
+
+
+def _layout_of(kind: type[Any]) -> tuple[int, int]:
+    return kind.__basicsize__, kind.__dictoffset__
 
 
 def _or_itself(value: Any) -> Any:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from gradwrap.compiler.tracing.tape import Library
     from gradwrap.core.values.tree import TreeDef
 
-MOST = 1 << 15
-"""The most operations of a trace at short lengths."""
+MOST, MOST_NESTED = 20_000, 1 << 15
+"""The most operations of a trace at short lengths, and of one of nested loops."""
 SECONDS = 10.0
 """The most time of a run at full size that notes numbers."""
 ALTOGETHER = 1 << 17
@@ -92,7 +92,6 @@ FURTHEST = 6
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(13, 2, cuts=CUT),),
-    (Lengths(19, 2, cuts=CUT),),
     (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
@@ -101,10 +100,10 @@ LENGTHS = (
     (Lengths(36, 12, cuts=CUT),),
     (Lengths(19, 2, cuts=(False,)), Lengths(36, 12, cuts=(False,))),
 )
-"""The second is for loops in steps, which have fewer turns. The next two are for nested loops,
-whose traces would else be too long: first with arrays that are read and written as they stand,
-since the turns at the edges then do what all others do. With steps of 12, a function that does
-something else in every second, third, fourth or sixth turn repeats itself."""
+"""The second and the third are for nested loops, whose traces would else be too long: first with
+arrays that are read and written as they stand, since the turns at the edges then do what all others
+do. With steps of 12, a function that does something else in every second, third, fourth or sixth
+turn repeats itself."""
 NESTS = (Lengths(11, 1, between=3, limit=20, nests=True, longest=1500, cuts=CUT),)
 """The lengths for loops of ever more or fewer turns."""
 PERIODS = 10
@@ -146,6 +145,8 @@ class Budget:
 
     def __init__(self) -> None:
         self.left: int = ALTOGETHER
+        self.most: int = MOST
+        """The most operations of a trace."""
         self.is_short: bool = False
         """Whether a trace took too many."""
 
@@ -157,7 +158,7 @@ class Budget:
         Declined
             It takes too many operations, branches on values, or raises an error.
         """
-        most = min(MOST, self.left)
+        most = min(self.most, self.left)
         try:
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
@@ -482,6 +483,7 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     for lengths in (*nests, *_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
+        budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
         try:
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:

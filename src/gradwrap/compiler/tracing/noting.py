@@ -92,7 +92,7 @@ class Noting(Tape):
             kind = type_of(leaf)
             if kind is not Ref or leaf.index:
                 if not line:
-                    frame = self._userframe_of(12)
+                    frame = self._userframe_of(40)
                     line = -1 if frame is None else frame.f_lineno
                 self._note((line, name, place), leaf)
         if isinstance(result, (TUPLE, LIST)):

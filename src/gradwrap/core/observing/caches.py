@@ -132,9 +132,10 @@ class _Reader:
     def _attempt(self, statement: ast.Try, state: _State) -> _State | None:
         """Read `try: ... d[key] ... except KeyError: ...`, whose handler runs without the key."""
         looks = {
-            (ast.unparse(one.value), ast.unparse(one.slice))
+            look
             for one in ast.walk(statement.body[0])
             if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load)
+            if (look := look_of(one)) is not None
         }
         is_one_look = len(looks) == 1 == len(statement.body)
         after = self.block([*statement.body, *statement.orelse], state)
@@ -219,7 +220,8 @@ def look_of(node: ast.expr) -> Look | None:
     """Return the dictionary and the key of `d[key]` or `d.get(key)`, or None."""
     match node:
         case ast.Subscript(value=whole, slice=key):
-            pass
+            if any(isinstance(part, ast.Slice) for part in ast.walk(key)):
+                return None  # a sequence
         case ast.Call(func=ast.Attribute(value=whole, attr="get"), args=[key], keywords=[]):
             pass
         case ast.Call(

@@ -91,6 +91,8 @@ class Kernel(Nests):
         self.tables: Mapping[int, Any] = tables or {}
         """The frozen tables of integers."""
         self.groups: int = 0
+        self.loops: int = 0
+        """The loops of the program around what is being written."""
         self.users: dict[int, list[Instr | Loop]] = {}
         """By value of the current stretch: the steps that read it."""
         self.kept: frozenset[int] = frozenset()
@@ -651,7 +653,7 @@ class Kernel(Nests):
 
     def _loop(self, loop: Loop, dying: set[int]) -> None:
         """Write a recurrence as a loop."""
-        state = Carrying(self, loop, dying)
+        state = Carrying(self, loop, dying if self.loops else set())
         state.before()
         counter = self.name_of("k")
         known = ((index, self.tables.get(stack.index)) for index, stack in loop.reads.items())
@@ -671,7 +673,9 @@ class Kernel(Nests):
                 strides = zip(counters, packed(tuple(extents)), strict=True)
                 place = " + ".join(f"{name} * {integer(stride)}" for name, stride in strides)
                 self.line(f"const long {counter} = {place};")
+            self.loops += 1
             state.turn(counter, indices)
+            self.loops -= 1
         state.after()
 
 

@@ -81,7 +81,7 @@ class Carrying:
         self.kernel = kernel
         self.loop = loop
         self.dying = dying
-        """The values from outside whose last use is in the loop."""
+        """The values whose last use is in the loop, if there is a loop around it."""
         self.taken: dict[int, int] = {}
         """By body value handed on: the root of the array in whose place all turns keep it."""
         self.stacks: dict[int, Arr] = {}
