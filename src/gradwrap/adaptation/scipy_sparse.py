@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.operators import BINARY
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.holders import holders
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.scipy.products import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,7 @@ def enter_sparse(module: ModuleType) -> None:
     """Let the operators of sparse matrices and arrays take tracked operands."""
     words = [f"__{side}{word}__" for word in BINARY.values() for side in ("", "r")]
     bases = (module.sparray, module.spmatrix)
+    holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
             for name in (*words, *PRODUCTS):

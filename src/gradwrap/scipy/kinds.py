@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     is_recorded,
@@ -48,6 +49,7 @@ from gradwrap.scipy.calls import (
     part_of,
     wrappers_in,
 )
+from gradwrap.scipy.products import parts_of, sparse_product
 from gradwrap.scipy.results import float_parts, is_discrete, is_float, is_whole, part_at, with_parts
 from gradwrap.scipy.stacks import is_stack, one_of_stack, stack_shape
 from gradwrap.scipy.table import Kind, Row
@@ -741,23 +743,29 @@ class OfColumns(Adjoint):
     by_columns = True
 
 
-def _product(matrix: Any, x: Any) -> Any:
-    return matrix @ x
+def _product(matrix: Any, x: Any, adjoint: bool) -> Any:
+    """Multiply a matrix or its adjoint by an array; in a trace this is one operation."""
+    if not isinstance(matrix, np.ndarray):
+        return called(sparse_product, sparse_product.__name__, *parts_of(matrix), x, adjoint)
+    return matrix.conj().T @ x if adjoint else matrix @ x
 
 
 PRODUCT = Row(
     "sparse product",
-    OfColumns({"x": lambda g, matrix: product(matrix.conj().T, g)}),
+    OfColumns({"x": lambda g, matrix, adjoint: product(matrix, g, not adjoint)}),
     arrays="x",
     original=_product,
 )
 
 
-def product(matrix: Any, x: Any) -> Any:
-    """Multiply a constant matrix, which may be sparse, with an array of one or two axes."""
+def product(matrix: Any, x: Any, adjoint: bool = False) -> Any:
+    """Multiply a constant matrix, which may be sparse, or its adjoint, with an array.
+
+    The array has one or two axes.
+    """
     if isinstance(x, AnyWrapper):
-        return PRODUCT.kind.answer(PRODUCT, (matrix, x), {})
-    return matrix @ x
+        return PRODUCT.kind.answer(PRODUCT, (matrix, x, adjoint), {})
+    return _product(matrix, x, adjoint)
 
 
 def applied(matrix: Any, x: Any, axis: int) -> Any:

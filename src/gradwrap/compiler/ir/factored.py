@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ def solved(factors: Any, right: Any, form: int, /) -> Any:
     return solution
 
 
-@cache
+@functools.cache
 def _function(library: str, name: str, char: str) -> Any:
     """Return the function of BLAS or LAPACK for a dtype."""
     letter = "sdcz"["fdFD".index(char)]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
+from gradwrap.compiler.ir.operations import NAMES
 from gradwrap.compiler.ir.program import OPAQUE, zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
+from gradwrap.compiler.tracing.surroundings.watch import flat, held
 from gradwrap.compiler.tracing.tape import (
     MOST,
     NUMBER,
@@ -30,6 +34,8 @@ from gradwrap.core.levels.levels import current_watch, differentiating
 from gradwrap.core.levels.modes import foreign_calls, new_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
+from gradwrap.core.observing.holders import parts_held
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 
 if TYPE_CHECKING:
@@ -114,6 +120,35 @@ def is_transform(function: Any) -> bool:
     return code is not None and code.co_filename.startswith(f"{PACKAGE}/transforms/")
 
 
+class WithHolders:
+    """A function with objects that hold arrays among its arguments, such as sparse matrices.
+
+    Two of them are equal if the objects have the same value.
+    """
+
+    def __init__(self, function: Callable[..., Any], kept: Sequence[Any]) -> None:
+        self.function = function
+        self.kept = kept
+        """The arguments that are such objects; None stands for each of the others."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rest = iter(args)
+        given = [next(rest) if one is None else one for one in self.kept]
+        found = self.function(*given, **kwargs)
+        if type_of(found) is TUPLE:  # the state of a solver is an integer
+            return tuple(np.int64(part) if type_of(part) is int else part for part in found)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WithHolders) or self.function != other.function:
+            return False
+        pairs = zip_longest(self.kept, other.kept)
+        return all(one is two or held(one) == held(two) for one, two in pairs)
+
+    def __hash__(self) -> int:
+        return hash((WithHolders, self.function))
+
+
 @contextmanager
 def _tracing(tape: Tape) -> Generator[None]:
     def enter(array: Any) -> Any:
@@ -128,10 +163,26 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
-        is_named = name.startswith(OPAQUE) or _is_found(name)
+        is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
+        kept = [None if parts_held(arg) is None else snapshot(arg) for arg in args]
+        if any(arg is not None for arg in kept):
+            args = tuple(arg for arg, one in zip(args, kept, strict=True) if one is None)
+            function, name = WithHolders(function, kept), f"{OPAQUE}{name.rpartition('.')[2]}"
         return tape.record(function, name, args, kwargs)
+
+    snapshots: dict[int, tuple[Any, Any]] = {}
+
+    def snapshot(holder: Any) -> Any:
+        """Return a copy of an object that holds arrays, which the function may write to later."""
+        known = snapshots.get(id(holder))
+        if known is None or held(known[1]) != held(holder):
+            for part in flat(parts_held(holder)):
+                if isinstance(part, tape.library.kind):
+                    tape.constant(part)  # it must be watched
+            known = snapshots[id(holder)] = holder, deepcopy(holder)
+        return known[1]
 
     token = current.set(tape)
     outside = new_arrays.set(enter)

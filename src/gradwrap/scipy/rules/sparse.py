@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
+from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
-from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, plain
+from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -50,7 +53,7 @@ class TrackedMatrix:
 
     def __init__(self, made: Any, data: Any, places: Any = None) -> None:
         self.made = made
-        """SciPy's matrix of the same values."""
+        """SciPy's matrix of the same values. In a trace, it has NaN in place of traced values."""
         if places is None:
             coordinates = scipy.sparse.coo_array(made)
             places = coordinates.row, coordinates.col
@@ -81,12 +84,12 @@ class TrackedMatrix:
         """Multiply this matrix by an array or a matrix."""
         if isinstance(other, (TrackedMatrix, *BASES)):
             return _matrix_product(self, other)
-        value = self.made @ plain(as_array(other))
         m, count = self.shape[0], len(self.rows)
         taken = as_array(other)[self.columns]
         weights = self.data if taken.ndim == 1 else self.data[:, None]
         gather = scipy.sparse.csr_array((np.ones(count), (self.rows, np.arange(count))), (m, count))
-        return attached("sparse product", value, {(): product(gather, weights * taken)})
+        made = product(gather, weights * taken)
+        return self._valued("product", lambda: self.made @ plain(as_array(other)), made)
 
     def __rmatmul__(self, other: Any) -> Any:
         """Multiply an array or a matrix by this matrix."""
@@ -101,7 +104,7 @@ class TrackedMatrix:
     def __add__(self, other: Any) -> Any:
         """Add a matrix, or a dense array, which makes the sum dense."""
         if isinstance(other, (TrackedMatrix, *BASES)):
-            made = self.made + _plain_matrix(other)
+            made = self.made + _structure(other)
             data, places = _elements(other)
             joined = [
                 np.concatenate([one, two])
@@ -145,7 +148,7 @@ class TrackedMatrix:
         else:
             factors = np.broadcast_to(as_array(other), self.shape)[self.rows, self.columns]
         data = self.data * factors
-        made = scipy.sparse.coo_array((plain(data), (self.rows, self.columns)), self.shape)
+        made = scipy.sparse.coo_array((_values(data), (self.rows, self.columns)), self.shape)
         return TrackedMatrix(_like(self.made, made), data, (self.rows, self.columns))
 
     def __mul__(self, other: Any) -> Any:
@@ -174,14 +177,13 @@ class TrackedMatrix:
 
     def sum(self, axis: Any = None) -> Any:
         """Sum over all elements, or along an axis."""
-        value = self.made.sum(axis)
         if axis is None:
             total = np.sum(self.data)
         elif axis in (0, -2):
             total = self.T @ np.ones(self.shape[0])
         else:
             total = self @ np.ones(self.shape[1])
-        return attached("sparse sum", value, {(): total})
+        return self._valued("sum", lambda: self.made.sum(axis), total)
 
     def mean(self, axis: Any = None) -> Any:
         """Return the mean of all elements, or along an axis."""
@@ -194,7 +196,13 @@ class TrackedMatrix:
         value = self.made.diagonal(k)
         at = self.rows[on] if k >= 0 else self.columns[on]
         gather = scipy.sparse.csr_array((np.ones(len(on)), (at, on)), (len(value), len(self.rows)))
-        return attached("sparse diagonal", value, {(): product(gather, self.data)})
+        return self._valued("diagonal", lambda: value, product(gather, self.data))
+
+    def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
+        """Return SciPy's value with the derivative of a formula; a trace takes the formula's."""
+        if is_tracer(plain(made)):
+            return made
+        return attached(f"sparse {name}", value(), {(): made})
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of a diagonal."""
@@ -266,7 +274,25 @@ def _like(made: Any, other: Any) -> Any:
 
 
 def _plain_matrix(A: Any) -> Any:
+    """Return the matrix of the same values for SciPy."""
+    if isinstance(A, TrackedMatrix) and is_tracer(plain(A.data)):
+        data = np.asarray(plain(A.data))  # refused unless they are the same in each call
+        return _like(A.made, scipy.sparse.coo_array((data, (A.rows, A.columns)), A.shape))
+    return _structure(A)
+
+
+def _structure(A: Any) -> Any:
+    """Return the matrix of the same positions, also in a trace."""
     return A.made if isinstance(A, TrackedMatrix) else plain(A)
+
+
+def _values(value: Any) -> Any:
+    """Return the values of variables in nested containers, NaN for those of a trace."""
+    return map_leaves(_value, plain(value))
+
+
+def _value(leaf: Any) -> Any:
+    return np.full(leaf.shape, np.nan, leaf.dtype) if is_tracer(leaf) else leaf
 
 
 def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
@@ -279,7 +305,7 @@ def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
 
 def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
     """Multiply two sparse matrices, as the products of all pairs of matching elements."""
-    made = _plain_matrix(one) @ _plain_matrix(other)
+    made = _structure(one) @ _structure(other)
     (x, (rows, inner)), (y, (outer, columns)) = _elements(one), _elements(other)
     order = np.argsort(outer, kind="stable")
     first = np.searchsorted(outer[order], inner, side="left")
@@ -317,7 +343,8 @@ def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
         return TrackedMatrix(made, data[coordinates.data[kept] - 1], places)
     numbers = np.asarray(found)
     values = np.concatenate([np.zeros(1), data])[numbers]
-    return attached("sparse part", made, {(): np.reshape(values, np.shape(made))})
+    part = np.reshape(values, np.shape(made))
+    return part if is_tracer(plain(part)) else attached("sparse part", made, {(): part})
 
 
 def _matrices_in(value: Any) -> list[Any]:
@@ -347,7 +374,7 @@ def _moving(name: str) -> Any:
     def composed(*args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
         matrices = _matrices_in(args)
-        values = iter([_plain_matrix(one) for one in matrices])
+        values = iter([_structure(one) for one in matrices])
         made = native(*_replaced(args, values), **kwargs)
         return _moved(
             lambda *numbered: native(*_replaced(args, iter(numbered)), **kwargs), made, *matrices
@@ -357,7 +384,7 @@ def _moving(name: str) -> Any:
 
 
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
-    made = scipys("sparse.kron")(_plain_matrix(A), _plain_matrix(B), format)
+    made = scipys("sparse.kron")(_structure(A), _structure(B), format)
     (x, (i, j)), (y, (k, l)) = _elements(A), _elements(B)
     m, n = B.shape
     places = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
@@ -369,7 +396,7 @@ def _diagonals(name: str) -> Any:
 
     def composed(diagonals: Any, *args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
-        made = native(plain(diagonals), *plain(args), **plain(kwargs))
+        made = native(_values(diagonals), *plain(args), **plain(kwargs))
         is_single = isinstance(diagonals, AnyWrapper) and diagonals.ndim == 1
         parts = [as_array(one) for one in ([diagonals] if is_single else diagonals)]
         sizes = [max(int(np.size(plain(one))), 1) for one in parts]
@@ -403,7 +430,7 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
         return TrackedMatrix(made, given[places], places)
     data, *rest = given
     data, rest = as_array(data), [_as_indices(one) for one in plain(rest)]
-    made = native((plain(data), *rest), *plain(args[1:]), **plain(kwargs))
+    made = native((_values(data), *rest), *plain(args[1:]), **plain(kwargs))
     if len(rest) == 1 and made.format in ("coo", "csr", "csc"):
         return TrackedMatrix(made, data, rest[0])
     if len(rest) == 2 and made.format in ("csr", "csc"):
@@ -596,8 +623,35 @@ def _solver(name: str) -> Any:
 def _solved(made: Any, rhs: Any, trans: str = "N") -> Any:
     """Solve a system with a constant factorized matrix, its transpose ("T") or adjoint ("H")."""
     if not holds_variable([rhs]):
-        return made.solve(rhs, trans)
+        return _solution(made, rhs, trans)
     return SOLUTION.kind.answer(SOLUTION, (made, as_array(rhs), trans), {})
+
+
+def _solution(made: Any, rhs: Any, trans: str) -> Any:
+    return called(_Solve(made), "opaque.solve", rhs, trans)
+
+
+class _Solve:
+    """The solution with SciPy's factors of a matrix; equal factors give equal functions."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+    def __call__(self, rhs: Any, trans: str) -> Any:
+        return self.made.solve(rhs, trans)
+
+    def _arrays(self) -> list[Any]:
+        made = self.made
+        triangles = [array for one in (made.L, made.U) for array in parts_of(one)[2]]
+        return [made.perm_r, made.perm_c, *triangles]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Solve) or self.made is other.made:
+            return isinstance(other, _Solve)
+        return all(map(np.array_equal, self._arrays(), other._arrays()))
+
+    def __hash__(self) -> int:
+        return hash((_Solve, self.made.shape))
 
 
 def _with_adjoint(g: Any, made: Any, trans: str) -> Any:
@@ -610,7 +664,7 @@ SOLUTION = Row(
     "sparse.linalg.SuperLU.solve",
     OfColumns({"rhs": _with_adjoint}),
     arrays="rhs",
-    original=lambda made, rhs, trans: made.solve(rhs, trans),
+    original=_solution,
 )
 
 
@@ -688,13 +742,13 @@ def _factorized(A: Any) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
-    value = scipys("sparse.linalg.norm")(_plain_matrix(x), ord, axis)
     if ord not in (None, "fro", "f") or axis is not None:
         raise NoRuleError(
             "scipy.sparse.linalg.norm has no derivative with ord= or axis=. Fix: np.linalg.norm "
             "of .toarray()."
         )
-    return attached("sparse.linalg.norm", value, {(): np.sqrt(np.sum(x.canonical().data ** 2))})
+    value = functools.partial(scipys("sparse.linalg.norm"), _structure(x), ord, axis)
+    return x._valued("linalg.norm", value, np.sqrt(np.sum(x.canonical().data ** 2)))
 
 
 def _exponential_by_adjoint(g: Any, A: Any, traceA: Any) -> Any:
@@ -795,9 +849,9 @@ def _of_graph(name: str) -> Callable[..., Any]:
     """Return a function of graphs whose result is integers, for the values of tracked ones."""
 
     def found(*args: Any, **options: Any) -> Any:
-        given = [one.made if isinstance(one, TrackedMatrix) else one for one in args]
+        given = map(_plain_matrix, args)
         called_with = {name: plain(value) for name, value in options.items()}
-        return scipys(f"sparse.csgraph.{name}")(*map(plain, given), **called_with)
+        return scipys(f"sparse.csgraph.{name}")(*given, **called_with)
 
     return found
 

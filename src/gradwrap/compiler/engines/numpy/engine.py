@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.backends.numpy.scatter import add_at
 from gradwrap.compiler.engines.numpy.buffers import INDENT
 from gradwrap.compiler.engines.numpy.factors import keep_factors
 from gradwrap.compiler.engines.numpy.tangents import SHARED
-from gradwrap.compiler.engines.numpy.text import NUMBER
+from gradwrap.compiler.engines.numpy.text import NUMBER, SHIPPED
 from gradwrap.compiler.engines.numpy.writer import Writer
 from gradwrap.compiler.engines.register import UNNOTICED, Executable
 from gradwrap.compiler.ir.program import NDARRAY, Instr, Program, Value
@@ -76,8 +75,8 @@ class Source:
         from gradwrap.compiler.engines.shipped import shipped
 
         writer = self.writer
-        functions = {**SHARED, "aligned": aligned, "add_at": add_at}
-        called = shipped(function for name, function in functions.items() if name in writer.scope)
+        known = SHIPPED.union(SHARED, ("aligned", "add_at"))
+        called = shipped(one for name, one in writer.scope.items() if name in known)
         lines = import_lines({"import numpy as np", *called.imports}, pathlib=bool(self.arrays))
         by_module: dict[str, list[str]] = {}
         for name, module in writer.imports.items():

@@ -19,6 +19,7 @@ from gradwrap.compiler.ir.operations import (
     PADDED_PRODUCT,
     POWER,
     RESHAPE,
+    SPARSE_PRODUCT,
     ZEROS,
     Kind,
     Operation,
@@ -217,7 +218,6 @@ class SourceText:
             self.scope[known] = instr.fn
             return known
         if name in SHIPPED:
-            self.imports[name] = instr.fn.__module__
             self.scope[name] = instr.fn
             return name
         if first in PACKAGES:
@@ -293,8 +293,8 @@ class SourceText:
         return known
 
 
-SHIPPED = frozenset({PADDED_PRODUCT.name, "factored", "solved"})
-"""The functions of `compiler/ir` that a program calls; a saved module contains their source."""
+SHIPPED = frozenset({PADDED_PRODUCT.name, SPARSE_PRODUCT.name, "factored", "solved"})
+"""The functions of gradwrap that a program calls; a saved module contains their source."""
 PACKAGES = ("array_api_compat", "scipy")
 """The packages beside NumPy whose functions a program calls by their full names."""
 

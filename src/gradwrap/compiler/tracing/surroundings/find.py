@@ -38,6 +38,7 @@ from gradwrap.compiler.tracing.surroundings import process, watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
 from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, named_module, package_of
+from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ class Surroundings:
         self._described: set[str] = set()
         """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
+        self._held: list[tuple[str, Any]] = []
+        """The arrays that objects of other packages hold, which make views of them."""
         self._computes_names: bool = False
         """Whether code reads attributes by computed names."""
         self.tells_same: bool = False
@@ -240,11 +243,13 @@ class Surroundings:
 
     def name_of(self, array: Any) -> str | None:
         """Return the name of an array, or of the array it is a view of; None if unknown."""
+        view = array
         while self._is_array(array):
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
             array = array.base
-        return None
+        held = self._held if _is_numpys(view) else ()
+        return next((name for name, one in held if np.may_share_memory(view, one)), None)
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
@@ -341,6 +346,8 @@ class Surroundings:
             self._function(node, value)
         elif isinstance(value, CellType):
             self._follow(node, watch.Cell(node.name, value))
+        elif parts_held(value) is not None:
+            self._holder(node)
         elif isinstance(value, CONTAINERS):
             self._container(node, value)
         elif isinstance(value, ContextVar):
@@ -439,6 +446,18 @@ class Surroundings:
             return
         for part in value.values() if isinstance(value, MAPPINGS) else value:
             self._visit(part, node.name, node)
+
+    def _holder(self, node: _Node) -> None:
+        """Watch an object of another package that holds arrays, such as a sparse matrix."""
+        node.can_be_copied = False
+        self._add_state(node, watch.held)
+        place = watch.Held(node.name, node.value)
+        if place.holds():  # it makes none anew
+            self._watch(place)
+        for part in place.value:
+            self._unwatched.add(id(part))  # its content is a part of the state
+            self._visit(part, node.name, node)
+            self._held.append((node.name, part))
 
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
@@ -668,7 +687,7 @@ def _is_plain_object(value: Any) -> bool:
         base is object
         or (
             base.__flags__ & HEAP_TYPE
-            and not isinstance(vars(base).get("__new__"), BuiltinFunctionType)
+            and not isinstance(base.__dict__.get("__new__"), BuiltinFunctionType)
         )
         for base in kind.__mro__
     )

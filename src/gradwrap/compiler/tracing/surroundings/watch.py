@@ -10,10 +10,11 @@ import gc
 import operator
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.observing.holders import parts_held
+from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MISSING: Any = object()
 
@@ -192,6 +193,15 @@ class Own(Contents):
         return [*found, *found.values()]
 
 
+class Held(Contents):
+    """The arrays that an object of another package holds."""
+
+    __slots__ = ()
+
+    def now(self) -> Any:
+        return [part for part in flat(parts_held(self.holder)) if hasattr(part, "tobytes")]
+
+
 class State(Place):
     """The result of a function of an object, compared by equality."""
 
@@ -232,6 +242,23 @@ class Shape(Place):
 def content(holder: Any) -> bytes:
     """Return the bytes of a buffer or an array."""
     return holder.tobytes() if hasattr(holder, "tobytes") else bytes(holder)
+
+
+def flat(value: Any) -> Iterator[Any]:
+    """Yield the parts of nested tuples."""
+    if type_of(value) is not TUPLE:
+        yield value
+        return
+    for part in value:
+        yield from flat(part)
+
+
+def held(holder: Any) -> Any:
+    """Return what the value of an object of another package depends on, arrays as their bytes."""
+    return [
+        (part.dtype.str, part.shape, part.tobytes()) if hasattr(part, "tobytes") else part
+        for part in flat(parts_held(holder))
+    ]
 
 
 def writeable(holder: Any) -> bool:
