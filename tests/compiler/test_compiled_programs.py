@@ -56,6 +56,20 @@ def view(x: Any) -> Any:
     return np.sum(y * y)
 
 
+def view_of_one_result(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    row = r.T[1]
+    row[0] /= 2.0
+    return np.sum(row**3) + np.sum(q * r)
+
+
+def view_of_eigenvectors(a: Any) -> Any:
+    w, v = np.linalg.eigh(a + a.T)
+    column = v[:, 0]
+    column[1] = 2.0 * w[0]
+    return np.sum(v**3)
+
+
 def masked(x: Any) -> Any:
     return np.sum(np.where(x > 0, x * x, np.exp(x))) + np.sum(x[x > 0.1])
 
@@ -202,6 +216,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "two arrays that are written in turn": (grad(leapfrog, (0, 1)), (X, Y)),
     "written by a mask": (grad(clamped), (X,)),
     "views of views": (grad(nested_views), (M,)),
+    "writes to a view of a factor": (grad(view_of_one_result), (M,)),
+    "writes to a view of eigenvectors": (grad(view_of_eigenvectors), (M,)),
     "while under vmap": (grad(lambda x: sum(halving(x * k) for k in (1.0, 2.0))), (X,)),
     "triangles and QR": (
         grad(lambda a: np.sum(np.tril(a) @ np.triu(a)) + np.sum(np.linalg.qr(a)[1] ** 2)),

@@ -371,7 +371,10 @@ class Tape:
             return None
         step, index = first.instrs[at], len(self.values)
         result = first._results.get(index)
-        result = result.array() if isinstance(result, Layout) else result
+        if isinstance(result, Layout):
+            result = result.array()
+        elif _is_of_other_array(result, args):
+            return None  # code finds by it that a part is one of an array
         if result is None or step.out != index or step.name != name or step.fn != fn:
             return None
         if not same_nest(step.args, recorded) or not same_nest(step.kw, keywords):
@@ -526,6 +529,15 @@ def shares(result: Any, args: Any) -> bool:
     real = args.value if isinstance(args, Recorded) else args
     is_array = type(real) is type(result) and not isinstance(real, NUMBER)
     return is_array and hasattr(real, "flags") and bool(np.may_share_memory(result, real))
+
+
+def _is_of_other_array(result: Any, args: tuple[Any, ...]) -> bool:
+    """Tell if a result is a view, but of no first operand, such as one of several results."""
+    base = getattr(result, "base", None)
+    if base is None or not args or not isinstance(args[0], Recorded):
+        return False
+    whole = args[0].value
+    return base is not whole and base is not getattr(whole, "base", None)
 
 
 def _plain_integer(leaf: Any) -> Any:
