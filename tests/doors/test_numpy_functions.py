@@ -830,7 +830,7 @@ def test_what_ediff1d_adds_has_the_dtype_of_the_array() -> None:
     out, pull = gw.vjp(lambda x, y: np.ediff1d(x, to_end=y), x, np.array([2.5]))
     np.testing.assert_array_equal(out, [3, -2, 2.5])
     assert out.dtype == np.float32
-    np.testing.assert_array_equal(pull(np.float32([1, 2, 3]))[1], [3.0])
+    np.testing.assert_array_equal(pull(np.array([1, 2, 3], np.float32))[1], [3.0])
     with pytest.raises(TypeError, match="same_kind"):
         gw.vjp(lambda x: np.ediff1d(x, to_end=ANY.asarray(1j)), x)
 

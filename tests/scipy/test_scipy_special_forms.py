@@ -157,8 +157,9 @@ def test_a_line_through_two_points() -> None:
 def test_a_sample_of_one_value_beside_another() -> None:
     x, y = np.array([0.3]), np.array([1.1, 0.2, 2.0])
     found = gw.grad(lambda x, y: gs.stats.ttest_ind(x, y).statistic, (0, 1))(x, y)
-    for place, one in enumerate((x, y)):
-        at: Any = fn(lambda v, place=place: stats.ttest_ind(*((v, y), (x, v))[place]).statistic)
+    alone: Any = fn(lambda v: stats.ttest_ind(v, y).statistic)
+    beside: Any = fn(lambda v: stats.ttest_ind(x, v).statistic)
+    for place, (one, at) in enumerate(((x, alone), (y, beside))):
         wanted = [along(at, one, e) for e in np.eye(len(one))]
         np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
 

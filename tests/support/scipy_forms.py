@@ -24,7 +24,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1] / "scipy"), str(Path(__file__).parent)]
 
 import gradwrap as gw
-from gradwrap.errors import GradwrapError
+from gradwrap.errors import DegeneracyWarning, GradwrapError
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.results import float_parts
 from gradwrap.scipy.table import all_rows
@@ -216,14 +216,16 @@ class Untried(Exception):  # noqa: N818  not an error
 
 def problem_of(case: Case, checks: Sequence[str] = CHECKS) -> str | None:
     """Say what is wrong with a case: None if nothing is; a refusal begins with "refused"."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DegeneracyWarning)  # it says that there is no derivative
         try:
             _Examination(case, checks).run()
         except Untried:
             return "untried"
         except Mismatch as problem:
-            return "NaN" if case.is_blurred and "nan" in str(problem) else str(problem)
+            is_blurred = case.is_blurred and "nan" in str(problem)
+            return "NaN" if warned or is_blurred else str(problem)
         except GradwrapError as error:
             return f"refused by {type(error).__name__}: {error}"
         except Exception as error:  # noqa: BLE001  an unclear error is what is looked for
