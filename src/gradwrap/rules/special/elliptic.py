@@ -144,6 +144,7 @@ def _times_slope(xp: Any, x: Any, slope: Callable[[Any], Any]) -> Any:
 
 def _last_of_three(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
     """Return the derivative of elliprd in z by Euler's theorem: it is homogeneous."""
+    x, y, z = as_floats(xp, x, y, z)
     by_x = _times_slope(xp, x, lambda x: _carlson(xp, x, y, z, out))
     by_y = _times_slope(xp, y, lambda y: _carlson(xp, y, x, z, out))
     return -(1.5 * out + by_x + by_y) / z
@@ -151,6 +152,7 @@ def _last_of_three(xp: Any, x: Any, y: Any, z: Any, out: Any) -> Any:
 
 def _last_of_four(xp: Any, x: Any, y: Any, z: Any, p: Any, out: Any) -> Any:
     """Return the derivative of elliprj in p by Euler's theorem."""
+    x, y, z, p = as_floats(xp, x, y, z, p)
     by_x = _times_slope(xp, x, lambda x: _by_interpolation(xp, x, y, z, p, out))
     by_y = _times_slope(xp, y, lambda y: _by_interpolation(xp, y, z, x, p, out))
     by_z = _times_slope(xp, z, lambda z: _by_interpolation(xp, z, x, y, p, out))
@@ -160,6 +162,12 @@ def _last_of_four(xp: Any, x: Any, y: Any, z: Any, p: Any, out: Any) -> Any:
 def _degenerate(xp: Any, x: Any, y: Any) -> Any:
     """Return the derivative of elliprc in x, by DLMF 19.2.18, 15.4.4 and 15.5.1."""
     return -hypergeometric(xp, 1.5, 1.5, 2.5, 1.0 - x / y) / (6.0 * y**1.5)
+
+
+def _last_of_two(xp: Any, x: Any, y: Any, out: Any) -> Any:
+    """Return the derivative of elliprc in y by Euler's theorem."""
+    x, y = as_floats(xp, x, y)
+    return -(0.5 * out + _times_slope(xp, x, lambda x: _degenerate(xp, x, y))) / y
 
 
 RULES = [
@@ -223,9 +231,7 @@ RULES = [
         "elliprc",
         "x y",
         lambda xp, g, x, y: g * _degenerate(xp, x, y),
-        lambda xp, g, x, y, out: (
-            -(g * (0.5 * out + _times_slope(xp, x, lambda x: _degenerate(xp, x, y))) / y)
-        ),
+        lambda xp, g, x, y, out: g * _last_of_two(xp, x, y, out),
         domain=(0.5, 2.0),
     ),
 ]
