@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 NUMBER: type[Any] = np.generic
+INTEGER: type[Any] = np.integer
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
 """The types of literal arguments of operations, beside None and the ellipsis."""
 NUMERIC = "biufc"
@@ -542,7 +543,7 @@ def _is_of_other_array(result: Any, args: tuple[Any, ...]) -> bool:
 
 def _plain_integer(leaf: Any) -> Any:
     """Return an integer of NumPy in a key as one of Python, which selects the same."""
-    return int(leaf) if isinstance(leaf, np.integer) else leaf
+    return int(leaf) if isinstance(leaf, INTEGER) else leaf
 
 
 def same_content(kept: Any, found: Any) -> bool:
