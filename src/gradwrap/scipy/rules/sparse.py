@@ -646,9 +646,10 @@ class _Solve:
         return [made.perm_r, made.perm_c, *triangles]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Solve) or self.made is other.made:
-            return isinstance(other, _Solve)
-        return all(map(np.array_equal, self._arrays(), other._arrays()))
+        if not isinstance(other, _Solve):
+            return False
+        is_same = self.made is other.made
+        return is_same or all(map(np.array_equal, self._arrays(), other._arrays()))
 
     def __hash__(self) -> int:
         return hash((_Solve, self.made.shape))
