@@ -31,6 +31,7 @@ from gradwrap.compiler.extrapolating.walk import (
 )
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
+from gradwrap.compiler.passes.ragged import pad_slices
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
@@ -316,6 +317,7 @@ class Family:
         traced, leaves, around = run
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
+        pad_slices(program)
         program, _ = prepared(
             program,
             roll=True,

@@ -1,0 +1,701 @@
+"""Slices of ever more or fewer elements, such as `x[:i]` in the turns of a loop, as whole axes.
+
+A *ragged* axis of a value has another length in each turn. It is replaced by the whole axis that
+it is a part of: its elements lie between `start` and `stop` there, and the rest holds anything.
+Elementwise operations are performed on all of it. Where elements meet, in sums, products and
+writes, those outside are replaced by a number that has no effect. The masks for that are
+the rows of a triangle, so that only indices differ from turn to turn, and loops are found.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.compiler.ir.layout import describe_orders
+from gradwrap.compiler.ir.operations import (
+    ADD_REDUCE,
+    FULL,
+    GETITEM,
+    MATMUL,
+    SCATTER_ADD,
+    SETITEM,
+    Kind,
+)
+from gradwrap.compiler.ir.program import (
+    Instr,
+    Ref,
+    Value,
+    full,
+    getitem,
+    is_elementwise,
+    is_literal,
+    setitem,
+    zeros,
+)
+from gradwrap.compiler.passes.dead import remove_dead
+from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gradwrap.compiler.ir.program import Program
+
+FEWEST = 4
+"""The fewest lengths of slices in one place of the code that make them ragged."""
+LARGEST = 1 << 26
+"""The most elements of a triangle of masks."""
+
+
+class Axis(NamedTuple):
+    """A ragged axis: the elements from `start` to `stop` of a whole axis."""
+
+    whole: int
+    """The length of the whole axis."""
+    start: int
+    stop: int
+    starts: bool
+    """Whether `start` varies."""
+    stops: bool
+    """Whether `stop` varies."""
+
+    @property
+    def length(self) -> int:
+        """Return the number of elements."""
+        return self.stop - self.start
+
+
+class Padded(NamedTuple):
+    """A value with ragged axes, as one with whole axes."""
+
+    ref: Ref
+    axes: dict[int, Axis]
+
+
+class _Span(NamedTuple):
+    """A slice in a key."""
+
+    axis: int
+    """The axis that it selects from."""
+    start: int
+    stop: int
+
+
+class Unpadded(Exception):  # noqa: N818  it is caught, and the operation stays as it is
+    """An operation has to be performed on the elements alone."""
+
+
+def pad_slices(program: Program) -> bool:
+    """Replace the ragged slices of a trace by whole axes; tell if there are some."""
+    found = _ragged(program)
+    if not found:
+        return False
+    first = len(program.values)
+    padding = _Padding(program, found)
+    padding.run()
+    remove_dead(program)
+    describe_orders(program, first)
+    program.exact = False
+    return True
+
+
+def _parts(key: Any, ndim: int) -> list[Any] | None:
+    """Return the parts of a key, one for each axis and each new axis; None for other keys."""
+    parts: list[Any] = [*key] if isinstance(key, TUPLE) else [key]
+    if not is_literal(key) or sum(part is Ellipsis for part in parts) > 1:
+        return None
+    if not all(part is None or part is Ellipsis or type_of(part) in (int, SLICE) for part in parts):
+        return None
+    rest = ndim - sum(part is not None and part is not Ellipsis for part in parts)
+    if Ellipsis in parts:
+        at = parts.index(Ellipsis)
+        parts[at : at + 1] = [slice(None)] * rest
+    else:
+        parts += [slice(None)] * rest
+    return parts
+
+
+def _spans(parts: Sequence[Any], shape: Sequence[int]) -> list[_Span] | None:
+    """Return the slices among the parts of a key, with plain bounds; None if one has steps."""
+    spans: list[_Span] = []
+    axis = 0
+    for part in parts:
+        if isinstance(part, SLICE):
+            start, stop, step = part.indices(shape[axis])
+            if step != 1:
+                return None
+            spans.append(_Span(axis, start, max(start, stop)))
+        axis += part is not None
+    return spans
+
+
+class _Place(NamedTuple):
+    """What slices of one place in the code have in common."""
+
+    line: int
+    name: str
+    ndim: int
+    kinds: tuple[Any, ...]
+    """The kinds of the parts of their keys."""
+
+
+def _ragged(program: Program) -> dict[int, dict[int, tuple[bool, bool]]]:
+    """Return the slices whose length varies: by operation and axis, which bounds vary."""
+    values = program.values
+    places: dict[_Place, list[tuple[int, list[_Span]]]] = defaultdict(list)
+    for step in program.root.body:
+        if not isinstance(step, Instr) or not step.op.has_key or type_of(step.args[0]) is not Ref:
+            continue
+        key: Any = step.args[1]
+        if not any(isinstance(part, SLICE) for part in (key if isinstance(key, TUPLE) else (key,))):
+            continue
+        shape = values[step.args[0].index].shape
+        parts = _parts(key, len(shape))
+        spans = None if parts is None else _spans(parts, shape)
+        if parts is not None and spans:
+            kinds = tuple([type_of(part) for part in parts])
+            places[_Place(step.line, step.name, len(shape), kinds)].append((step.out, spans))
+    found: dict[int, dict[int, tuple[bool, bool]]] = {}
+    for group in places.values():
+        for column in zip(*[spans for _, spans in group], strict=True):
+            if len({one.stop - one.start for one in column}) < FEWEST:
+                continue
+            varies = (len({one.start for one in column}) > 1, len({one.stop for one in column}) > 1)
+            for (out, _), span in zip(group, column, strict=True):
+                found.setdefault(out, {})[span.axis] = varies
+    return found
+
+
+class _Padding:
+    """Rewrites a trace without ragged axes."""
+
+    def __init__(
+        self, program: Program, ragged: dict[int, dict[int, tuple[bool, bool]]]
+    ) -> None:
+        self._program = program
+        self._values = program.values
+        self._ragged = ragged
+        self._padded: dict[int, Padded] = {}
+        """By value with ragged axes: the value that replaces it."""
+        self._waiting: dict[int, Instr] = {}
+        """Arrays of one number, or of one repeated, whose length may be that of a ragged axis."""
+        self._plain: set[int] = set()
+        """The values with ragged axes that are there without padding too."""
+        self._body: list[Any] = []
+        self._tables: dict[int, Ref] = {}
+        """By length of an axis: the triangle whose rows are its masks."""
+        self._before: list[Any] = []
+        self._line = 0
+
+    def run(self) -> None:
+        """Rewrite the program."""
+        root = self._program.root
+        for step in root.body:
+            assert isinstance(step, Instr)
+            self._line = step.line
+            try:
+                self._step(step)
+            except Unpadded:  # what it has written so far is removed as dead code
+                self._keep(step)
+        for index in _indices(root.result):
+            self._need(index)
+        root.body[:] = [*self._before, *self._body]
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def _keep(self, step: Instr) -> None:
+        """Perform an operation as it is."""
+        for index in step.reads:
+            self._need(index)
+        self._body.append(step)
+
+    def _need(self, index: int) -> None:
+        """Provide a value without its padding."""
+        waiting = self._waiting.pop(index, None)
+        if waiting is not None:
+            self._keep(waiting)
+        padded = self._padded.get(index)
+        if padded is None or index in self._plain:
+            return
+        self._plain.add(index)
+        key = [slice(None)] * len(self._values[padded.ref.index].shape)
+        for axis, one in padded.axes.items():
+            key[axis] = slice(one.start, one.stop)
+        self._body.append(
+            Instr(getitem, "getitem", (padded.ref, tuple(key)), (), index, views=True)
+        )
+
+    def _emit(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        args: tuple[Any, ...],
+        shape: Iterable[int],
+        dtype: Any,
+        kw: tuple[tuple[str, Any], ...] = (),
+        *,
+        views: bool = False,
+    ) -> Ref:
+        shape = tuple(shape)
+        is_array = bool(shape) or name == "zeros"
+        made = self._program.new(Value(shape, dtype, is_array))
+        self._body.append(Instr(fn, name, args, kw, made.index, views, self._line))
+        return made
+
+    def _again(
+        self, step: Instr, args: tuple[Any, ...], shape: Iterable[int], kw: Any = None
+    ) -> Ref:
+        """Perform an operation on other arguments."""
+        value = self._values[step.out]
+        made = self._program.new(value._replace(shape=tuple(shape)))
+        self._body.append(step.on(args, made.index, kw))
+        return made
+
+    def _define(self, step: Instr, ref: Ref, axes: dict[int, Axis]) -> None:
+        """Say what replaces the result of an operation."""
+        if axes:
+            self._padded[step.out] = Padded(ref, axes)
+        else:
+            last = self._body.pop()
+            assert last.out == ref.index
+            self._body.append(last.on(last.args, step.out))
+
+    # Operations ---------------------------------------------------------------------------------
+
+    def _step(self, step: Instr) -> None:
+        op = step.op
+        reads = [index for index in step.reads if index in self._padded]
+        if step.out in self._ragged or (op.has_key and reads):
+            if op is GETITEM:
+                self._read(step)
+            else:
+                self._write(step)
+        elif op.kind is Kind.FILL and self._values[step.out].shape:
+            self._waiting[step.out] = step
+        elif not reads and op.kind is Kind.BROADCAST and len(step.args) == 2:
+            self._waiting[step.out] = step
+        elif not reads:
+            self._keep(step)
+        elif is_elementwise(step) and not step.kw:
+            args, axes, shape = self._aligned(step.args)
+            self._define(step, self._again(step, tuple(args), shape), axes)
+        elif op.kind in (Kind.COPY, Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
+            padded = self._padded[step.args[0].index]
+            shape = self._values[padded.ref.index].shape
+            self._define(step, self._again(step, (padded.ref, *step.args[1:]), shape), padded.axes)
+        elif op is ADD_REDUCE:
+            self._reduce(step)
+        elif op is MATMUL and not step.kw:
+            self._product(step)
+        elif op.kind is Kind.RESHAPE and op.name == "reshape":
+            self._reshape(step)
+        elif op.kind is Kind.BROADCAST:
+            self._broadcast(step)
+        else:
+            raise Unpadded
+
+    def _read(self, step: Instr) -> None:
+        source, shape, axes = self._source(step.args[0])
+        whole, spans, parts = self._keyed(step, shape, axes)
+        made: dict[int, Axis] = {}
+        ends: list[int] = []
+        axis = 0
+        for part in parts:
+            if part is None:
+                ends.append(1)
+            elif isinstance(part, SLICE):
+                if axis in spans:
+                    made[len(ends)] = spans[axis]
+                    ends.append(spans[axis].whole)
+                else:
+                    ends.append(len(range(*part.indices(shape[axis]))))
+            axis += part is not None
+        if all(part == slice(None) for part in whole):
+            if not made:
+                raise Unpadded
+            self._padded[step.out] = Padded(source, made)
+            return
+        dtype = self._values[step.out].dtype
+        key = tuple(whole)
+        ref = self._emit(getitem, "getitem", (source, key), ends, dtype, views=bool(ends))
+        self._define(step, ref, made)
+
+    def _source(self, arg: Any) -> tuple[Ref, tuple[int, ...], dict[int, Axis]]:
+        """Return an array that is read or written, its real shape and its ragged axes."""
+        if type_of(arg) is not Ref:
+            raise Unpadded
+        shape = self._values[arg.index].shape
+        padded = self._padded.get(arg.index)
+        if padded is None:
+            self._need(arg.index)
+            return arg, shape, {}
+        return padded.ref, shape, padded.axes
+
+    def _keyed(
+        self, step: Instr, shape: tuple[int, ...], axes: dict[int, Axis]
+    ) -> tuple[list[Any], dict[int, Axis], list[Any]]:
+        """Return a key of whole axes, what it selects of each ragged axis, and the key's parts."""
+        parts = _parts(step.args[1], len(shape))
+        if parts is None or _spans(parts, shape) is None:
+            raise Unpadded
+        varying = self._ragged.get(step.out, {})
+        whole: list[Any] = []
+        spans: dict[int, Axis] = {}
+        axis = 0
+        for part in parts:
+            one = axes.get(axis)
+            if part is None:
+                whole.append(part)
+                continue
+            if isinstance(part, SLICE):
+                start, stop, _ = part.indices(shape[axis])
+                if one is None and axis not in varying:
+                    whole.append(part)
+                else:
+                    starts, stops = varying.get(axis, (False, False))
+                    known = one or Axis(shape[axis], 0, shape[axis], starts, stops)
+                    spans[axis] = Axis(
+                        known.whole,
+                        known.start + start,
+                        known.start + max(start, stop),
+                        known.starts or starts,
+                        known.stops or stops,
+                    )
+                    whole.append(slice(None))
+            else:
+                at = part + shape[axis] * (part < 0)
+                whole.append(part if one is None else one.start + at)
+            axis += 1
+        return whole, spans, parts
+
+    def _write(self, step: Instr) -> None:
+        target, _, value = step.args
+        if type_of(target) is not Ref or step.kw:
+            raise Unpadded
+        if target.index in self._waiting:
+            target = self._filled_like(step, target, value)
+        source, shape, axes = self._source(target)
+        whole, spans, parts = self._keyed(step, shape, axes)
+        if not spans:
+            if _is_read(value) and value.index in self._padded:
+                raise Unpadded
+            ref = self._again(step, (source, tuple(whole), value), self._shape(source))
+            self._define(step, ref, axes)
+            return
+        if any(isinstance(part, SLICE) and part != slice(None) for part in whole):
+            raise Unpadded
+        places: dict[int, int] = {}
+        ends: list[int] = []
+        axis = 0
+        for part in parts:
+            if isinstance(part, SLICE):
+                places[axis] = len(ends)
+            if not isinstance(part, int):
+                ends.append(1 if part is None else self._shape(source)[axis])
+            axis += part is not None
+        wanted = {places[axis]: one for axis, one in spans.items()}
+        moved = self._moved(value, wanted, len(ends))
+        dtype = self._values[step.out].dtype
+        if step.op is SCATTER_ADD:
+            made = self._masked(moved, wanted, ends, dtype, _zero(dtype))
+            key = tuple(whole)
+        elif step.op is SETITEM:
+            key = tuple(whole)
+            old = self._emit(getitem, "getitem", (source, key), ends, dtype, views=True)
+            made = self._masked(moved, wanted, ends, dtype, old)
+        else:
+            raise Unpadded
+        ref = self._again(step, (source, key, made), self._shape(source))
+        self._define(step, ref, axes)
+
+    def _filled_like(self, step: Instr, target: Ref, value: Any) -> Ref:
+        """Provide an array of one number that a write begins with, if need be with whole axes."""
+        filled = self._waiting[target.index]
+        shape = self._values[target.index].shape
+        padded = self._padded.get(value.index) if type_of(value) is Ref else None
+        parts = _parts(step.args[1], len(shape))
+        spans = None if parts is None else _spans(parts, shape)
+        if padded is None or parts is None or spans is None or filled.op.kind is not Kind.FILL:
+            self._need(target.index)
+            return target
+        if any(part is None for part in parts):
+            raise Unpadded
+        axes: dict[int, Axis] = {}
+        count = 0
+        for axis, part in enumerate(parts):
+            if isinstance(part, SLICE):
+                place = count - sum(isinstance(one, SLICE) for one in parts)
+                one = padded.axes.get(place + len(self._shape(padded.ref)))
+                span = next(span for span in spans if span.axis == axis)
+                if one is not None and shape[axis] < one.whole:
+                    start = one.start - span.start
+                    stop = start + shape[axis]
+                    if start < 0 or stop > one.whole:
+                        raise Unpadded
+                    axes[axis] = Axis(one.whole, start, stop, one.starts, one.stops)
+                count += 1
+        if not axes:
+            self._need(target.index)
+            return target
+        del self._waiting[target.index]
+        self._padded[target.index] = Padded(self._filled(filled, axes), axes)
+        return target
+
+    def _filled(self, step: Instr, axes: dict[int, Axis]) -> Ref:
+        """Perform an operation that makes an array of one number with whole axes."""
+        shape = [*self._values[step.out].shape]
+        for axis, one in axes.items():
+            shape[axis] = one.whole
+        if step.op.kind is Kind.FILL:
+            return self._again(step, (tuple(shape), *step.args[1:]), shape)
+        return self._again(step, (step.args[0], tuple(shape)), shape)
+
+    def _reduce(self, step: Instr) -> None:
+        padded = self._padded[step.args[0].index]
+        shape = self._shape(padded.ref)
+        options = dict(step.kw)
+        axis = options.get("axis", 0)
+        if len(step.args) > 1 or not options.keys() <= {"axis", "dtype", "keepdims"}:
+            raise Unpadded
+        summed = range(len(shape)) if axis is None else axis if isinstance(axis, TUPLE) else (axis,)
+        along = {one % len(shape) for one in summed}
+        value = self._values[step.args[0].index]
+        masked = {one: padded.axes[one] for one in along & padded.axes.keys()}
+        made = self._masked(padded.ref, masked, shape, value.dtype, _zero(value.dtype))
+        keeps = bool(options.get("keepdims"))
+        kept = [n for n in range(len(shape)) if keeps or n not in along]
+        ends = [1 if n in along else shape[n] for n in kept]
+        axes = {
+            kept.index(n): one for n, one in padded.axes.items() if n not in along
+        }
+        self._define(step, self._again(step, (made,), ends), axes)
+
+    def _product(self, step: Instr) -> None:
+        left, right = step.args
+        if type_of(left) is not Ref or type_of(right) is not Ref:
+            raise Unpadded
+        dims = [len(self._values[one.index].shape) for one in step.args]
+        if not all(1 <= n <= 2 for n in dims):
+            raise Unpadded
+        inner = (dims[0] - 1, 0)
+        known = [self._padded.get(one.index) for one in step.args]
+        ragged = [
+            None if one is None else one.axes.get(axis)
+            for one, axis in zip(known, inner, strict=True)
+        ]
+        refs = [self._whole(one) for one in step.args]
+        shapes = [[*self._shape(one)] for one in refs]
+        if any(ragged):
+            if None in ragged:
+                raise Unpadded
+            common = self._common([one for one in ragged if one is not None])
+            for n, axis in enumerate(inner):
+                one = ragged[n]
+                assert one is not None
+                moved, _ = self._along(refs[n], axis, one, common)
+                shapes[n][axis] = common.whole
+                dtype = self._values[moved.index].dtype
+                refs[n] = self._masked(moved, {axis: common}, shapes[n], dtype, _zero(dtype))
+        axes: dict[int, Axis] = {}
+        ends: list[int] = []
+        for n, axis in enumerate(inner):
+            other = 1 - axis if dims[n] == 2 else None
+            if other is None:
+                continue
+            padded = known[n]
+            if padded is not None and other in padded.axes:
+                axes[len(ends)] = padded.axes[other]
+            ends.append(shapes[n][other])
+        self._define(step, self._again(step, tuple(refs), ends), axes)
+
+    def _reshape(self, step: Instr) -> None:
+        padded = self._padded[step.args[0].index]
+        before, after = (self._values[one].shape for one in (step.args[0].index, step.out))
+        from_axes = [n for n, length in enumerate(before) if length != 1 or n in padded.axes]
+        to_axes = [n for n, length in enumerate(after) if length != 1]
+        if [before[n] for n in from_axes] != [after[n] for n in to_axes] or len(step.args) != 2:
+            raise Unpadded
+        pairs = dict(zip(from_axes, to_axes, strict=True))
+        shape = [*after]
+        for n, one in padded.axes.items():
+            shape[pairs[n]] = one.whole
+        axes = {pairs[n]: one for n, one in padded.axes.items()}
+        made = self._again(step, (padded.ref, tuple(shape)), shape)
+        self._define(step, made, axes)
+
+    def _broadcast(self, step: Instr) -> None:
+        padded = self._padded[step.args[0].index]
+        before, after = (self._values[one].shape for one in (step.args[0].index, step.out))
+        more = len(after) - len(before)
+        if len(step.args) != 2 or any(before[n] != after[n + more] for n in padded.axes):
+            raise Unpadded
+        shape = [*after]
+        for n, one in padded.axes.items():
+            shape[n + more] = one.whole
+        axes = {n + more: one for n, one in padded.axes.items()}
+        self._define(step, self._again(step, (padded.ref, tuple(shape)), shape), axes)
+
+    # Axes ---------------------------------------------------------------------------------------
+
+    def _shape(self, ref: Ref) -> tuple[int, ...]:
+        return self._values[ref.index].shape
+
+    def _whole(self, arg: Ref) -> Ref:
+        padded = self._padded.get(arg.index)
+        if padded is None:
+            self._need(arg.index)
+            return arg
+        return padded.ref
+
+    def _common(self, found: Sequence[Axis]) -> Axis:
+        """Return the axis along which several ragged ones are laid."""
+        if len({one.length for one in found}) > 1:
+            raise Unpadded
+        first = min(found, key=lambda one: one.start)
+        return Axis(
+            max(one.whole for one in found),
+            first.start,
+            first.stop,
+            any(one.starts for one in found),
+            any(one.stops for one in found),
+        )
+
+    def _along(self, ref: Ref, axis: int, one: Axis, wanted: Axis) -> tuple[Ref, bool]:
+        """Lay a ragged axis along another one; tell if it had to be moved."""
+        shape, dtype = [*self._shape(ref)], self._values[ref.index].dtype
+        if one.whole != wanted.whole:
+            more = wanted.whole - one.whole
+            if more < 0:
+                key = tuple([slice(None)] * axis + [slice(wanted.whole)])
+                if one.stop > wanted.whole:
+                    raise Unpadded
+                shape[axis] = wanted.whole
+                ref = self._emit(getitem, "getitem", (ref, key), shape, dtype, views=True)
+            else:
+                shape[axis] = more
+                rest = self._emit(zeros, "zeros", (tuple(shape), dtype), shape, dtype)
+                shape[axis] = wanted.whole
+                kw = (("axis", axis),)
+                ref = self._emit(
+                    np.concatenate, "concatenate", ([ref, rest],), shape, dtype, kw
+                )
+        by = wanted.start - one.start
+        if not by:
+            return ref, one.whole != wanted.whole
+        kw = (("axis", axis),)
+        return self._emit(np.roll, "roll", (ref, by), shape, dtype, kw), True
+
+    def _aligned(
+        self, args: Sequence[Any]
+    ) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
+        """Lay the operands of an elementwise operation along common axes."""
+        shapes = [
+            self._values[arg.index].shape if type_of(arg) is Ref else np.shape(arg) for arg in args
+        ]
+        ndim = max(map(len, shapes))
+        found: dict[int, list[Axis]] = {}
+        for arg, shape in zip(args, shapes, strict=True):
+            padded = self._padded.get(arg.index) if type_of(arg) is Ref else None
+            for axis, one in padded.axes.items() if padded else ():
+                found.setdefault(axis + ndim - len(shape), []).append(one)
+        common = {axis: self._common(ones) for axis, ones in found.items()}
+        moved = [
+            arg
+            if type_of(arg) is not Ref
+            else self._moved(arg, {axis: one for axis, one in common.items()}, ndim)
+            for arg in args
+        ]
+        ends = np.broadcast_shapes(
+            *[self._shape(one) if type_of(one) is Ref else np.shape(one) for one in moved]
+        )
+        return moved, common, ends
+
+    def _moved(self, arg: Any, wanted: dict[int, Axis], ndim: int) -> Any:
+        """Lay the ragged axes of an operand along others, counted among `ndim` axes."""
+        if type_of(arg) is not Ref:
+            if np.ndim(arg):
+                raise Unpadded
+            return arg
+        shape = self._values[arg.index].shape
+        less = ndim - len(shape)
+        own = {axis - less: one for axis, one in wanted.items() if axis >= less}
+        waiting = self._waiting.get(arg.index)
+        if waiting is not None:
+            axes = {axis: one for axis, one in own.items() if shape[axis] != 1}
+            if any(shape[axis] != one.length for axis, one in axes.items()):
+                raise Unpadded
+            if axes and waiting.op.kind is Kind.BROADCAST:
+                first: Any = waiting.args[0]
+                before = self._values[first.index].shape if type_of(first) is Ref else ()
+                more = len(shape) - len(before)
+                if any(axis >= more and before[axis - more] != 1 for axis in axes):
+                    raise Unpadded
+            if axes:
+                return self._filled(waiting, axes)
+        padded = self._padded.get(arg.index)
+        if padded is None:
+            self._need(arg.index)
+            if any(shape[axis] != 1 for axis in own):
+                raise Unpadded
+            return arg
+        if not padded.axes.keys() <= own.keys():
+            raise Unpadded
+        if any(shape[axis] != 1 for axis in own.keys() - padded.axes.keys()):
+            raise Unpadded
+        ref = padded.ref
+        for axis, one in padded.axes.items():
+            if one.length != own[axis].length:
+                raise Unpadded
+            ref, _ = self._along(ref, axis, one, own[axis])
+        return ref
+
+    def _masked(
+        self, value: Any, axes: dict[int, Axis], shape: Sequence[int], dtype: Any, other: Any
+    ) -> Any:
+        """Replace the elements outside of ragged axes by other ones."""
+        for axis, one in axes.items():
+            after = len(shape) - 1 - axis
+            if one.stops or one.stop != one.whole:
+                inside = self._mask(one.whole, one.stop, after)
+                args = (inside, value, other)
+                value = self._emit(np.where, "where", args, shape, dtype)
+            if one.starts or one.start:
+                outside = self._mask(one.whole, one.start, after)
+                args = (outside, other, value)
+                value = self._emit(np.where, "where", args, shape, dtype)
+        return value
+
+    def _mask(self, whole: int, stop: int, after: int) -> Ref:
+        """Return which elements of an axis lie before a place, with further axes after it."""
+        key: Any = (stop, slice(None), *[None] * after) if after else stop
+        shape = (whole, *[1] * after)
+        dtype = np.dtype(np.bool_)
+        return self._emit(getitem, "getitem", (self._table(whole), key), shape, dtype, views=True)
+
+    def _table(self, whole: int) -> Ref:
+        if whole not in self._tables:
+            shape, dtype = (whole + 1, whole), np.dtype(np.bool_)
+            body, self._body = self._body, []
+            ones = self._emit(full, "full", (shape, True, dtype), shape, dtype)
+            kw = (("k", -1),)
+            self._tables[whole] = self._emit(np.tril, "tril", (ones,), shape, dtype, kw)
+            self._before += self._body
+            self._body = body
+        return self._tables[whole]
+
+
+def _is_read(nest: Any) -> bool:
+    """Tell if an argument, or one of several, is a value."""
+    return type_of(nest) is Ref or (
+        isinstance(nest, TUPLE) and any(type_of(one) is Ref for one in nest)
+    )
+
+
+def _zero(dtype: Any) -> Any:
+    return {"f": 0.0, "c": 0j, "b": False}.get(dtype.kind, 0)
+
+
+def _indices(result: Any) -> list[int]:
+    return [leaf.index for leaf in result.leaves if type_of(leaf) is Ref]
