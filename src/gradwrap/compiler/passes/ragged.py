@@ -131,6 +131,16 @@ def _spans(parts: Sequence[Any], shape: Sequence[int]) -> list[_Span] | None:
     return spans
 
 
+class _Varying(NamedTuple):
+    """A slice whose length varies."""
+
+    starts: bool
+    """Whether its start varies."""
+    stops: bool
+    longest: int
+    """The length of the longest axis that such slices select from."""
+
+
 class _Place(NamedTuple):
     """What slices of one place in the code have in common."""
 
@@ -141,10 +151,10 @@ class _Place(NamedTuple):
     """The kinds of the parts of their keys."""
 
 
-def _ragged(program: Program) -> dict[int, dict[int, tuple[bool, bool]]]:
-    """Return the slices whose length varies: by operation and axis, which bounds vary."""
+def _ragged(program: Program) -> dict[int, dict[int, _Varying]]:
+    """Return the slices whose length varies, by operation and axis."""
     values = program.values
-    places: dict[_Place, list[tuple[int, list[_Span]]]] = defaultdict(list)
+    places: dict[_Place, list[tuple[Instr, list[_Span]]]] = defaultdict(list)
     for step in program.root.body:
         if not isinstance(step, Instr) or not step.op.has_key or type_of(step.args[0]) is not Ref:
             continue
@@ -156,15 +166,20 @@ def _ragged(program: Program) -> dict[int, dict[int, tuple[bool, bool]]]:
         spans = None if parts is None else _spans(parts, shape)
         if parts is not None and spans:
             kinds = tuple([type_of(part) for part in parts])
-            places[_Place(step.line, step.name, len(shape), kinds)].append((step.out, spans))
-    found: dict[int, dict[int, tuple[bool, bool]]] = {}
+            places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
+    found: dict[int, dict[int, _Varying]] = {}
     for group in places.values():
         for column in zip(*[spans for _, spans in group], strict=True):
             if len({one.stop - one.start for one in column}) < FEWEST:
                 continue
-            varies = (len({one.start for one in column}) > 1, len({one.stop for one in column}) > 1)
-            for (out, _), span in zip(group, column, strict=True):
-                found.setdefault(out, {})[span.axis] = varies
+            axis = column[0].axis
+            varying = _Varying(
+                len({one.start for one in column}) > 1,
+                len({one.stop for one in column}) > 1,
+                max(values[step.args[0].index].shape[axis] for step, _ in group),
+            )
+            for step, _ in group:
+                found.setdefault(step.out, {})[axis] = varying
     return found
 
 
@@ -172,7 +187,7 @@ class _Padding:
     """Rewrites a trace without ragged axes."""
 
     def __init__(
-        self, program: Program, ragged: dict[int, dict[int, tuple[bool, bool]]]
+        self, program: Program, ragged: dict[int, dict[int, _Varying]]
     ) -> None:
         self._program = program
         self._values = program.values
@@ -180,7 +195,8 @@ class _Padding:
         self._padded: dict[int, Padded] = {}
         """By value with ragged axes: the value that replaces it."""
         self._waiting: dict[int, Instr] = {}
-        """Arrays of one number, or of one repeated, whose length may be that of a ragged axis."""
+        """By value: an operation that makes it of one number, or of one repeated. Its length may be
+        that of a ragged axis, which is known where it is used."""
         self._plain: set[int] = set()
         """The values with ragged axes that are there without padding too."""
         self._body: list[Any] = []
@@ -276,12 +292,16 @@ class _Padding:
             self._waiting[step.out] = step
         elif not reads and op.kind is Kind.BROADCAST and len(step.args) == 2:
             self._waiting[step.out] = step
+        elif not reads and self._is_uniform(step):
+            self._waiting[step.out] = step
         elif not reads:
             self._keep(step)
         elif is_elementwise(step) and not step.kw:
             args, axes, shape = self._aligned(step.args)
             self._define(step, self._again(step, tuple(args), shape), axes)
-        elif op.kind in (Kind.COPY, Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
+        elif op.kind is Kind.COPY:  # programs do not change arrays that are read later
+            self._padded[step.out] = self._padded[step.args[0].index]
+        elif op.kind in (Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
             padded = self._padded[step.args[0].index]
             shape = self._values[padded.ref.index].shape
             self._define(step, self._again(step, (padded.ref, *step.args[1:]), shape), padded.axes)
@@ -295,6 +315,16 @@ class _Padding:
             self._broadcast(step)
         else:
             raise Unpadded
+
+    def _is_uniform(self, step: Instr) -> bool:
+        """Tell if the elements of a result are equal along axes, which may be ragged ones."""
+        is_copy = step.op.kind in (Kind.COPY, Kind.CAST)
+        arrays = [index for index in step.reads if self._values[index].shape]
+        return (
+            bool(arrays)
+            and all(index in self._waiting for index in arrays)
+            and (is_copy or (is_elementwise(step) and not step.kw))
+        )
 
     def _read(self, step: Instr) -> None:
         source, shape, axes = self._source(step.args[0])
@@ -354,7 +384,8 @@ class _Padding:
                 if one is None and axis not in varying:
                     whole.append(part)
                 else:
-                    starts, stops = varying.get(axis, (False, False))
+                    found = varying.get(axis)
+                    starts, stops = (found.starts, found.stops) if found else (False, False)
                     known = one or Axis(shape[axis], 0, shape[axis], starts, stops)
                     spans[axis] = Axis(
                         known.whole,
@@ -417,7 +448,8 @@ class _Padding:
         padded = self._padded.get(value.index) if type_of(value) is Ref else None
         parts = _parts(step.args[1], len(shape))
         spans = None if parts is None else _spans(parts, shape)
-        if padded is None or parts is None or spans is None or filled.op.kind is not Kind.FILL:
+        varying = self._ragged.get(step.out, {})
+        if parts is None or spans is None or filled.op.kind is not Kind.FILL:
             self._need(target.index)
             return target
         if any(part is None for part in parts):
@@ -427,9 +459,11 @@ class _Padding:
         for axis, part in enumerate(parts):
             if isinstance(part, SLICE):
                 place = count - sum(isinstance(one, SLICE) for one in parts)
-                one = padded.axes.get(place + len(self._shape(padded.ref)))
+                one = padded and padded.axes.get(place + len(self._shape(padded.ref)))
                 span = next(span for span in spans if span.axis == axis)
-                if one is not None and shape[axis] < one.whole:
+                if padded is None and axis in varying and shape[axis] < varying[axis].longest:
+                    axes[axis] = Axis(varying[axis].longest, 0, shape[axis], False, True)
+                elif one is not None and shape[axis] < one.whole:
                     start = one.start - span.start
                     stop = start + shape[axis]
                     if start < 0 or stop > one.whole:
@@ -439,18 +473,47 @@ class _Padding:
         if not axes:
             self._need(target.index)
             return target
+        made = self._filled(target.index, axes)
         del self._waiting[target.index]
-        self._padded[target.index] = Padded(self._filled(filled, axes), axes)
+        self._padded[target.index] = Padded(made, axes)
         return target
 
-    def _filled(self, step: Instr, axes: dict[int, Axis]) -> Ref:
-        """Perform an operation that makes an array of one number with whole axes."""
-        shape = [*self._values[step.out].shape]
+    def _filled(self, index: int, axes: dict[int, Axis]) -> Ref:
+        """Make an array of equal elements with whole axes.
+
+        Raises
+        ------
+        Unpadded
+            Its elements differ along one of the axes.
+        """
+        step = self._waiting.get(index)
+        shape = [*self._values[index].shape]
+        axes = {axis: one for axis, one in axes.items() if axis >= 0 and shape[axis] != 1}
+        if not axes:
+            self._need(index)
+            return Ref(index)
+        if step is None:
+            raise Unpadded
         for axis, one in axes.items():
+            if shape[axis] != one.length:
+                raise Unpadded
             shape[axis] = one.whole
-        if step.op.kind is Kind.FILL:
+        kind = step.op.kind
+        if kind is Kind.FILL:
             return self._again(step, (tuple(shape), *step.args[1:]), shape)
-        return self._again(step, (step.args[0], tuple(shape)), shape)
+        if kind is not Kind.BROADCAST:
+            args = [self._filled_argument(arg, axes, len(shape)) for arg in step.args]
+            return self._again(step, tuple(args), shape)
+        first: Any = step.args[0]
+        if type_of(first) is Ref:
+            first = self._filled_argument(first, axes, len(shape))
+        return self._again(step, (first, tuple(shape)), shape)
+
+    def _filled_argument(self, arg: Any, axes: dict[int, Axis], ndim: int) -> Any:
+        if type_of(arg) is not Ref:
+            return arg
+        less = ndim - len(self._values[arg.index].shape)
+        return self._filled(arg.index, {axis - less: one for axis, one in axes.items()})
 
     def _reduce(self, step: Instr) -> None:
         padded = self._padded[step.args[0].index]
@@ -621,19 +684,8 @@ class _Padding:
         shape = self._values[arg.index].shape
         less = ndim - len(shape)
         own = {axis - less: one for axis, one in wanted.items() if axis >= less}
-        waiting = self._waiting.get(arg.index)
-        if waiting is not None:
-            axes = {axis: one for axis, one in own.items() if shape[axis] != 1}
-            if any(shape[axis] != one.length for axis, one in axes.items()):
-                raise Unpadded
-            if axes and waiting.op.kind is Kind.BROADCAST:
-                first: Any = waiting.args[0]
-                before = self._values[first.index].shape if type_of(first) is Ref else ()
-                more = len(shape) - len(before)
-                if any(axis >= more and before[axis - more] != 1 for axis in axes):
-                    raise Unpadded
-            if axes:
-                return self._filled(waiting, axes)
+        if arg.index in self._waiting:
+            return self._filled(arg.index, own)
         padded = self._padded.get(arg.index)
         if padded is None:
             self._need(arg.index)
