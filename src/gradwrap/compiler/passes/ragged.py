@@ -16,10 +16,12 @@ import numpy as np
 
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import (
+    ADD_ACCUMULATE,
     ADD_REDUCE,
-    FULL,
+    FLIP,
     GETITEM,
     MATMUL,
+    MEAN,
     SCATTER_ADD,
     SETITEM,
     Kind,
@@ -41,12 +43,14 @@ from gradwrap.core.values.dynamic import SLICE, TUPLE, type_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from gradwrap.compiler.ir.operations import Operation
     from gradwrap.compiler.ir.program import Program
 
 FEWEST = 4
 """The fewest lengths of slices in one place of the code that make them ragged."""
+BACKWARDS = slice(None, None, -1)
 LARGEST = 1 << 26
-"""The most elements of a triangle of masks."""
+"""The most elements of a matrix of masks."""
 
 
 class Axis(NamedTuple):
@@ -65,6 +69,12 @@ class Axis(NamedTuple):
     def length(self) -> int:
         """Return the number of elements."""
         return self.stop - self.start
+
+    @property
+    def reversed(self) -> Axis:
+        """Return the axis in the opposite direction."""
+        start, stop = self.whole - self.stop, self.whole - self.start
+        return Axis(self.whole, start, stop, self.stops, self.starts)
 
 
 class Padded(NamedTuple):
@@ -104,9 +114,13 @@ def pad_slices(program: Program) -> bool:
 def _parts(key: Any, ndim: int) -> list[Any] | None:
     """Return the parts of a key, one for each axis and each new axis; None for other keys."""
     parts: list[Any] = [*key] if isinstance(key, TUPLE) else [key]
-    if not is_literal(key) or sum(part is Ellipsis for part in parts) > 1:
-        return None
-    if not all(part is None or part is Ellipsis or type_of(part) in (int, SLICE) for part in parts):
+    if not all(
+        part is None
+        or part is Ellipsis
+        or type_of(part) is int
+        or (isinstance(part, SLICE) and is_literal(part))
+        for part in parts
+    ):
         return None
     rest = ndim - sum(part is not None and part is not Ellipsis for part in parts)
     if Ellipsis in parts:
@@ -117,6 +131,13 @@ def _parts(key: Any, ndim: int) -> list[Any] | None:
     return parts
 
 
+def _kind_of(part: Any) -> Any:
+    """Return the kind of a part of a key: for a slice, which of its bounds are given."""
+    if isinstance(part, SLICE):
+        return part.start is None, part.stop is None, part.step
+    return type_of(part)
+
+
 def _spans(parts: Sequence[Any], shape: Sequence[int]) -> list[_Span] | None:
     """Return the slices among the parts of a key, with plain bounds; None if one has steps."""
     spans: list[_Span] = []
@@ -124,7 +145,9 @@ def _spans(parts: Sequence[Any], shape: Sequence[int]) -> list[_Span] | None:
     for part in parts:
         if isinstance(part, SLICE):
             start, stop, step = part.indices(shape[axis])
-            if step != 1:
+            if part == BACKWARDS:
+                start, stop = 0, shape[axis]
+            elif step != 1:
                 return None
             spans.append(_Span(axis, start, max(start, stop)))
         axis += part is not None
@@ -165,7 +188,7 @@ def _ragged(program: Program) -> dict[int, dict[int, _Varying]]:
         parts = _parts(key, len(shape))
         spans = None if parts is None else _spans(parts, shape)
         if parts is not None and spans:
-            kinds = tuple([type_of(part) for part in parts])
+            kinds = tuple([_kind_of(part) for part in parts])
             places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
     found: dict[int, dict[int, _Varying]] = {}
     for group in places.values():
@@ -200,8 +223,8 @@ class _Padding:
         self._plain: set[int] = set()
         """The values with ragged axes that are there without padding too."""
         self._body: list[Any] = []
-        self._tables: dict[int, Ref] = {}
-        """By length of an axis: the triangle whose rows are its masks."""
+        self._tables: dict[tuple[str, int], Ref] = {}
+        """By kind and length of an axis: the matrix whose rows are its masks, or orders."""
         self._before: list[Any] = []
         self._line = 0
 
@@ -305,8 +328,12 @@ class _Padding:
             padded = self._padded[step.args[0].index]
             shape = self._values[padded.ref.index].shape
             self._define(step, self._again(step, (padded.ref, *step.args[1:]), shape), padded.axes)
-        elif op is ADD_REDUCE:
+        elif op.kind is Kind.REDUCE or op is MEAN:
             self._reduce(step)
+        elif op.kind is Kind.TRANSPOSE:
+            self._transpose(step)
+        elif op is FLIP:
+            self._flip(step)
         elif op is MATMUL and not step.kw:
             self._product(step)
         elif op.kind is Kind.RESHAPE and op.name == "reshape":
@@ -382,6 +409,9 @@ class _Padding:
             if isinstance(part, SLICE):
                 start, stop, _ = part.indices(shape[axis])
                 if one is None and axis not in varying:
+                    whole.append(part)
+                elif part == BACKWARDS:
+                    spans[axis] = (one or Axis(shape[axis], 0, shape[axis], False, False)).reversed
                     whole.append(part)
                 else:
                     found = varying.get(axis)
@@ -464,10 +494,8 @@ class _Padding:
                 if padded is None and axis in varying and shape[axis] < varying[axis].longest:
                     axes[axis] = Axis(varying[axis].longest, 0, shape[axis], False, True)
                 elif one is not None and shape[axis] < one.whole:
-                    start = one.start - span.start
+                    start = min(max(one.start - span.start, 0), one.whole - shape[axis])
                     stop = start + shape[axis]
-                    if start < 0 or stop > one.whole:
-                        raise Unpadded
                     axes[axis] = Axis(one.whole, start, stop, one.starts, one.stops)
                 count += 1
         if not axes:
@@ -516,7 +544,7 @@ class _Padding:
         return self._filled(arg.index, {axis - less: one for axis, one in axes.items()})
 
     def _reduce(self, step: Instr) -> None:
-        padded = self._padded[step.args[0].index]
+        op, padded = step.op, self._padded[step.args[0].index]
         shape = self._shape(padded.ref)
         options = dict(step.kw)
         axis = options.get("axis", 0)
@@ -526,14 +554,42 @@ class _Padding:
         along = {one % len(shape) for one in summed}
         value = self._values[step.args[0].index]
         masked = {one: padded.axes[one] for one in along & padded.axes.keys()}
-        made = self._masked(padded.ref, masked, shape, value.dtype, _zero(value.dtype))
+        other = _without_effect(op, value.dtype)
+        made = self._masked(padded.ref, masked, shape, value.dtype, other)
         keeps = bool(options.get("keepdims"))
         kept = [n for n in range(len(shape)) if keeps or n not in along]
         ends = [1 if n in along else shape[n] for n in kept]
         axes = {
             kept.index(n): one for n, one in padded.axes.items() if n not in along
         }
-        self._define(step, self._again(step, (made,), ends), axes)
+        if op is not MEAN:
+            self._define(step, self._again(step, (made,), ends), axes)
+            return
+        count = 1.0
+        for one in along:
+            count *= value.shape[one]
+        kw = (("axis", tuple(sorted(along))), ("keepdims", keeps))
+        total = self._emit(np.add.reduce, ADD_REDUCE.name, (made,), ends, value.dtype, kw)
+        self._define(step, self._emit(np.divide, "divide", (total, count), ends, value.dtype), axes)
+
+    def _transpose(self, step: Instr) -> None:
+        padded = self._padded[step.args[0].index]
+        shape = self._shape(padded.ref)
+        if step.kw or step.args[1:] not in ((), ((1, 0),), (1, 0)) or len(shape) != 2:
+            raise Unpadded
+        axes = {1 - axis: one for axis, one in padded.axes.items()}
+        args = (padded.ref, *step.args[1:])
+        self._define(step, self._again(step, args, shape[::-1]), axes)
+
+    def _flip(self, step: Instr) -> None:
+        padded = self._padded[step.args[0].index]
+        shape = self._shape(padded.ref)
+        axis = dict(step.kw).get("axis") if len(step.args) == 1 else Unpadded
+        if axis is not None and type_of(axis) is not int:
+            raise Unpadded
+        along = range(len(shape)) if axis is None else (axis % len(shape),)
+        axes = {n: one.reversed if n in along else one for n, one in padded.axes.items()}
+        self._define(step, self._again(step, (padded.ref,), shape), axes)
 
     def _product(self, step: Instr) -> None:
         left, right = step.args
@@ -647,8 +703,15 @@ class _Padding:
         by = wanted.start - one.start
         if not by:
             return ref, one.whole != wanted.whole
-        kw = (("axis", axis),)
-        return self._emit(np.roll, "roll", (ref, by), shape, dtype, kw), True
+        if one.starts is wanted.starts:  # by as much in each turn, or no loop will be found
+            kw = (("axis", axis),)
+            return self._emit(np.roll, "roll", (ref, by), shape, dtype, kw), True
+        whole = wanted.whole
+        kind = np.dtype(np.intp)
+        row = -by % whole
+        order = self._emit(getitem, "getitem", (self._orders(whole), row), (whole,), kind, views=True)
+        key = (*[slice(None)] * axis, order) if axis else order
+        return self._emit(getitem, "getitem", (ref, key), shape, dtype), True
 
     def _aligned(
         self, args: Sequence[Any]
@@ -727,15 +790,40 @@ class _Padding:
         return self._emit(getitem, "getitem", (self._table(whole), key), shape, dtype, views=True)
 
     def _table(self, whole: int) -> Ref:
-        if whole not in self._tables:
-            shape, dtype = (whole + 1, whole), np.dtype(np.bool_)
+        """Return a matrix whose row `stop` tells which elements lie before `stop`."""
+        return self._made_before("mask", whole, self._masks)
+
+    def _orders(self, whole: int) -> Ref:
+        """Return a matrix whose row `by` has the places of elements moved forwards by `by`."""
+        return self._made_before("order", whole, self._places)
+
+    def _made_before(self, kind: str, whole: int, make: Callable[[int], Ref]) -> Ref:
+        if whole * whole > LARGEST:
+            raise Unpadded
+        if (kind, whole) not in self._tables:
             body, self._body = self._body, []
-            ones = self._emit(full, "full", (shape, True, dtype), shape, dtype)
-            kw = (("k", -1),)
-            self._tables[whole] = self._emit(np.tril, "tril", (ones,), shape, dtype, kw)
+            self._tables[kind, whole] = make(whole)
             self._before += self._body
             self._body = body
-        return self._tables[whole]
+        return self._tables[kind, whole]
+
+    def _masks(self, whole: int) -> Ref:
+        shape, dtype = (whole + 1, whole), np.dtype(np.bool_)
+        ones = self._emit(full, "full", (shape, True, dtype), shape, dtype)
+        return self._emit(np.tril, "tril", (ones,), shape, dtype, (("k", -1),))
+
+    def _places(self, whole: int) -> Ref:
+        shape, dtype = (whole, whole), np.dtype(np.intp)
+        ones = self._emit(full, "full", ((whole,), 1, dtype), (whole,), dtype)
+        kw = (("axis", 0),)
+        counts = self._emit(
+            np.add.accumulate, ADD_ACCUMULATE.name, (ones,), (whole,), dtype, kw
+        )
+        places = self._emit(np.subtract, "subtract", (counts, 1), (whole,), dtype)
+        column = (slice(None), None)
+        down = self._emit(getitem, "getitem", (places, column), (whole, 1), dtype, views=True)
+        both = self._emit(np.add, "add", (down, places), shape, dtype)
+        return self._emit(np.remainder, "remainder", (both, whole), shape, dtype)
 
 
 def _is_read(nest: Any) -> bool:
@@ -743,6 +831,15 @@ def _is_read(nest: Any) -> bool:
     return type_of(nest) is Ref or (
         isinstance(nest, TUPLE) and any(type_of(one) is Ref for one in nest)
     )
+
+
+def _without_effect(op: Operation, dtype: Any) -> Any:
+    """Return the number that has no effect in a reduction."""
+    if op in (ADD_REDUCE, MEAN):
+        return _zero(dtype)
+    if dtype.kind == "f" and op.start.endswith("inf()"):
+        return -np.inf if op.start.startswith("-") else np.inf
+    raise Unpadded
 
 
 def _zero(dtype: Any) -> Any:
