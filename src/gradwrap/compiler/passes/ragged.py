@@ -99,14 +99,14 @@ class Unpadded(Exception):  # noqa: N818  it is caught, and the operation stays 
 
 def pad_slices(program: Program) -> bool:
     """Replace the ragged slices of a trace by whole axes; tell if there are some."""
-    found = _ragged(program)
-    if not found:
+    found, single = _found(program)
+    if not (found or single):
         return False
     first = len(program.values)
-    padding = _Padding(program, found)
+    padding = _Padding(program, found, single)
     padding.run()
     remove_dead(program)
-    describe_orders(program, first)
+    describe_orders(program, first, [step.out for step in program.root.body])
     program.exact = False
     return True
 
@@ -174,8 +174,11 @@ class _Place(NamedTuple):
     """The kinds of the parts of their keys."""
 
 
-def _ragged(program: Program) -> dict[int, dict[int, _Varying]]:
-    """Return the slices whose length varies, by operation and axis."""
+def _found(program: Program) -> tuple[dict[int, dict[int, _Varying]], dict[int, set[int]]]:
+    """Return the slices whose length varies, by operation and axis, and the axes of `x[i : i + 1]`.
+
+    Those of one element are found if `i` varies.
+    """
     values = program.values
     places: dict[_Place, list[tuple[Instr, list[_Span]]]] = defaultdict(list)
     for step in program.root.body:
@@ -191,9 +194,14 @@ def _ragged(program: Program) -> dict[int, dict[int, _Varying]]:
             kinds = tuple([_kind_of(part) for part in parts])
             places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
     found: dict[int, dict[int, _Varying]] = {}
+    single: dict[int, set[int]] = {}
     for group in places.values():
         for column in zip(*[spans for _, spans in group], strict=True):
-            if len({one.stop - one.start for one in column}) < FEWEST:
+            lengths = {one.stop - one.start for one in column}
+            if lengths == {1} and len({one.start for one in column}) >= FEWEST:
+                for step, _ in group:
+                    single.setdefault(step.out, set()).add(column[0].axis)
+            if len(lengths) < FEWEST:
                 continue
             axis = column[0].axis
             varying = _Varying(
@@ -203,18 +211,22 @@ def _ragged(program: Program) -> dict[int, dict[int, _Varying]]:
             )
             for step, _ in group:
                 found.setdefault(step.out, {})[axis] = varying
-    return found
+    return found, single
 
 
 class _Padding:
     """Rewrites a trace without ragged axes."""
 
     def __init__(
-        self, program: Program, ragged: dict[int, dict[int, _Varying]]
+        self,
+        program: Program,
+        ragged: dict[int, dict[int, _Varying]],
+        single: dict[int, set[int]],
     ) -> None:
         self._program = program
         self._values = program.values
         self._ragged = ragged
+        self._single = single
         self._padded: dict[int, Padded] = {}
         """By value with ragged axes: the value that replaces it."""
         self._waiting: dict[int, Instr] = {}
@@ -234,6 +246,8 @@ class _Padding:
         for step in root.body:
             assert isinstance(step, Instr)
             self._line = step.line
+            if step.out in self._single:
+                step = self._by_index(step)  # noqa: PLW2901  the same operation
             try:
                 self._step(step)
             except Unpadded:  # what it has written so far is removed as dead code
@@ -300,6 +314,39 @@ class _Padding:
             last = self._body.pop()
             assert last.out == ref.index
             self._body.append(last.on(last.args, step.out))
+
+    def _by_index(self, step: Instr) -> Instr:
+        """Return an operation on a part of one element, with its index in place of a slice."""
+        source, key, *rest = step.args
+        shape = self._values[source.index].shape
+        parts = _parts(key, len(shape)) or []
+        made: list[Any] = []
+        place: list[Any] = []
+        axis = 0
+        for part in parts:
+            is_one = axis in self._single[step.out] and isinstance(part, SLICE)
+            if is_one:
+                made.append(part.indices(shape[axis])[0])
+                place.append(0)
+            else:
+                made.append(part)
+                place += [slice(None)] * (not isinstance(part, int))
+            if is_one and step.op is GETITEM:
+                made.append(None)
+            axis += part is not None
+        if step.op is GETITEM:
+            return step.on((source, tuple(made)))
+        value: Any = rest[0]
+        if type_of(value) is Ref and self._values[value.index].shape:
+            ends = self._values[value.index].shape
+            inside = place[len(place) - len(ends) :]
+            kept = [n for n, one in zip(ends, inside, strict=True) if one != 0]
+            self._need(value.index)
+            dtype = self._values[value.index].dtype
+            value = self._emit(
+                getitem, "getitem", (value, tuple(inside)), kept, dtype, views=bool(kept)
+            )
+        return step.on((source, tuple(made), value))
 
     # Operations ---------------------------------------------------------------------------------
 
@@ -672,14 +719,8 @@ class _Padding:
         """Return the axis along which several ragged ones are laid."""
         if len({one.length for one in found}) > 1:
             raise Unpadded
-        first = min(found, key=lambda one: one.start)
-        return Axis(
-            max(one.whole for one in found),
-            first.start,
-            first.stop,
-            any(one.starts for one in found),
-            any(one.stops for one in found),
-        )
+        first = min(found, key=lambda one: (one.starts, one.start))
+        return first._replace(whole=max(one.whole for one in found))
 
     def _along(self, ref: Ref, axis: int, one: Axis, wanted: Axis) -> tuple[Ref, bool]:
         """Lay a ragged axis along another one; tell if it had to be moved."""
