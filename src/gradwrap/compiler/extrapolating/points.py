@@ -31,7 +31,7 @@ from gradwrap.compiler.extrapolating.walk import (
 )
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
-from gradwrap.compiler.passes.ragged import pad_slices
+from gradwrap.compiler.passes.ragged import is_worthwhile, pad_slices
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
@@ -238,6 +238,8 @@ class Family:
         """The time of a run at full size, by one at short lengths."""
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
+        self._padding = 0.0
+        """How many times as many elements are computed with whole axes in place of slices."""
         self._records: list[Recorded] = []
         self._noted: dict[tuple[int, ...], Notes] = {}
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
@@ -317,7 +319,7 @@ class Family:
         traced, leaves, around = run
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
-        pad_slices(program)
+        self._padding = max(self._padding, pad_slices(program))
         program, _ = prepared(
             program,
             roll=True,
@@ -425,6 +427,8 @@ class Family:
                 raise Declined("an array of the surroundings has another shape")
         if is_actual:
             self._check_inputs(program)
+            if self._padding and not is_worthwhile(program, self._padding):
+                raise Declined("whole axes in place of its slices would be slower than eager calls")
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program
 

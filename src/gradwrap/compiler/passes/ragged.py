@@ -9,6 +9,7 @@ the rows of a triangle, so that only indices differ from turn to turn, and loops
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,8 +29,10 @@ from gradwrap.compiler.ir.operations import (
 )
 from gradwrap.compiler.ir.program import (
     Instr,
+    Loop,
     Ref,
     Value,
+    copy,
     full,
     getitem,
     is_elementwise,
@@ -82,6 +85,8 @@ class Padded(NamedTuple):
 
     ref: Ref
     axes: dict[int, Axis]
+    is_copy: bool = False
+    """Whether it is a copy of a part, which later writes do not change."""
 
 
 class _Span(NamedTuple):
@@ -97,18 +102,51 @@ class Unpadded(Exception):  # noqa: N818  it is caught, and the operation stays 
     """An operation has to be performed on the elements alone."""
 
 
-def pad_slices(program: Program) -> bool:
-    """Replace the ragged slices of a trace by whole axes; tell if there are some."""
+def pad_slices(program: Program) -> float:
+    """Replace the ragged slices of a trace by whole axes.
+
+    Returns
+    -------
+    How many times as many elements are computed then; 0 if there are no such slices.
+    """
     found, single = _found(program)
     if not (found or single):
-        return False
-    first = len(program.values)
+        return 0.0
+    first, before = len(program.values), _elements(program, program.root.body)
     padding = _Padding(program, found, single)
     padding.run()
     remove_dead(program)
     describe_orders(program, first, [step.out for step in program.root.body])
     program.exact = False
-    return True
+    return _elements(program, program.root.body) / max(before, 1)
+
+
+OVERHEAD, EAGER = 1_000, 10_000
+"""The time of an operation of a program and of an eager one, in elements computed."""
+COPIED = 1.5
+"""The time of an element with a mask, by one without."""
+
+
+def is_worthwhile(program: Program, padding: float) -> bool:
+    """Tell if a program with whole axes is faster than eager calls, which compute less elements."""
+    operations = _operations(program.root.body)
+    elements = _elements(program, program.root.body)
+    return OVERHEAD * operations + COPIED * elements <= EAGER * operations + elements / padding
+
+
+def _operations(body: Sequence[Instr | Loop]) -> int:
+    return sum(one.turns * _operations(one.body) if isinstance(one, Loop) else 1 for one in body)
+
+
+def _elements(program: Program, body: Sequence[Instr | Loop]) -> int:
+    return sum(
+        one.turns * _elements(program, one.body)
+        if isinstance(one, Loop)
+        else 0
+        if one.views
+        else math.prod(program.values[one.out].shape)
+        for one in body
+    )
 
 
 def _parts(key: Any, ndim: int) -> list[Any] | None:
@@ -369,9 +407,9 @@ class _Padding:
         elif is_elementwise(step) and not step.kw:
             args, axes, shape = self._aligned(step.args)
             self._define(step, self._again(step, tuple(args), shape), axes)
-        elif op.kind is Kind.COPY:  # programs do not change arrays that are read later
+        elif op.kind is Kind.COPY and self._padded[step.args[0].index].is_copy:
             self._padded[step.out] = self._padded[step.args[0].index]
-        elif op.kind in (Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
+        elif op.kind in (Kind.COPY, Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
             padded = self._padded[step.args[0].index]
             shape = self._values[padded.ref.index].shape
             self._define(step, self._again(step, (padded.ref, *step.args[1:]), shape), padded.axes)
@@ -424,7 +462,11 @@ class _Padding:
         dtype = self._values[step.out].dtype
         key = tuple(whole)
         ref = self._emit(getitem, "getitem", (source, key), ends, dtype, views=bool(ends))
-        self._define(step, ref, made)
+        if made:  # in a turn without elements, the trace does not copy what the others do
+            ref = self._emit(copy, "copy", (ref,), ends, dtype)
+            self._padded[step.out] = Padded(ref, made, is_copy=True)
+        else:
+            self._define(step, ref, made)
 
     def _source(self, arg: Any) -> tuple[Ref, tuple[int, ...], dict[int, Axis]]:
         """Return an array that is read or written, its real shape and its ragged axes."""
