@@ -239,7 +239,8 @@ class Entry:
             from gradwrap.compiler.extrapolating.proof import in_full
 
             assert self.executable is not None
-            compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
+            run = self.executable.call
+            compared = in_full(self._extrapolated, run, mismatch, precisions_by_movement, math.inf)
             problem = compared or ""
             if not problem and self._extrapolated.family.has_same_numbers() is False:
                 problem = OTHER_NUMBERS
@@ -299,7 +300,9 @@ class Entry:
                 return None
             is_same = family.has_same_numbers()
             if is_same is None:
-                compared = in_full(extrapolation, executable.call, mismatch, PATIENCE)
+                compared = in_full(
+                    *(extrapolation, executable.call, mismatch, precisions_by_movement), PATIENCE
+                )
                 is_same, proof = not compared, proof if compared is None else "full"
             if not is_same:
                 return False
@@ -531,7 +534,7 @@ class Entry:
             self.engine = self.library.name
             executable = self.library.engine(found.program)
         allowed = affordable(time.perf_counter() - self._began)
-        compared = in_full(found, executable.call, mismatch, allowed)
+        compared = in_full(found, executable.call, mismatch, precisions_by_movement, allowed)
         if compared:
             return compared
         if compared is not None and found.family.has_same_numbers() is False:

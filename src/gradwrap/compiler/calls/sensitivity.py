@@ -8,7 +8,7 @@ the size of the movement of its results says nothing against a program.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gradwrap.core.values.tree import flatten, unflatten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.calls.signatures import Call
+    from gradwrap.core.values.tree import TreeDef
 
 TRIES = 3
 """The number of changes of the arguments; the least movement counts."""
@@ -28,8 +28,27 @@ FACTOR = 32
 NUMBER: type[Any] = np.generic
 
 
+class Given(Protocol):
+    """The arguments of a call, as leaves and their structure."""
+
+    @property
+    def leaves(self) -> Sequence[Any]:
+        """Return the leaves of the arguments."""
+        ...
+
+    @property
+    def treedef(self) -> TreeDef:
+        """Return the structure of the arguments."""
+        ...
+
+    @property
+    def given(self) -> Sequence[bool]:
+        """Tell which leaves are inputs."""
+        ...
+
+
 def precisions_by_movement(
-    function: Callable[..., Any], call: Call, wanted: Sequence[Any]
+    function: Callable[..., Any], call: Given, wanted: Sequence[Any]
 ) -> list[float]:
     """Return, for each result, a precision that stands for its movement; 0 if it has none.
 

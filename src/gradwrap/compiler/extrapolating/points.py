@@ -35,6 +35,7 @@ from gradwrap.compiler.passes.ragged import is_worthwhile, pad_slices
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
+from gradwrap.compiler.tracing.tape import MOST as LONGEST_TRACE
 from gradwrap.compiler.tracing.tape import TooLong, shares
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
@@ -139,6 +140,13 @@ class TooMany(Declined):
 
     def __init__(self) -> None:
         super().__init__("with short loops it still performs too many operations")
+
+
+class Unprofitable(Declined):
+    """Calls of an extrapolated program would take too long."""
+
+    def __init__(self) -> None:
+        super().__init__("whole axes in place of its slices would take too long in each call")
 
 
 class Budget:
@@ -427,8 +435,8 @@ class Family:
                 raise Declined("an array of the surroundings has another shape")
         if is_actual:
             self._check_inputs(program)
-            if self._padding and not is_worthwhile(program, self._padding):
-                raise Declined("whole axes in place of its slices would be slower than eager calls")
+            if self._padding and not is_worthwhile(program, self._padding, LONGEST_TRACE):
+                raise Unprofitable
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program
 
@@ -494,6 +502,8 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:
             reasons.append(str(why))
+        except Unprofitable as why:
+            return None, str(why)
         else:
             if found is not None:
                 return found, ""
@@ -546,6 +556,8 @@ def _found(
     ------
     TooMany
         A trace takes too many operations.
+    Unprofitable
+        Calls of the program would take too long.
     """
     limit, near = lengths[0].limit, lengths[0].near
     for parameters in _parameters(subject, limit, near, reasons, budget):
@@ -559,7 +571,7 @@ def _found(
                     family.fit()
                     compared(family)
                     program = family.at(family.actual)
-                except TooMany:
+                except (TooMany, Unprofitable):
                     raise
                 except Declined as why:
                     reasons.append(str(why))

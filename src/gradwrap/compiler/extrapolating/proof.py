@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.compiler.calls.compare import Distant
 from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.points import inputs_of, itself, run
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
@@ -221,9 +222,16 @@ def affordable(spent: float) -> float:
 
 
 def in_full(
-    found: Found, call: Callable[..., Any], mismatch: Mismatch, seconds: float
+    found: Found,
+    call: Callable[..., Any],
+    mismatch: Mismatch,
+    movements: Callable[[Callable[..., Any], Subject, Sequence[Any]], list[float]],
+    seconds: float,
 ) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
+
+    If they differ by little, `movements` says how far the results of the function move where the
+    arguments do in their last places, and the program may be as far away.
 
     Returns
     -------
@@ -247,4 +255,9 @@ def in_full(
         return f"on changed arguments it raised {type(error).__name__}: {error}"
     if not taken <= found.family.paths:
         return OTHER_PATHS
-    return mismatch(wanted, results, found.precisions)
+    problem = mismatch(wanted, results, found.precisions)
+    if isinstance(problem, Distant):
+        given = subject._replace(leaves=leaves)
+        precisions = movements(subject.function, given, wanted)
+        problem = mismatch(wanted, results, [*map(max, found.precisions, precisions)])
+    return problem

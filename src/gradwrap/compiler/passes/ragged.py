@@ -19,6 +19,7 @@ from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import (
     ADD_ACCUMULATE,
     ADD_REDUCE,
+    COPY,
     FLIP,
     GETITEM,
     MATMUL,
@@ -37,7 +38,6 @@ from gradwrap.compiler.ir.program import (
     getitem,
     is_elementwise,
     is_literal,
-    setitem,
     zeros,
 )
 from gradwrap.compiler.passes.dead import remove_dead
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 FEWEST = 4
 """The fewest lengths of slices in one place of the code that make them ragged."""
 BACKWARDS = slice(None, None, -1)
+WHOLES = (slice(None), BACKWARDS)
 LARGEST = 1 << 26
 """The most elements of a matrix of masks."""
 
@@ -109,44 +110,64 @@ def pad_slices(program: Program) -> float:
     -------
     How many times as many elements are computed then; 0 if there are no such slices.
     """
-    found, single = _found(program)
-    if not (found or single):
+    slices = _slices(program)
+    if not (slices.ragged or slices.single):
         return 0.0
     first, before = len(program.values), _elements(program, program.root.body)
-    padding = _Padding(program, found, single)
+    padding = _Padding(program, slices)
     padding.run()
     remove_dead(program)
     describe_orders(program, first, [step.out for step in program.root.body])
     program.exact = False
+    if not slices.ragged:
+        return 0.0
+    program.quiet = ("divide", "invalid", "over", "under")  # of what lies outside of the slices
+    program.notes.append(
+        "slices whose length varies: computed as whole axes with masks, so that errors of "
+        "arithmetic give no warning"
+    )
     return _elements(program, program.root.body) / max(before, 1)
 
 
-OVERHEAD, EAGER = 1_000, 10_000
-"""The time of an operation of a program and of an eager one, in elements computed."""
-COPIED = 1.5
-"""The time of an element with a mask, by one without."""
+OVERHEAD, EAGER, TRACING = 1e-6, 1e-5, 3e-4
+"""The seconds that an operation takes in a program, in an eager call, and in a first call that
+traces all turns."""
+ELEMENT = 5e-10
+"""The seconds that an element takes."""
+MASKED = 1.5
+"""The time of an element beside a mask, by one without."""
+CALLS = 1000
+"""The number of later calls whose time counts beside that of a first call."""
 
 
-def is_worthwhile(program: Program, padding: float) -> bool:
-    """Tell if a program with whole axes is faster than eager calls, which compute less elements."""
+def is_worthwhile(program: Program, padding: float, most: int) -> bool:
+    """Tell if a program with whole axes saves more time than it takes.
+
+    Without it, all turns would be traced at the first call, if they have `most` operations at most;
+    calls would be eager otherwise. Both compute fewer elements.
+    """
     operations = _operations(program.root.body)
-    elements = _elements(program, program.root.body)
-    return OVERHEAD * operations + COPIED * elements <= EAGER * operations + elements / padding
+    more = ELEMENT * _elements(program, program.root.body) * (MASKED - 1 / padding)
+    saved = TRACING / CALLS if operations <= most else EAGER - OVERHEAD
+    return more <= saved * operations
 
 
-def _operations(body: Sequence[Instr | Loop]) -> int:
-    return sum(one.turns * _operations(one.body) if isinstance(one, Loop) else 1 for one in body)
+def _operations(body: Sequence[Instr | Loop]) -> float:
+    return sum(_turns(one) * _operations(one.body) if isinstance(one, Loop) else 1 for one in body)
 
 
-def _elements(program: Program, body: Sequence[Instr | Loop]) -> int:
+def _elements(program: Program, body: Sequence[Instr | Loop]) -> float:
     return sum(
-        one.turns * _elements(program, one.body)
+        _turns(one) * _elements(program, one.body)
         if isinstance(one, Loop)
-        else 0
-        if one.views
-        else math.prod(program.values[one.out].shape)
+        else math.prod(program.values[one.out].shape) * (not one.views)
         for one in body
     )
+
+
+def _turns(loop: Loop) -> float:
+    """Return the number of turns; half of the most, if it grows up to there."""
+    return loop.turns if loop.count is None else loop.turns / 2
 
 
 def _parts(key: Any, ndim: int) -> list[Any] | None:
@@ -212,11 +233,19 @@ class _Place(NamedTuple):
     """The kinds of the parts of their keys."""
 
 
-def _found(program: Program) -> tuple[dict[int, dict[int, _Varying]], dict[int, set[int]]]:
-    """Return the slices whose length varies, by operation and axis, and the axes of `x[i : i + 1]`.
+class _Slices(NamedTuple):
+    """Slices whose bounds vary."""
 
-    Those of one element are found if `i` varies.
-    """
+    ragged: dict[int, dict[int, _Varying]]
+    """Those whose length varies, by operation and axis."""
+    single: dict[int, set[int]]
+    """By operation: the axes of slices `i : i + 1`."""
+    copied: set[int]
+    """The parts that are copied, in some turn at least."""
+
+
+def _slices(program: Program) -> _Slices:
+    """Return the slices of a trace whose bounds vary from turn to turn."""
     values = program.values
     places: dict[_Place, list[tuple[Instr, list[_Span]]]] = defaultdict(list)
     for step in program.root.body:
@@ -231,14 +260,17 @@ def _found(program: Program) -> tuple[dict[int, dict[int, _Varying]], dict[int, 
         if parts is not None and spans:
             kinds = tuple([_kind_of(part) for part in parts])
             places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
-    found: dict[int, dict[int, _Varying]] = {}
-    single: dict[int, set[int]] = {}
+    copies = {index for step in program.root.body if step.op is COPY for index in step.reads}
+    slices = _Slices({}, {}, set())
     for group in places.values():
+        outs = {step.out for step, _ in group}
+        if not outs.isdisjoint(copies):
+            slices.copied.update(outs)
         for column in zip(*[spans for _, spans in group], strict=True):
             lengths = {one.stop - one.start for one in column}
             if lengths == {1} and len({one.start for one in column}) >= FEWEST:
                 for step, _ in group:
-                    single.setdefault(step.out, set()).add(column[0].axis)
+                    slices.single.setdefault(step.out, set()).add(column[0].axis)
             if len(lengths) < FEWEST:
                 continue
             axis = column[0].axis
@@ -248,23 +280,17 @@ def _found(program: Program) -> tuple[dict[int, dict[int, _Varying]], dict[int, 
                 max(values[step.args[0].index].shape[axis] for step, _ in group),
             )
             for step, _ in group:
-                found.setdefault(step.out, {})[axis] = varying
-    return found, single
+                slices.ragged.setdefault(step.out, {})[axis] = varying
+    return slices
 
 
 class _Padding:
     """Rewrites a trace without ragged axes."""
 
-    def __init__(
-        self,
-        program: Program,
-        ragged: dict[int, dict[int, _Varying]],
-        single: dict[int, set[int]],
-    ) -> None:
+    def __init__(self, program: Program, slices: _Slices) -> None:
         self._program = program
         self._values = program.values
-        self._ragged = ragged
-        self._single = single
+        self._ragged, self._single, self._copied = slices
         self._padded: dict[int, Padded] = {}
         """By value with ragged axes: the value that replaces it."""
         self._waiting: dict[int, Instr] = {}
@@ -396,10 +422,6 @@ class _Padding:
                 self._read(step)
             else:
                 self._write(step)
-        elif op.kind is Kind.FILL and self._values[step.out].shape:
-            self._waiting[step.out] = step
-        elif not reads and op.kind is Kind.BROADCAST and len(step.args) == 2:
-            self._waiting[step.out] = step
         elif not reads and self._is_uniform(step):
             self._waiting[step.out] = step
         elif not reads:
@@ -430,7 +452,10 @@ class _Padding:
 
     def _is_uniform(self, step: Instr) -> bool:
         """Tell if the elements of a result are equal along axes, which may be ragged ones."""
-        is_copy = step.op.kind in (Kind.COPY, Kind.CAST)
+        kind = step.op.kind
+        if kind is Kind.FILL or (kind is Kind.BROADCAST and len(step.args) == 2):
+            return bool(self._values[step.out].shape)
+        is_copy = kind in (Kind.COPY, Kind.CAST)
         arrays = [index for index in step.reads if self._values[index].shape]
         return (
             bool(arrays)
@@ -457,16 +482,26 @@ class _Padding:
         if all(part == slice(None) for part in whole):
             if not made:
                 raise Unpadded
-            self._padded[step.out] = Padded(source, made)
+            self._keep_part(step, source, made)
             return
         dtype = self._values[step.out].dtype
         key = tuple(whole)
         ref = self._emit(getitem, "getitem", (source, key), ends, dtype, views=bool(ends))
-        if made:  # in a turn without elements, the trace does not copy what the others do
-            ref = self._emit(copy, "copy", (ref,), ends, dtype)
-            self._padded[step.out] = Padded(ref, made, is_copy=True)
+        if made:
+            self._keep_part(step, ref, made)
         else:
             self._define(step, ref, made)
+
+    def _keep_part(self, step: Instr, ref: Ref, axes: dict[int, Axis]) -> None:
+        """Say what replaces a part of an array, and copy it where the trace does so later.
+
+        The trace copies no part without elements, so that a turn would have fewer operations.
+        """
+        is_copy = step.out in self._copied
+        if is_copy:
+            value = self._values[step.out]
+            ref = self._emit(copy, "copy", (ref,), self._shape(ref), value.dtype)
+        self._padded[step.out] = Padded(ref, axes, is_copy)
 
     def _source(self, arg: Any) -> tuple[Ref, tuple[int, ...], dict[int, Axis]]:
         """Return an array that is read or written, its real shape and its ragged axes."""
@@ -534,7 +569,7 @@ class _Padding:
             ref = self._again(step, (source, tuple(whole), value), self._shape(source))
             self._define(step, ref, axes)
             return
-        if any(isinstance(part, SLICE) and part != slice(None) for part in whole):
+        if any(isinstance(part, SLICE) and part not in WHOLES for part in whole):
             raise Unpadded
         places: dict[int, int] = {}
         ends: list[int] = []
@@ -582,6 +617,8 @@ class _Padding:
                 span = next(span for span in spans if span.axis == axis)
                 if padded is None and axis in varying and shape[axis] < varying[axis].longest:
                     axes[axis] = Axis(varying[axis].longest, 0, shape[axis], False, True)
+                elif one is not None and shape[axis] < one.whole and part == BACKWARDS:
+                    axes[axis] = one.reversed
                 elif one is not None and shape[axis] < one.whole:
                     start = min(max(one.start - span.start, 0), one.whole - shape[axis])
                     stop = start + shape[axis]
@@ -590,7 +627,8 @@ class _Padding:
         if not axes:
             self._need(target.index)
             return target
-        made = self._filled(target.index, axes)
+        ends = [axes[n].whole if n in axes else length for n, length in enumerate(shape)]
+        made = self._again(filled, (tuple(ends), *filled.args[1:]), ends)
         del self._waiting[target.index]
         self._padded[target.index] = Padded(made, axes)
         return target
@@ -648,9 +686,7 @@ class _Padding:
         keeps = bool(options.get("keepdims"))
         kept = [n for n in range(len(shape)) if keeps or n not in along]
         ends = [1 if n in along else shape[n] for n in kept]
-        axes = {
-            kept.index(n): one for n, one in padded.axes.items() if n not in along
-        }
+        axes = {kept.index(n): one for n, one in padded.axes.items() if n not in along}
         if op is not MEAN:
             self._define(step, self._again(step, (made,), ends), axes)
             return
@@ -780,9 +816,7 @@ class _Padding:
                 rest = self._emit(zeros, "zeros", (tuple(shape), dtype), shape, dtype)
                 shape[axis] = wanted.whole
                 kw = (("axis", axis),)
-                ref = self._emit(
-                    np.concatenate, "concatenate", ([ref, rest],), shape, dtype, kw
-                )
+                ref = self._emit(np.concatenate, "concatenate", ([ref, rest],), shape, dtype, kw)
         by = wanted.start - one.start
         if not by:
             return ref, one.whole != wanted.whole
@@ -792,13 +826,13 @@ class _Padding:
         whole = wanted.whole
         kind = np.dtype(np.intp)
         row = -by % whole
-        order = self._emit(getitem, "getitem", (self._orders(whole), row), (whole,), kind, views=True)
+        order = self._emit(
+            getitem, "getitem", (self._orders(whole), row), (whole,), kind, views=True
+        )
         key = (*[slice(None)] * axis, order) if axis else order
         return self._emit(getitem, "getitem", (ref, key), shape, dtype), True
 
-    def _aligned(
-        self, args: Sequence[Any]
-    ) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
+    def _aligned(self, args: Sequence[Any]) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
         """Lay the operands of an elementwise operation along common axes."""
         shapes = [
             self._values[arg.index].shape if type_of(arg) is Ref else np.shape(arg) for arg in args
@@ -810,12 +844,7 @@ class _Padding:
             for axis, one in padded.axes.items() if padded else ():
                 found.setdefault(axis + ndim - len(shape), []).append(one)
         common = {axis: self._common(ones) for axis, ones in found.items()}
-        moved = [
-            arg
-            if type_of(arg) is not Ref
-            else self._moved(arg, {axis: one for axis, one in common.items()}, ndim)
-            for arg in args
-        ]
+        moved = [arg if type_of(arg) is not Ref else self._moved(arg, common, ndim) for arg in args]
         ends = np.broadcast_shapes(
             *[self._shape(one) if type_of(one) is Ref else np.shape(one) for one in moved]
         )
@@ -899,9 +928,7 @@ class _Padding:
         shape, dtype = (whole, whole), np.dtype(np.intp)
         ones = self._emit(full, "full", ((whole,), 1, dtype), (whole,), dtype)
         kw = (("axis", 0),)
-        counts = self._emit(
-            np.add.accumulate, ADD_ACCUMULATE.name, (ones,), (whole,), dtype, kw
-        )
+        counts = self._emit(np.add.accumulate, ADD_ACCUMULATE.name, (ones,), (whole,), dtype, kw)
         places = self._emit(np.subtract, "subtract", (counts, 1), (whole,), dtype)
         column = (slice(None), None)
         down = self._emit(getitem, "getitem", (places, column), (whole, 1), dtype, views=True)
