@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import MOST, TOLERANCE, ulps
+from gradwrap.compiler.calls.compare import MOST, TOLERANCE, Distant, mismatch, ulps
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.core.values.tree import flatten, unflatten
 
@@ -45,6 +45,21 @@ class Given(Protocol):
     def given(self) -> Sequence[bool]:
         """Tell which leaves are inputs."""
         ...
+
+
+def mismatch_beyond_movement(
+    function: Callable[..., Any],
+    call: Given,
+    wanted: Sequence[Any],
+    found: Sequence[Any],
+    precisions: Sequence[float],
+) -> str:
+    """Return how results differ from the function's own by more than these move, or ""."""
+    problem = mismatch(wanted, found, precisions)
+    if isinstance(problem, Distant):
+        movements = precisions_by_movement(function, call, wanted)
+        problem = mismatch(wanted, found, [*map(max, precisions, movements)])
+    return problem
 
 
 def precisions_by_movement(

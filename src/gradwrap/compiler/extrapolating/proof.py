@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import Distant
 from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.points import inputs_of, itself, run
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
 
     Mismatch = Callable[[Sequence[Any], Sequence[Any], Sequence[float] | None], str]
+    MismatchOfCall = Callable[
+        [Callable[..., Any], Subject, Sequence[Any], Sequence[Any], Sequence[float]], str
+    ]
 
 NUMBER: type[Any] = np.generic
 SECONDS = 1.0
@@ -224,14 +226,12 @@ def affordable(spent: float) -> float:
 def in_full(
     found: Found,
     call: Callable[..., Any],
-    mismatch: Mismatch,
-    movements: Callable[[Callable[..., Any], Subject, Sequence[Any]], list[float]],
+    mismatch: MismatchOfCall,
     seconds: float,
 ) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
 
-    If they differ by little, `movements` says how far the results of the function move where the
-    arguments do in their last places, and the program may be as far away.
+    `mismatch` may run the function again, to see how far its results move.
 
     Returns
     -------
@@ -255,9 +255,5 @@ def in_full(
         return f"on changed arguments it raised {type(error).__name__}: {error}"
     if not taken <= found.family.paths:
         return OTHER_PATHS
-    problem = mismatch(wanted, results, found.precisions)
-    if isinstance(problem, Distant):
-        given = subject._replace(leaves=leaves)
-        precisions = movements(subject.function, given, wanted)
-        problem = mismatch(wanted, results, [*map(max, found.precisions, precisions)])
-    return problem
+    given = subject._replace(leaves=leaves)
+    return mismatch(subject.function, given, wanted, results, found.precisions)

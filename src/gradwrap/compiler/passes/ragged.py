@@ -24,6 +24,7 @@ from gradwrap.compiler.ir.operations import (
     GETITEM,
     MATMUL,
     MEAN,
+    RESHAPE,
     SCATTER_ADD,
     SETITEM,
     Kind,
@@ -36,6 +37,7 @@ from gradwrap.compiler.ir.program import (
     copy,
     full,
     getitem,
+    given,
     is_elementwise,
     is_literal,
     zeros,
@@ -117,7 +119,8 @@ def pad_slices(program: Program) -> float:
     padding = _Padding(program, slices)
     padding.run()
     remove_dead(program)
-    describe_orders(program, first, [step.out for step in program.root.body])
+    outs = [index for step in program.root.body for index in given(step)]
+    describe_orders(program, first, outs)
     program.exact = False
     if not slices.ragged:
         return 0.0
@@ -260,7 +263,12 @@ def _slices(program: Program) -> _Slices:
         if parts is not None and spans:
             kinds = tuple([_kind_of(part) for part in parts])
             places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
-    copies = {index for step in program.root.body if step.op is COPY for index in step.reads}
+    copies = {
+        index
+        for step in program.root.body
+        if isinstance(step, Instr) and step.op is COPY
+        for index in step.reads
+    }
     slices = _Slices({}, {}, set())
     for group in places.values():
         outs = {step.out for step, _ in group}
@@ -356,8 +364,7 @@ class _Padding:
         views: bool = False,
     ) -> Ref:
         shape = tuple(shape)
-        is_array = bool(shape) or name == "zeros"
-        made = self._program.new(Value(shape, dtype, is_array))
+        made = self._program.new(Value(shape, dtype, is_ndarray=bool(shape)))
         self._body.append(Instr(fn, name, args, kw, made.index, views, self._line))
         return made
 
@@ -443,7 +450,7 @@ class _Padding:
             self._flip(step)
         elif op is MATMUL and not step.kw:
             self._product(step)
-        elif op.kind is Kind.RESHAPE and op.name == "reshape":
+        elif op is RESHAPE:
             self._reshape(step)
         elif op.kind is Kind.BROADCAST:
             self._broadcast(step)
@@ -709,8 +716,8 @@ class _Padding:
     def _flip(self, step: Instr) -> None:
         padded = self._padded[step.args[0].index]
         shape = self._shape(padded.ref)
-        axis = dict(step.kw).get("axis") if len(step.args) == 1 else Unpadded
-        if axis is not None and type_of(axis) is not int:
+        axis = dict(step.kw).get("axis")
+        if len(step.args) > 1 or type_of(axis) not in (int, type(None)):
             raise Unpadded
         along = range(len(shape)) if axis is None else (axis % len(shape),)
         axes = {n: one.reversed if n in along else one for n, one in padded.axes.items()}
@@ -806,11 +813,11 @@ class _Padding:
         if one.whole != wanted.whole:
             more = wanted.whole - one.whole
             if more < 0:
-                key = tuple([slice(None)] * axis + [slice(wanted.whole)])
+                part = (*[slice(None)] * axis, slice(wanted.whole))
                 if one.stop > wanted.whole:
                     raise Unpadded
                 shape[axis] = wanted.whole
-                ref = self._emit(getitem, "getitem", (ref, key), shape, dtype, views=True)
+                ref = self._emit(getitem, "getitem", (ref, part), shape, dtype, views=True)
             else:
                 shape[axis] = more
                 rest = self._emit(zeros, "zeros", (tuple(shape), dtype), shape, dtype)
@@ -829,7 +836,7 @@ class _Padding:
         order = self._emit(
             getitem, "getitem", (self._orders(whole), row), (whole,), kind, views=True
         )
-        key = (*[slice(None)] * axis, order) if axis else order
+        key: Any = (*[slice(None)] * axis, order) if axis else order
         return self._emit(getitem, "getitem", (ref, key), shape, dtype), True
 
     def _aligned(self, args: Sequence[Any]) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
