@@ -36,8 +36,8 @@ def counts(x: Any) -> Any:
 
 
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
-    "sqrtm": (gs.linalg.sqrtm, [REAL, -REAL]),
-    "orth": (gs.linalg.orth, [DEFICIENT, REAL]),
+    "sqrtm": (lambda a: gs.linalg.sqrtm(a), [REAL, -REAL]),
+    "orth": (lambda a: gs.linalg.orth(a), [DEFICIENT, REAL]),
     "real_if_close": (
         lambda x: np.real_if_close(x * (1 + 0j) + 1j * np.maximum(x, 0)),
         [-X, X],
