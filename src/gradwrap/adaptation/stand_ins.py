@@ -192,7 +192,7 @@ def _array_namespace(*xs: Any, **options: Any) -> Any:
 
 def _is_standard(module: ModuleType) -> bool:
     """Tell if a module is a namespace of the standard, and its library has no backend here."""
-    names = ("__array_namespace_info__", "empty")
+    names = ("__array_namespace_info__", "__array_api_version__")
     return all(hasattr(module, n) for n in names) and _library(module.__name__) not in registered()
 
 
@@ -308,7 +308,11 @@ def _function(value: Any) -> Any:
         return _or_itself(value)
     if str(value.__module__).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
-    return _of_masked(value) or _of_scipy(value)
+    found = _of_masked(value) or _of_scipy(value)
+    if found is None and _library(str(value.__module__)) == "numpy":  # a private one
+        path = f"{value.__module__}.{value.__qualname__}"
+        return _enter(value, shadowing(value, path, _in_numpy))
+    return found
 
 
 def _checks(module: ModuleType) -> Iterable[tuple[Any, Any]]:
@@ -467,12 +471,12 @@ def _of_numbers(path: str, found: Any) -> Any:
 
 
 def _method(bound: Any) -> Any:
-    """Return the stand-in of a method that draws from a generator: the same of our generator."""
+    """Return the stand-in of a method: the same of what stands in for its object."""
     if type_of(bound.__self__) is _np.random.RandomState:  # the global one, for `np.random.normal`
         is_global = getattr(_np.random, bound.__name__, None) == bound
         return getattr(random, bound.__name__) if is_global else None
-    own = _generator(bound.__self__) if type_of(bound.__self__) is _np.random.Generator else None
-    return None if own is None else getattr(own, bound.__name__)
+    own = stand_in_of(bound.__self__)
+    return None if own is None else getattr(own, bound.__name__, None)
 
 
 def _generator(rng: Any) -> Any:
