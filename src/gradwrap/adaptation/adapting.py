@@ -29,7 +29,7 @@ from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
-from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
+from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
@@ -274,6 +274,7 @@ class _Runs:
         given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
+            look_again()
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):

@@ -64,6 +64,8 @@ _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
 _originals: dict[int, Any] = {}
 """From the identity of a stand-in, which the table keeps alive, to what it stands for."""
+_copies: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = []
+"""Modules that stand in, the contents of the originals, and what they were when last seen."""
 SCIPYS = "gradwrap.scipy"
 compiled_as: ContextVar[str] = ContextVar("gradwrap_compiled", default="refused")
 """How the functions of compiled modules are differentiated: "refused" or "numerical"."""
@@ -134,7 +136,19 @@ def _like(module: ModuleType, *submodules: str, deep: bool = False) -> ModuleTyp
 
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
+    _copies.append((made, vars(module), contents))
     return made
+
+
+def look_again() -> None:
+    """Exchange what was exchanged in a module since it was copied, as by a package's import."""
+    for made, now, known in _copies:
+        for name, value in known.items():
+            found = now.get(name, value)
+            if found is not value:
+                stand_in = stand_in_of(found)
+                made.__dict__[name] = found if stand_in is None else stand_in
+                known[name] = found
 
 
 def _in_numpy(value: Any) -> Any:
