@@ -47,6 +47,7 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import backend_of, is_floating
+from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
     MARK,
@@ -202,7 +203,7 @@ class _Runs:
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
-            *((texts, Texts()), (plain_made, [])),
+            *((texts, Texts()), (plain_made, []), (are_kept, True)),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]
