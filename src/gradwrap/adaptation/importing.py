@@ -1,7 +1,8 @@
 """`import` inside functions of adapted code, which returns stand-ins of modules too.
 
-Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted, and so are
-the functions of the standard library that find a module by its name. For other code they are unchanged.
+Such a statement asks `builtins.__import__`, which is exchanged while anything is adapted, and so
+are the functions of the standard library that find a module by its name. For other code they are
+unchanged.
 """
 
 from __future__ import annotations

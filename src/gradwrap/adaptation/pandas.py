@@ -236,7 +236,7 @@ def _stored(store: Any) -> Any:
         if isinstance(value, AnyWrapper) and value.ndim > 1 and is_recorded(value):
             value = pd.DataFrame(value, index=self.index, columns=[*key])
         elif _has_tracked(value):
-            if getattr(key, "dtype", None) == bool or isinstance(key, (slice, pd.DataFrame)):
+            if isinstance(key, (slice, pd.DataFrame)) or getattr(key, "dtype", "") == "bool":
                 _make_room(self)
             value = _held(value, len(self))
         return store(self, key, _untracked(value))

@@ -20,7 +20,7 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 ours: Any = drop_in
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
@@ -111,6 +111,9 @@ class _Column:
     def __len__(self) -> int:
         return len(self.tracked)
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tracked)
+
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, (int, np.integer)):
             key = pd.api.indexers.check_array_indexer(self, key)
@@ -149,7 +152,7 @@ class _Column:
         wanted = np.dtype(getattr(dtype, "numpy_dtype", dtype))
         if wanted.kind in "fc":
             return Column(self.tracked.astype(wanted, copy=copy))
-        if wanted == object:
+        if wanted.kind == "O":
             return self.to_numpy(object)
         return np.asarray(self.tracked.astype(wanted) if wanted.kind in "biu" else self.tracked)
 
@@ -182,19 +185,11 @@ class _Column:
     def _reduce(
         self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any
     ) -> Any:
-        array = self.tracked
-        if skipna:
-            lacks = self.isna()
-            array = array[~lacks] if lacks.any() else array
-        found = _reduced(name, array, **options)
+        found = reduced(self, name, skipna=skipna, **options)
         return Column(ours.reshape(ours.asarray(found), (1,))) if keepdims else found
 
     def _accumulate(self, name: str, *, skipna: bool = True, **_: Any) -> Any:
-        lacks = self.isna()
-        array, ufunc, neutral = self.tracked, *ACCUMULATED[name]
-        if not skipna or not lacks.any():
-            return Column(ufunc.accumulate(array))
-        return Column(np.where(lacks, np.nan, ufunc.accumulate(np.where(lacks, neutral, array))))
+        return Column(accumulated(self, name, skipna=skipna))
 
     def _groupby_op(
         self,
@@ -209,17 +204,17 @@ class _Column:
         options.pop("skipna", None)
         members = [np.flatnonzero(ids == group) for group in range(ngroups)]
         if how in ACCUMULATED:
-            parts = [self[places]._accumulate(how) for places in members]
+            parts = [accumulated(self[places], how) for places in members]
             order = np.argsort(np.concatenate(members), kind="stable")
-            return Column._concat_same_type(parts)[order]
+            return Column(ours.concatenate(parts)[order])
         if min_count > 0:
             options["min_count"] = min_count
-        parts = [self[places]._reduce(how, **options) for places in members]
-        return Column._from_sequence(parts)
+        return held([reduced(self[places], how, **options) for places in members])
 
     def _quantile(self, qs: Any, interpolation: str) -> Any:
         array = self.tracked[~self.isna()]
-        return Column(np.quantile(array, qs, method=interpolation))
+        how: Any = interpolation
+        return Column(np.quantile(array, qs, method=how))
 
     def interpolate(
         self, *, method: str, axis: int, index: Any, copy: bool = True, **options: Any
@@ -280,9 +275,15 @@ Column: Any = type(
 # Reductions ---------------------------------------------------------------------------------------
 
 
-def _reduced(name: str, array: Any, *, min_count: int = 0, **options: Any) -> Any:
-    """Reduce an array as pandas does, which gives NaN of too few elements."""
+def reduced(
+    column: Any, name: str, *, skipna: bool = True, min_count: int = 0, **options: Any
+) -> Any:
+    """Reduce a column as pandas does, which gives NaN of too few elements."""
     options.pop("numeric_only", None)
+    array = column.tracked
+    if skipna:
+        lacks = column.isna()
+        array = array[~lacks] if lacks.any() else array
     if name in ("any", "all"):
         return bool(getattr(fixed(array != 0), name)())
     if name == "count":
@@ -290,6 +291,15 @@ def _reduced(name: str, array: Any, *, min_count: int = 0, **options: Any) -> An
     if len(array) < max(min_count, NEEDED.get(name, 1), options.get("ddof", 1) * (name in SPREADS)):
         return np.nan
     return REDUCED[name](array, **options)
+
+
+def accumulated(column: Any, name: str, *, skipna: bool = True) -> Any:
+    """Return the sums of the elements so far, or what else pandas accumulates."""
+    lacks = column.isna()
+    array, ufunc, neutral = column.tracked, *ACCUMULATED[name]
+    if not skipna or not lacks.any():
+        return ufunc.accumulate(array)
+    return np.where(lacks, np.nan, ufunc.accumulate(np.where(lacks, neutral, array)))
 
 
 def _variance(array: Any, ddof: int = 1, **_: Any) -> Any:
@@ -381,7 +391,7 @@ def array_of(values: Any) -> Any:
             values = np.asarray(values, dtype=np.result_type(np.asarray(values).dtype, np.float64))
         else:
             values = list(map(_number, values))
-    return ours.asarray(ours.array(values, dtype=None if len(values) else np.float64))
+    return ours.asarray(ours.array(values, dtype=None if len(values) > 0 else np.float64))
 
 
 def held(values: Any) -> Any:
@@ -438,28 +448,30 @@ def linear(column: Any, index: Any, apply: Callable[[Any], Any]) -> Any:
 
 def of_windows(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Reduce each rolling or expanding window of a series by a name, or apply a function to it."""
-    table = windows._selected_obj  # noqa: SLF001  without what tells the windows apart
+    table = windows._selected_obj  # noqa: SLF001  as the windows find it
     least = windows.min_periods
     if least is None:
         least = windows.window if isinstance(windows.window, int) else 1
-    if name == "apply":
-        function, raw = (
-            [*args, *([options.pop("func")] if not args else [])][0],
-            options.pop("raw", args[1:] == (True,)),
-        )
-        given = options.get("args") or (), options.get("kwargs") or {}
-        reduce = lambda part: function(
-            part.tracked if raw else pd.Series(part), *given[0], **given[1]
-        )
-    else:
-        ddof = {"ddof": args[0] if args else options.get("ddof", 1)} if name in SPREADS else {}
-        reduce = lambda part: part._reduce(name, **ddof)
+    apply = _function_of(*args, **options) if name == "apply" else None
+    ddof = {"ddof": args[0] if args else options.get("ddof", 1)} if name in SPREADS else {}
     found: list[Any] = []
     for window in windows:
         part = window.array
-        found.append(reduce(part) if (~part.isna()).sum() >= max(least, 1) else np.nan)
+        if np.count_nonzero(~part.isna()) < max(least, 1):
+            found.append(np.nan)
+        else:
+            found.append(reduced(part, name, **ddof) if apply is None else apply(window))
     index = table.index[:: getattr(windows, "step", None) or 1]
     return pd.Series(held(found), index=index, name=table.name)
+
+
+def _function_of(
+    func: Callable[..., Any], raw: bool = False, *, args: Any = None, kwargs: Any = None, **_: Any
+) -> Callable[[Any], Any]:
+    """Return what a function gives of a window, for the arguments of pandas' `apply`."""
+    return lambda window: func(
+        window.array.tracked if raw else window, *(args or ()), **(kwargs or {})
+    )
 
 
 def numbers_in(table: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.library.labelled import keeps_labels
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.library.labelled import keeps_labels
 from gradwrap.core.observing.callers import current_caller
 
 plain_instances: list[Any] = []
