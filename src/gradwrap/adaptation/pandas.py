@@ -27,7 +27,7 @@ from gradwrap.core.library.labelled import (
     unlabelled,
 )
 from gradwrap.core.observing.callers import advisers
-from gradwrap.core.values.dynamic import DICT, SEQUENCE
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -267,13 +267,18 @@ def _placed(store: Any) -> Any:
 def _make_room(table: Any) -> None:
     """Let columns of floats hold tracked values."""
     if isinstance(table, pd.Series):
-        if isinstance(table.dtype, np.dtype) and table.dtype.kind in "fc":
+        if _is_of_floats(table.dtype):
             column = _columns().held(table.to_numpy())
-            table._update_inplace(pd.Series(column, index=table.index, name=table.name))  # noqa: SLF001
+            made = pd.Series(column, index=table.index, name=table.name)
+            table._update_inplace(made)  # noqa: SLF001  there is no public name for it
         return
     for at, dtype in enumerate(table.dtypes):
-        if isinstance(dtype, np.dtype) and dtype.kind in "fc":
+        if _is_of_floats(dtype):
             table.isetitem(at, _columns().held(table.iloc[:, at].to_numpy()))
+
+
+def _is_of_floats(dtype: Any) -> bool:
+    return issubclass(type_of(dtype), np.dtype) and dtype.kind in "fc"
 
 
 def _compared(compare: Any) -> Any:
@@ -328,7 +333,11 @@ def _of_weights(mean: Any) -> Any:
         if table.ndim > 1:
             return pd.DataFrame({one: self[one].mean(*args, **options) for one in table})
         given = {name: getattr(self, name) for name in self._attributes}
-        made = _columns().linear(table.array, table.index, lambda rows: rows.ewm(**given).mean())
+
+        def of_rows(rows: Any) -> Any:
+            return rows.ewm(**given).mean()
+
+        made = _columns().linear(table.array, table.index, of_rows)
         return pd.Series(made, index=table.index, name=table.name)
 
     return weighted
@@ -354,9 +363,8 @@ def _of_pairs(name: str) -> Callable[[Any], Any]:
             pairs = [one.array for one in self.align(other, join="inner")]
             is_there = ~np.logical_or(*map(pd.isna, pairs))
             x, y = (unlabelled([pd.Series(one)])[0][is_there] for one in pairs)
-            if name == "corr":
-                return np.corrcoef(x, y)[0, 1]
-            return np.cov(x, y, ddof=options.get("ddof", 1))[0, 1]
+            table: Any = np.corrcoef(x, y) if name == "corr" else np.cov(x, y, **options)
+            return table[0, 1]
 
         return of_pairs
 

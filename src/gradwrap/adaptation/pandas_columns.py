@@ -17,12 +17,13 @@ import gradwrap.numpy as drop_in
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.values.dynamic import SEQUENCE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 ours: Any = drop_in
+xp: Any = np  # functions of arrays that may be tracked
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 extensions: Any = pd.api.extensions
 NUMBERS = "biufc"
@@ -129,7 +130,7 @@ class _Column:
 
     def isna(self) -> Any:
         """Tell which elements are NaN."""
-        return fixed(np.isnan(self.tracked))
+        return fixed(xp.isnan(self.tracked))
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Any:
         """Return elements, for -1 a fill value."""
@@ -141,7 +142,7 @@ class _Column:
         fill = _number(fill_value)
         if not len(self):
             return Column(ours.full(places.shape, fill, dtype=self.tracked.dtype))
-        return Column(np.where(places < 0, fill, self.tracked[np.maximum(places, 0)]))
+        return Column(xp.where(places < 0, fill, self.tracked[np.maximum(places, 0)]))
 
     def copy(self) -> Any:
         """Return a copy."""
@@ -160,7 +161,7 @@ class _Column:
         """Return the tracked array, or an array of objects with tracked numbers."""
         array = self.tracked
         if na_value is not None and na_value is not extensions.no_default:
-            array = np.where(self.isna(), _number(na_value), array)
+            array = xp.where(self.isna(), _number(na_value), array)
         if dtype is not None and np.dtype(dtype) == object:
             made = np.empty(len(array), dtype=object)
             for at, lacks in enumerate(self.isna()):
@@ -213,8 +214,7 @@ class _Column:
 
     def _quantile(self, qs: Any, interpolation: str) -> Any:
         array = self.tracked[~self.isna()]
-        how: Any = interpolation
-        return Column(np.quantile(array, qs, method=how))
+        return Column(xp.quantile(array, qs, method=interpolation))
 
     def interpolate(
         self, *, method: str, axis: int, index: Any, copy: bool = True, **options: Any
@@ -231,7 +231,7 @@ class _Column:
 
     def round(self, decimals: int = 0, *_: Any, **__: Any) -> Any:
         """Round as NumPy does."""
-        return Column(np.round(self.tracked, decimals))
+        return Column(xp.round(self.tracked, decimals))
 
     def _values_for_argsort(self) -> Any:
         return plain(self.tracked)
@@ -299,19 +299,32 @@ def accumulated(column: Any, name: str, *, skipna: bool = True) -> Any:
     array, ufunc, neutral = column.tracked, *ACCUMULATED[name]
     if not skipna or not lacks.any():
         return ufunc.accumulate(array)
-    return np.where(lacks, np.nan, ufunc.accumulate(np.where(lacks, neutral, array)))
+    return xp.where(lacks, np.nan, ufunc.accumulate(xp.where(lacks, neutral, array)))
+
+
+def _without_options(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Make a function of an array that ignores options."""
+
+    def reduce(array: Any, **_: Any) -> Any:
+        return function(array)
+
+    return reduce
 
 
 def _variance(array: Any, ddof: int = 1, **_: Any) -> Any:
-    return np.nan if len(array) <= ddof else np.var(array, ddof=ddof)
+    return np.nan if len(array) <= ddof else xp.var(array, ddof=ddof)
 
 
 def _deviation(array: Any, ddof: int = 1, **_: Any) -> Any:
-    return np.nan if len(array) <= ddof else np.std(array, ddof=ddof)
+    return np.nan if len(array) <= ddof else xp.std(array, ddof=ddof)
+
+
+def _error_of_mean(array: Any, ddof: int = 1, **_: Any) -> Any:
+    return _deviation(array, ddof) / np.sqrt(len(array))
 
 
 def _moment(array: Any, order: int) -> Any:
-    return np.sum((array - np.mean(array)) ** order)
+    return xp.sum((array - xp.mean(array)) ** order)
 
 
 def _skewness(array: Any, **_: Any) -> Any:
@@ -333,17 +346,13 @@ SPREADS = ("std", "var", "sem")
 NEEDED = {"sum": 0, "prod": 0, "skew": 3, "kurt": 4}
 """How many elements a reduction needs, if not one."""
 REDUCED: dict[str, Callable[..., Any]] = {
-    "sum": lambda a, **_: np.sum(a),
-    "prod": lambda a, **_: np.prod(a),
-    "mean": lambda a, **_: np.mean(a),
-    "median": lambda a, **_: np.median(a),
-    "min": lambda a, **_: np.min(a),
-    "max": lambda a, **_: np.max(a),
-    "first": lambda a, **_: a[0],
-    "last": lambda a, **_: a[-1],
+    **{name: _without_options(getattr(np, name)) for name in ("sum", "prod", "mean", "median")},
+    **{name: _without_options(getattr(np, name)) for name in ("min", "max")},
+    "first": _without_options(operator.itemgetter(0)),
+    "last": _without_options(operator.itemgetter(-1)),
     "std": _deviation,
     "var": _variance,
-    "sem": lambda a, **options: _deviation(a, **options) / np.sqrt(len(a)),
+    "sem": _error_of_mean,
     "skew": _skewness,
     "kurt": _kurtosis,
 }
@@ -417,12 +426,12 @@ def _operand(value: Any) -> Any:
 def _applied(apply: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """Return the result of a function of elements, whose NaN is a missing value, and constant."""
     found = apply(*operands)
-    if isinstance(found, tuple):
+    if isinstance(found, TUPLE):
         return tuple(map(_column, found))
-    lacks = fixed(np.isnan(found)) if getattr(found, "ndim", 0) else np.zeros(0, dtype=bool)
+    lacks = fixed(xp.isnan(found)) if getattr(found, "ndim", 0) else np.zeros(0, dtype=bool)
     if lacks.any() and lacks.shape == found.shape:
-        known = apply(*(np.where(lacks, 1.0, one) for one in operands))
-        found = np.where(lacks, np.nan, known)
+        known = apply(*(xp.where(lacks, 1.0, one) for one in operands))
+        found = xp.where(lacks, np.nan, known)
     return _column(found)
 
 
@@ -439,11 +448,11 @@ def linear(column: Any, index: Any, apply: Callable[[Any], Any]) -> Any:
     Which elements are NaN does not depend on the values of the others.
     """
     lacks = column.isna()
-    known = np.where(lacks, np.nan, plain(column.tracked))
-    units = np.where(lacks[:, None], np.nan, np.eye(len(known)))
+    known = xp.where(lacks, np.nan, plain(column.tracked))
+    units = xp.where(lacks[:, None], np.nan, np.eye(len(known)))
     rows = np.nan_to_num(apply(pd.DataFrame(units, index=index)).to_numpy())
-    is_lost = np.isnan(apply(pd.Series(known, index=index)).to_numpy())
-    return Column(np.where(is_lost, np.nan, rows @ np.where(lacks, 0.0, column.tracked)))
+    is_lost = xp.isnan(apply(pd.Series(known, index=index)).to_numpy())
+    return Column(xp.where(is_lost, np.nan, rows @ xp.where(lacks, 0.0, column.tracked)))
 
 
 def of_windows(windows: Any, name: str, *args: Any, **options: Any) -> Any:

@@ -233,7 +233,7 @@ def without_inner(tree: Any, level: int) -> Any:
 
     def peeled(leaf: Any) -> Any:
         if not isinstance(leaf, AnyWrapper):
-            array = tracked_in(leaf)
+            array = tracked_in(leaf) if labelled else None
             if array is None:
                 return _answered(leaf)
             leaf = array
