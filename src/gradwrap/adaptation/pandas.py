@@ -363,8 +363,8 @@ def _of_pairs(name: str) -> Callable[[Any], Any]:
             pairs = [one.array for one in self.align(other, join="inner")]
             is_there = ~np.logical_or(*map(pd.isna, pairs))
             x, y = (unlabelled([pd.Series(one)])[0][is_there] for one in pairs)
-            table: Any = np.corrcoef(x, y) if name == "corr" else np.cov(x, y, **options)
-            return table[0, 1]
+            measure: Any = np.corrcoef if name == "corr" else np.cov
+            return measure(x, y, **options)[0, 1]
 
         return of_pairs
 
