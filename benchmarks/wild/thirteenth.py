@@ -88,7 +88,7 @@ def homopy() -> Iterator[Case]:
 def hyperelastic() -> Iterator[Case]:
     m = module("hyperelastic")
 
-    def stretched(make: Any) -> Any:
+    def stretched(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def stress(x: Any) -> Any:
             deformation = np.eye(3) + 0.1 * x[:9].reshape(3, 3)
             umat = m.DistortionalSpace(make(x[9:]))
@@ -218,7 +218,7 @@ def earthkit() -> Iterator[Case]:
 def multipletau() -> Iterator[Case]:
     m = module("multipletau")
     yield "autocorrelate", lambda x: m.autocorrelate(x, m=4, normalize=True), WAVE
-    yield "correlate", lambda x: m.correlate(x, np.cos(0.4 * np.arange(x.size)), m=4), WAVE
+    yield "correlate", lambda x: m.correlate(x, np.cos(0.4 * np.arange(len(WAVE))), m=4), WAVE
 
 
 @package("nrefocus", "digital holography")
@@ -346,10 +346,13 @@ def kafe2() -> Iterator[Case]:
     m, errors = module("kafe2"), module("kafe2.core.error")
     library = module("kafe2.fit.util.function_library")
 
+    def line(x: Any, a: float = 1.0, b: float = 0.5) -> Any:
+        return a * x + b
+
     def cost(x: Any) -> Any:
         data = m.XYContainer(np.arange(1.0, 6.0), x[:5])
         data.add_error("y", 0.3)
-        fit = m.XYFit(data, lambda x, a=1.0, b=0.5: a * x + b)
+        fit = m.XYFit(data, line)
         return fit.goodness_of_fit
 
     yield "normal_distribution", lambda x: library.normal_distribution(x[:3], x[3], x[4]), [
@@ -594,10 +597,10 @@ def photutils() -> Iterator[Case]:
 @package("pulser-core", "neutral atoms")
 def pulser() -> Iterator[Case]:
     m = module("pulser.waveforms")
-    yield "RampWaveform", lambda x: m.RampWaveform(12, x[0], x[1]).samples, [1.0, 3.0]
-    yield "BlackmanWaveform", lambda x: m.BlackmanWaveform(16, x[0]).samples, [2.0]
+    yield "RampWaveform", lambda x: m.RampWaveform(12, x[0], x[1]).samples.as_array(), [1.0, 3.0]
+    yield "BlackmanWaveform", lambda x: m.BlackmanWaveform(16, x[0]).samples.as_array(), [2.0]
     yield "CustomWaveform", lambda x: m.CustomWaveform(x).integral, SERIES[:8]
-    yield "InterpolatedWaveform", lambda x: m.InterpolatedWaveform(20, x).samples, [
+    yield "InterpolatedWaveform", lambda x: m.InterpolatedWaveform(20, x).samples.as_array(), [
         0.3, 1.0, 0.6, 1.4,
     ]  # fmt: skip
 
@@ -639,8 +642,18 @@ def sdeint() -> Iterator[Case]:
 @package("differint", "fractional calculus")
 def differint() -> Iterator[Case]:
     m = module("differint.differint")
-    yield "GL", lambda x: m.GL(x[0], lambda t: np.exp(x[1] * t), 0.0, 1.0, 12), [0.5, 0.7]
-    yield "RL", lambda x: m.RL(x[0], lambda t: np.exp(x[1] * t), 0.0, 1.0, 12), [0.5, 0.7]
+
+    def of(method: Any) -> Callable[[Any], Any]:
+        def derivative(x: Any) -> Any:
+            def growth(t: Any) -> Any:
+                return np.exp(x[1] * t)
+
+            return method(x[0], growth, 0.0, 1.0, 12)
+
+        return derivative
+
+    yield "GL", of(m.GL), [0.5, 0.7]
+    yield "RL", of(m.RL), [0.5, 0.7]
     yield "MittagLeffler", lambda x: m.MittagLeffler(x[0], x[1], x[2:]), [0.8, 1.2, 0.3, -0.6]
 
 
@@ -648,9 +661,16 @@ def differint() -> Iterator[Case]:
 def pycaputo() -> Iterator[Case]:
     m, grids = module("pycaputo"), module("pycaputo.grid")
     points = grids.make_uniform_points(9, 0.0, 1.0)
-    yield "diff", lambda x: m.diff(lambda t: np.sin(x[0] * t) * x[1], points, 0.6)[1:], [1.2, 0.8]
+
+    def of_sine(x: Any) -> Any:
+        def sine(t: Any) -> Any:
+            return np.sin(x[0] * t) * x[1]
+
+        return m.diff(sine, points, 0.6)[1:]
+
+    yield "diff", of_sine, [1.2, 0.8]
     yield "grid", lambda x: m.diff(
-        lambda t: t * t, grids.make_stretched_points(9, 0.0, x[0], strength=x[1]), 0.6
+        np.square, grids.make_stretched_points(9, 0.0, x[0], strength=x[1]), 0.6
     )[1:], [1.1, 4.0]  # fmt: skip
 
 
@@ -731,21 +751,31 @@ def surfalize() -> Iterator[Case]:
 def cobyqa() -> Iterator[Case]:
     m = module("cobyqa.subsolvers")
     curvature = np.array([[2.0, 0.3], [0.3, 1.5]])
+
+    def product(s: Any) -> Any:
+        return curvature @ s
+
+    def curved(s: Any) -> Any:
+        return s @ curvature @ s
+
     yield "tangential_byrd_omojokun", lambda x: m.tangential_byrd_omojokun(
-        x, lambda s: curvature @ s, -np.ones(2), np.ones(2), 0.7, False
+        x, product, -np.ones(2), np.ones(2), 0.7, False
     ), [0.3, -0.4]  # fmt: skip
     yield "cauchy_geometry", lambda x: m.cauchy_geometry(
-        0.1, x, lambda s: s @ curvature @ s, -np.ones(2), np.ones(2), 0.7, False
+        0.1, x, curved, -np.ones(2), np.ones(2), 0.7, False
     ), [0.3, -0.4]  # fmt: skip
 
 
 @package("uravu", "reflectometry")
 def uravu() -> Iterator[Case]:
-    m = module("uravu.optimize")
-    places = np.linspace(0.0, 1.0, 5)
-    scipy_norm = module("scipy.stats").norm
+    m, norm = module("uravu.optimize"), module("scipy.stats").norm
+    places: Any = np.linspace(0.0, 1.0, 5)
+
+    def model(s: Any, a: Any, b: Any) -> Any:
+        return a * np.exp(b * s)
+
     yield "ln_likelihood", lambda x: m.ln_likelihood(
-        x, lambda s, a, b: a * np.exp(b * s), places, scipy_norm(np.cos(places), 0.3)
+        x, model, places, norm(np.cos(places), 0.3)
     ), [1.1, 0.4]  # fmt: skip
 
 

@@ -224,8 +224,8 @@ def test_lstsq_of_a_matrix_with_a_large_condition_number() -> None:
     places = np.linspace(0.0, 0.95, 120)
 
     def fitted(t: Any) -> Any:
-        columns = np.cos(np.arange(40) * 1.5 * t[0] * places[:, None])
-        found = np.linalg.lstsq(columns, np.sin(30.0 * t[0] * places**2), rcond=None)[0]
+        columns: Any = np.cos(np.arange(40) * 1.5 * t[0] * places[:, None])
+        found: Any = ANY.lstsq(columns, np.sin(30.0 * t[0] * places**2), rcond=None)[0]
         return np.exp(-places) @ columns @ found
 
     t, step = np.array([0.6]), 1e-5
@@ -242,7 +242,7 @@ def test_derivatives_of_lstsq_of_deficient_rank() -> None:
 
     def fitted(t: Any) -> Any:
         a = column * t[0] @ np.array([[1.0, 2.0, 0.5]]) + t[1] * column**2 @ np.ones((1, 3))
-        found = np.linalg.lstsq(a, t[2] * np.arange(8.0).reshape(4, 2) ** 2, rcond=None)[0]
+        found: Any = ANY.lstsq(a, t[2] * np.arange(8.0).reshape(4, 2) ** 2, rcond=None)[0]
         return np.sum(found * np.arange(6.0).reshape(3, 2))
 
     check_grads(fitted, (np.array([1.2, 0.4, 0.8]),), order=2)

@@ -7,7 +7,7 @@ and reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -15,6 +15,9 @@ from gradwrap.core.table.kinds import general, joint, nondifferentiable
 from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import products_of_others
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
@@ -167,19 +170,22 @@ def _least_squares(xp: Any, a: Any, b: Any, rtol: float) -> Any:
     return _solved(xp, a, rtol)(b, False)
 
 
-def _solved(xp: Any, a: Any, rtol: float) -> Any:
+def _solved(xp: Any, a: Any, rtol: float) -> Callable[[Any, bool], Any]:
     """Return a function that applies the pseudoinverse of `a`, or its adjoint, to columns.
 
     The product with the pseudoinverse itself loses the digits that its condition number has.
     """
     if hasattr(xp, "_class"):
-        back = adjoint(xp, a)
-        return lambda b, is_back: xp.least_squares(back if is_back else a, b, rtol=rtol)
+        return lambda b, is_back: xp.least_squares(adjoint(xp, a) if is_back else a, b, rtol=rtol)
     u, s, vh = xp.linalg.svd(a, full_matrices=False)
     kept = s > rtol * s[..., :1]
     weights = xp.astype(xp.where(kept, 1 / xp.where(kept, s, 1), 0), u.dtype)[..., None]
     v, back = adjoint(xp, vh), adjoint(xp, u)
-    return lambda b, is_back: u @ (weights * (vh @ b)) if is_back else v @ (weights * (back @ b))
+
+    def solved(b: Any, is_back: bool) -> Any:
+        return u @ (weights * (vh @ b)) if is_back else v @ (weights * (back @ b))
+
+    return solved
 
 
 def _least_squares_vjp(xp: Any, g: Any, a: Any, b: Any, out: Any, rtol: float) -> tuple[Any, Any]:
@@ -291,6 +297,7 @@ RULES = [
             "spd(3), x(3, 2), rtol=1e-12",
         ),
         convention="among the matrices of the same rank",
+        batch="least_squares",
     ),
     nondifferentiable(
         "linalg.matrix_rank",
