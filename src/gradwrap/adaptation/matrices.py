@@ -70,7 +70,7 @@ def _element(array: Any, key: Any) -> Any:
 
 def _new(kind: Any, *args: Any, **options: Any) -> Any:
     """Do what `ndarray.__new__` does, also for a buffer that holds a variable."""
-    buffer = options.get("buffer")
+    buffer: Any = options.get("buffer")
     if isinstance(buffer, AnyWrapper):
         return subclasses.held(buffer.reshape(args[0]), kind)
     return NDARRAY.__new__(kind, *args, **options)

@@ -237,13 +237,21 @@ class Probe(np.ndarray):
     """A subclass without attributes, for questions to NumPy."""
 
 
+@functools.cache
+def _probe_of(priority: float) -> type[Probe]:
+    """Return the class of probes by whose priority NumPy chooses the class of a result."""
+    return type("Probe", (Probe,), {"__array_priority__": priority}) if priority else Probe
+
+
 def _probes(value: Any) -> Any:
     if isinstance(value, HOLDERS):
         array: Any = unheld(value)
         made: Any = np.ones(array.shape, array.dtype)
         if array.ndim > 1 and array.shape[-1] == array.shape[-2]:
             made += np.eye(array.shape[-1], dtype=array.dtype)  # it has an inverse
-        return made.view(Probe) if isinstance(value, Held) else made
+        if not isinstance(value, Held):
+            return made
+        return made.view(_probe_of(getattr(value, "__array_priority__", 0.0)))
     if type_of(value) in (tuple, list):
         return type_of(value)(map(_probes, value))
     return {k: _probes(v) for k, v in value.items()} if type_of(value) is dict else value
