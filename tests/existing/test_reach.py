@@ -993,3 +993,17 @@ def test_type_of_a_dtype_converts_tracked_numbers(tmp_path: Path) -> None:
     x = np.array([1.0, 2.0])
 
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), [2 * x[0] + x[1], x[0] + 1])
+
+
+def test_errors_that_are_causes_of_each_other(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def f(x):
+            first, second = ValueError("first"), TypeError("second")
+            first.__context__, second.__cause__ = second, first
+            raise second
+        """,
+    )
+    with pytest.raises(TypeError, match="second"):
+        gw.grad(gw.adapting(package.f))(X)
