@@ -211,3 +211,18 @@ def test_methods_that_a_package_keeps(tmp_path: Path, name: str) -> None:
     function = getattr(written(tmp_path, BOUND), name)
     expected = [(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
     assert np.allclose(gw.grad(gw.adapting(function))(X), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [spatial.KDTree, spatial.cKDTree])
+def test_queries_of_trees_compile(kind: Any) -> None:
+    tree = kind(POINTS)
+
+    def nearest(x: Any) -> Any:
+        return np.sum(tree.query(x, k=3)[0] ** 2) * tree.query(x.reshape(1, 2), p=1)[0][0]
+
+    slope = gw.grad(gw.adapting(nearest))
+    compiled = gw.compile(slope)
+    for x in rng.normal(size=(6, 2)):
+        expected = [(nearest(x + e) - nearest(x - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-6)
+        np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-12)

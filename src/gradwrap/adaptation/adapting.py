@@ -478,7 +478,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
     The modules whose functions the code was calling are among them.
     """
     found: dict[int, Namespace] = {}
-    while error is not None:
+    seen: set[int] = set()  # errors may be the causes of each other
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         named = attributes_of(error).get("namespace")  # of a class whose code is not adapted
         if named is not None:
             found[id(named)] = named

@@ -53,6 +53,11 @@ class _Dtype:
         return self.numpy_dtype.type
 
     @property
+    def itemsize(self) -> int:
+        """The size of an element in memory."""
+        return int(self.numpy_dtype.itemsize)
+
+    @property
     def name(self) -> str:
         """What pandas shows."""
         return f"tracked {self.numpy_dtype}"

@@ -28,6 +28,7 @@ from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
+from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
@@ -557,6 +558,8 @@ _enter(_np.random.default_rng, random.default_rng)
 for _kind in (random.Generator, random.RandomState):  # NumPy's own are instances of the stand-ins
     _enter(_kind, stand_in_of(_kind.__mro__[1]))
 _enter(_np.random, _like(random))
+for _pair in matrices(_in_numpy):
+    _enter(*_pair)
 math: ModuleType = _like(_math)
 cmath: ModuleType = _like(_cmath)
 numpy: ModuleType = _like(_np, "linalg", "fft", "emath", "polynomial")
