@@ -578,8 +578,8 @@ def test_moments_are_in_the_order_of_scipy(moments: str) -> None:
 
 
 def test_moments_are_asked_for_by_place() -> None:
-    slopes = gw.jacfwd(lambda s: np.stack(ours.norm.stats(0.3 * s, s, "mv")))(1.7)
+    slopes = gw.jacfwd(fn(lambda s: np.stack(ours.norm.stats(0.3 * s, s, "mv"))))(np.array(1.7))
     np.testing.assert_allclose(slopes, [0.3, 3.4])
 
-    slopes = gw.jacfwd(lambda mu: np.stack(ours.poisson.stats(mu, 2.0, "vk")))(1.7)
+    slopes = gw.jacfwd(fn(lambda mu: np.stack(ours.poisson.stats(mu, 2.0, "vk"))))(np.array(1.7))
     np.testing.assert_allclose(slopes, [1.0, -1 / 1.7**2])
