@@ -325,7 +325,8 @@ def _applied_to_rows(apply: Any) -> Any:
         is_rows = axis in (1, "columns") and callable(func) and options.keys() <= {"args"}
         if not (is_rows and len(self) and is_differentiating() and _holds(self)):
             return apply(self, func, axis, **options)
-        found = [func(self.iloc[at], *options.get("args", ())) for at in range(len(self))]
+        given: tuple[Any, ...] = options.get("args", ())
+        found: list[Any] = [func(self.iloc[at], *given) for at in range(len(self))]
         if isinstance(found[0], pd.Series):
             return pd.DataFrame([dict(row.items()) for row in found], index=self.index)
         return pd.Series(found, index=self.index)

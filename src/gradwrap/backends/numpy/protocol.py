@@ -158,7 +158,9 @@ def _call(cls: Any, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any],
 
 
 def _is_default(name: str, value: Any) -> bool:
-    defaults = {"casting": "same_kind", "order": "K", "subok": True, "where": True, "dtype": None}
+    if name == "order":  # of the result in memory, which has no meaning for its elements
+        return value in ("K", "A", "C", "F")
+    defaults = {"casting": "same_kind", "subok": True, "where": True, "dtype": None}
     return name in defaults and value is defaults[name]
 
 
