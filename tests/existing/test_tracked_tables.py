@@ -127,6 +127,21 @@ def statistics(x: Any) -> Any:
     )
 
 
+def with_results_of_its_own(x: Any) -> Any:
+    """Meet tracked results of the same series, in pandas' way in any code."""
+    series = pd.Series(x, index=["a", "b", "c"]) ** 2
+    far = ((series - series.mean()) / (series.std() + 1.0)).abs()
+    above = series[series > series.min()] * pd.Series([2.0, 3.0], index=["c", "b"])
+    shifted = (series.max() - series).shift(1).fillna(series.median())
+    return far.std() + above.sum() + (shifted**2).sum() + (series >= series.max()).sum() * x[0]
+
+
+def rows_of_numbers(x: Any) -> Any:
+    table = table_of(x)[["a", "b"]]
+    both = table.apply(lambda row: pd.Series({"p": row.a * row.b, "q": row.a}), axis=1)
+    return table.apply(lambda row: row["a"] * row["b"], axis=1).prod() + (both.p * both.q).sum()
+
+
 def products(x: Any) -> Any:
     table = table_of(x)[["a", "b"]]
     total = (table.T @ np.ones(3)).sum() + table.dot(np.array([1.0, 2.0])).prod()
@@ -163,6 +178,8 @@ ANYWHERE: dict[str, Function] = {
     "windows": windows,
     "statistics": statistics,
     "products": products,
+    "results of its own": with_results_of_its_own,
+    "rows of numbers": rows_of_numbers,
 }
 
 

@@ -31,7 +31,7 @@ from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 PRIORITY = 10_000
@@ -46,8 +46,8 @@ def enter_pandas(_module: Any) -> None:
     """Let operations take pandas' objects, and let our operators go before pandas' own."""
     variables: Any = Variable
     variables.__pandas_priority__ = property(_priority)
-    labelled[pd.Series] = Labelled(_data, _as_series, _axes, _held, _tracked)
-    labelled[pd.DataFrame] = Labelled(_data, _as_frame, _axes, _held, _tracked)
+    labelled[pd.Series] = Labelled(_data, _as_series, _axes, _held, _combined, _tracked)
+    labelled[pd.DataFrame] = Labelled(_data, _as_frame, _axes, _held, _combined, _tracked)
     missing: Any = import_module("pandas.core.dtypes.missing")
     _exchange(missing, "_isna", _missing)
     for name in ("corr", "cov"):
@@ -81,6 +81,17 @@ def _data(value: Any) -> Any:
         what = f"a {type(value).__name__} of dtype {value.dtype}, which does not hold numbers"
         fix = "codes, names = pd.factorize(series) makes numbers of names"
     raise NotAnArrayError(f"an operation with a tracked value got {what}. Fix: {fix}.")
+
+
+def _combined(apply: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """The result of an operator with the labels of a table that holds tracked values."""
+    like = next(one for one in operands if isinstance(one, (pd.Series, pd.DataFrame)))
+    found = _columns().applied(apply, tuple(unlabelled(operands)))
+    if np.shape(found) != like.shape:
+        return found
+    if isinstance(like, pd.Series):
+        return pd.Series(found, index=like.index, name=like.name)
+    return pd.DataFrame(found, index=like.index, columns=like.columns)
 
 
 def _tracked(value: Any) -> Any:
@@ -168,6 +179,7 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "__setitem__", _stored)
     _exchange(pd.DataFrame, "insert", _inserted)
     _exchange(pd.DataFrame, "to_numpy", _converted)
+    _exchange(pd.DataFrame, "apply", _applied_to_rows)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _placed)
     for name in WINDOWS:
@@ -304,6 +316,22 @@ def _converted(convert: Any) -> Any:
         return convert(self, *args, **options) if found is None else found
 
     return converted
+
+
+def _applied_to_rows(apply: Any) -> Any:
+    """Apply a function to the rows of a table of tracked values, which pandas makes of objects."""
+
+    def applied(self: Any, func: Any, axis: Any = 0, **options: Any) -> Any:
+        is_rows = axis in (1, "columns") and callable(func) and options.keys() <= {"args"}
+        if not (is_rows and len(self) and is_differentiating() and _holds(self)):
+            return apply(self, func, axis, **options)
+        given: tuple[Any, ...] = options.get("args", ())
+        found: list[Any] = [func(self.iloc[at], *given) for at in range(len(self))]
+        if isinstance(found[0], pd.Series):
+            return pd.DataFrame([dict(row.items()) for row in found], index=self.index)
+        return pd.Series(found, index=self.index)
+
+    return applied
 
 
 def _of_windows(name: str) -> Callable[[Any], Any]:

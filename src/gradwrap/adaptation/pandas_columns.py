@@ -186,7 +186,7 @@ class _Column:
         if any(isinstance(one, tables) for one in inputs) or "out" in options:
             return NotImplemented
         apply = functools.partial(getattr(ufunc, method), **options)
-        return _applied(apply, tuple(map(_operand, inputs)))
+        return applied(apply, tuple(map(_operand, inputs)))
 
     def _reduce(
         self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any
@@ -256,7 +256,7 @@ def _operator(name: str, apply: Callable[[Any, Any], Any], *, swapped: bool = Fa
         if isinstance(other, (pd.Series, pd.DataFrame, pd.Index)):
             return NotImplemented
         operands = column.tracked, _operand(other)
-        return _applied(apply, operands[::-1] if swapped else operands)
+        return applied(apply, operands[::-1] if swapped else operands)
 
     operate.__name__ = name
     return operate
@@ -428,7 +428,7 @@ def _operand(value: Any) -> Any:
     return value
 
 
-def _applied(apply: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+def applied(apply: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """Return the result of a function of elements, whose NaN is a missing value, and constant."""
     found = apply(*operands)
     if isinstance(found, TUPLE):
@@ -444,7 +444,9 @@ def _column(found: Any) -> Any:
     """Return a result: a column of numbers, a plain mask, or one number."""
     if found is NotImplemented or not getattr(found, "ndim", 0):
         return found
-    return fixed(found) if found.dtype.kind == "b" else held(found)
+    if found.dtype.kind == "b":
+        return fixed(found)
+    return held(found) if found.ndim == 1 else found
 
 
 def linear(column: Any, index: Any, apply: Callable[[Any], Any]) -> Any:

@@ -46,6 +46,8 @@ class Labelled(Record):
     """The labels of each axis of an object, which have a length and a method `equals`."""
     held: Callable[[Any], Any] | None = None
     """What a tracked array is beside such objects, if its library can combine it with them."""
+    combined: Callable[[Callable[..., Any], Sequence[Any]], Any] | None = None
+    """The result of a function of arrays, with the labels of the operand that has some."""
     tracked: Callable[[Any], Any] | None = None
     """The tracked array that an object holds, or None."""
 
@@ -131,14 +133,23 @@ def unlabelled(arrays: Iterable[Any]) -> list[Any]:
 
 def keeps_labels(operands: Sequence[Any]) -> Labelled | None:
     """Return the type of labels whose library combines the operands, and keeps them, or None."""
-    if not (labelled and are_kept.get()):
+    if not labelled:
         return None
     found = next(filter(None, map(labels_of, operands)), None)
     if found is None or found.held is None:
         return None
+    if not are_kept.get() and all(tracked_in(one) is None for one in operands):
+        return None
     if any(_labels_of_arguments(one) or getattr(one, "ndim", 0) > 2 for one in operands):
         return None
     return found
+
+
+def combined(found: Labelled, apply: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """Return a result with labels, or leave it to the library's operator in adapted code."""
+    if found.combined is None or are_kept.get():
+        return NotImplemented
+    return found.combined(apply, operands)
 
 
 def key_without_labels(array: Any, key: Any) -> Any:
