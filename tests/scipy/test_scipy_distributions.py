@@ -583,3 +583,8 @@ def test_moments_are_asked_for_by_place() -> None:
 
     slopes = gw.jacfwd(fn(lambda mu: np.stack(ours.poisson.stats(mu, 2.0, "vk"))))(np.array(1.7))
     np.testing.assert_allclose(slopes, [1.0, -1 / 1.7**2])
+
+
+def test_noncentrality_with_too_many_terms_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"skellam\.cdf has no derivative"):
+        gw.grad(lambda mu: ours.skellam.cdf(0.0, 1.0, mu))(4820232647677555.0)
