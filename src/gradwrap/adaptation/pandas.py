@@ -360,7 +360,8 @@ def _of_weights(mean: Any) -> Any:
             return mean(self, *args, **options)
         if table.ndim > 1:
             return pd.DataFrame({one: self[one].mean(*args, **options) for one in table})
-        given = {name: getattr(self, name) for name in self._attributes}
+        names = [name for name in self._attributes if name != "axis"]  # pandas 2 warns of it
+        given = {name: getattr(self, name) for name in names}
 
         def of_rows(rows: Any) -> Any:
             return rows.ewm(**given).mean()
