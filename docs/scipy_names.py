@@ -167,7 +167,7 @@ NAMES: dict[str, dict[str, str]] = {
         ),
         "no rule: tried by its array-API path": (
             "expand_dims find get_index_dtype isspmatrix_dok isspmatrix_lil kronsum load_npz "
-            "matrix_transpose permute_dims safely_cast_index_arrays save_npz spdiags swapaxes "
+            "matrix_transpose permute_dims safely_cast_index_arrays save_npz swapaxes "
         ),
         "classes of plain data": ("dok_array dok_matrix lil_array lil_matrix sparray spmatrix"),
     },

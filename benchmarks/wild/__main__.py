@@ -1,10 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh` and `twelfth`, which
-need the extras `wild`, `wild-fresh` and so on to `wild-twelfth`. `--write` enters the
-table in docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and
-what gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth` and
+`thirteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-thirteenth`. `--write`
+enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
+arguments.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .ninth import NINTH
 from .seventh import SEVENTH
 from .sixth import SIXTH
 from .tenth import TENTH
+from .thirteenth import THIRTEENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
 from .unseen import UNSEEN
@@ -45,6 +47,7 @@ SAMPLES = {
     "tenth": TENTH,
     "eleventh": ELEVENTH,
     "twelfth": TWELFTH,
+    "thirteenth": THIRTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

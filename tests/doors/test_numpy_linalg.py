@@ -13,6 +13,7 @@ import gradwrap.numpy as gnp
 import gradwrap.scipy.linalg as sl
 from against_numpy import assert_same, check
 from gradwrap.errors import NoRuleError
+from gradwrap.testing import check_grads
 from lambdas import rows
 
 if TYPE_CHECKING:
@@ -217,6 +218,34 @@ def test_lstsq_gives_rank_and_no_residuals_where_numpy_has_none() -> None:
     assert found[2] == expected[2] == 1
     assert_same(gw.unwrap(found[1]), expected[1])
     np.testing.assert_allclose(gw.unwrap(found[0]), expected[0], rtol=1e-12)
+
+
+def test_lstsq_of_a_matrix_with_a_large_condition_number() -> None:
+    places = np.linspace(0.0, 0.95, 120)
+
+    def fitted(t: Any) -> Any:
+        columns: Any = np.cos(np.arange(40) * 1.5 * t[0] * places[:, None])
+        found: Any = ANY.lstsq(columns, np.sin(30.0 * t[0] * places**2), rcond=None)[0]
+        return np.exp(-places) @ columns @ found
+
+    t, step = np.array([0.6]), 1e-5
+    assert np.linalg.cond(np.cos(np.arange(40) * 0.9 * places[:, None])) > 1e15
+    slope = (fitted(t + step) - fitted(t - step)) / (2 * step)
+    value, gradient = gw.value_and_grad(fitted)(t)
+    np.testing.assert_allclose(value, fitted(t), rtol=1e-6)
+    np.testing.assert_allclose(gradient, [slope], rtol=1e-5)
+    np.testing.assert_allclose(gw.jvp(fitted, (t,), (np.ones(1),))[1], slope, rtol=1e-5)
+
+
+def test_derivatives_of_lstsq_of_deficient_rank() -> None:
+    column = np.array([[1.0], [0.3], [-0.7], [2.0]])
+
+    def fitted(t: Any) -> Any:
+        a = column * t[0] @ np.array([[1.0, 2.0, 0.5]]) + t[1] * column**2 @ np.ones((1, 3))
+        found: Any = ANY.lstsq(a, t[2] * np.arange(8.0).reshape(4, 2) ** 2, rcond=None)[0]
+        return np.sum(found * np.arange(6.0).reshape(3, 2))
+
+    check_grads(fitted, (np.array([1.2, 0.4, 0.8]),), order=2)
 
 
 @pytest.mark.parametrize(

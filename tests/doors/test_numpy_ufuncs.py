@@ -82,6 +82,7 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     # keywords
     ("dtype", lambda x: np.multiply(x, x, dtype=np.complex128) ** 2, (A,)),
     ("defaults", lambda x: np.sin(x, where=True, casting="same_kind", order="K"), (A,)),
+    ("order", lambda x: np.matmul(x, np.add(x, 1.0, order="C").T, order="F"), (A,)),
     ("power", lambda x: np.power(x, 3), (A,)),
     ("square sqrt", lambda x: np.sqrt(np.square(x) + 1.0), (A,)),
     # either operand, array scalars

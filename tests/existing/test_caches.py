@@ -49,6 +49,29 @@ BODIES = {
             return found
         def run(x): return cube(x[0]) + 0.5 * cube(x[1]) + 0.5 * cube(x[1] + 0.0)
         """,
+    "a name for an attribute": """
+        import functools
+        class Kept:
+            def __init__(self, function): self.function = function
+            def __get__(self, model, kind=None): return functools.partial(self, model)
+            def __call__(self, *args, **options):
+                model = args[0]
+                try:
+                    known = model.known
+                except AttributeError:
+                    known = model.known = {}
+                key = (self.function, args[1:], frozenset(options.items()))
+                try:
+                    found = known[key]
+                except KeyError:
+                    found = known[key] = self.function(*args, **options)
+                return found
+        class Model:
+            @Kept
+            def cube(self, x, n=1): return x ** n
+        MODEL = Model()
+        def run(x): return MODEL.cube(x[0], n=3) + MODEL.cube(x[1], n=3)
+        """,
     "a decorator": """
         import functools
         def kept(f):

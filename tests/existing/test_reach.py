@@ -877,6 +877,68 @@ def test_methods_of_the_class_of_arrays_take_tracked_ones(tmp_path: Path) -> Non
     check(package.run)
 
 
+def test_such_methods_keep_elements_in_the_graph(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def run(x):
+            first = np.ndarray.item(np.reshape(x[0], (1, 1)) * 2.0)
+            rest = np.ndarray.tolist(x ** 3)
+            return first * rest[1] + np.ndarray.item(x, 0)
+        """,
+    )
+    check(package.run)
+    plain = gw.wrap(X, requires_grad=True)
+    assert type(plain[0].item()) is float  # outside of adapted code it leaves the graph
+
+
+def test_stores_in_a_function_that_an_object_in_c_wraps(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Wrapper:
+            __slots__ = ("__wrapped__", "scale")
+
+            def __init__(self, function, scale):
+                self.__wrapped__, self.scale = function, scale
+
+            def __get__(self, instance, kind):
+                return lambda *args: self.scale * self.__wrapped__(instance, *args)
+
+        def scaled(scale):
+            return lambda function: Wrapper(function, scale)
+
+        class Model:
+            @scaled(2.0)
+            def filled(self, x):
+                found = np.repeat(np.nan, 2)
+                found[np.array([True, True])] = x ** 2
+                return found
+
+        def run(x):
+            return np.sum(Model().filled(x) * np.array([1.0, 3.0]))
+        """,
+    )
+    check(package.run)
+
+
+def test_whether_a_number_is_whole(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def power(x, n):
+            return x ** 2 if n.is_integer() and float(n).is_integer() else x ** 3
+
+        def run(x):
+            assert not (x[0] / 3.0).is_integer()
+            return power(x[0], x[0] + 0.25) + power(x[1], np.floor(x[1]))
+        """,
+    )
+    check(package.run)
+    with pytest.raises(AttributeError, match="one of numbers"):
+        gw.grad(lambda x: x.is_integer())(X)
+
+
 def test_functions_that_share_a_line_keep_their_own_code(tmp_path: Path) -> None:
     package = written(
         tmp_path,
@@ -931,3 +993,17 @@ def test_type_of_a_dtype_converts_tracked_numbers(tmp_path: Path) -> None:
     x = np.array([1.0, 2.0])
 
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), [2 * x[0] + x[1], x[0] + 1])
+
+
+def test_errors_that_are_causes_of_each_other(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def f(x):
+            first, second = ValueError("first"), TypeError("second")
+            first.__context__, second.__cause__ = second, first
+            raise second
+        """,
+    )
+    with pytest.raises(TypeError, match="second"):
+        gw.grad(gw.adapting(package.f))(X)

@@ -79,6 +79,20 @@ BODIES = {
         def square(x): return x**2
         def run(x): return square(x[0]) + square(x[1])
         """,
+    "a name for an attribute": """
+        class Table: pass
+        TABLE = Table()
+        def square(x):
+            try:
+                known = TABLE.known
+            except AttributeError:
+                known = TABLE.known = {}
+            key = int(1000 * x)
+            if key not in known:
+                known[key] = x**2
+            return known[key]
+        def run(x): return square(x[0]) + square(x[1])
+        """,
     "objects": """
         class Squared:
             def __init__(self, x): self.value = x**2

@@ -189,3 +189,40 @@ def test_classes_that_a_package_derives_from_those_in_c(tmp_path: Path) -> None:
     )
     x = np.array([0.7, 1.1])
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 4.0 * x, rtol=1e-12)
+
+
+BOUND = """
+from scipy import stats
+from scipy.stats import norm
+density = norm.pdf
+TABLE = {"normal": norm.logpdf, "student": stats.t.logpdf}
+class Of:
+    below = staticmethod(norm.cdf)
+    above = norm.sf
+def of_globals(x): return np.sum(density(x))
+def of_tables(x): return TABLE["normal"](x[0]) + TABLE["student"](x[1], 3.0)
+def of_classes(x): return Of.below(x[0]) * Of().above(x[1])
+def of_defaults(x, f=norm.logsf): return f(x[0], x[1])
+"""
+
+
+@pytest.mark.parametrize("name", ["of_globals", "of_tables", "of_classes", "of_defaults"])
+def test_methods_that_a_package_keeps(tmp_path: Path, name: str) -> None:
+    function = getattr(written(tmp_path, BOUND), name)
+    expected = [(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+    assert np.allclose(gw.grad(gw.adapting(function))(X), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [spatial.KDTree, spatial.cKDTree])
+def test_queries_of_trees_compile(kind: Any) -> None:
+    tree = kind(POINTS)
+
+    def nearest(x: Any) -> Any:
+        return np.sum(tree.query(x, k=3)[0] ** 2) * tree.query(x.reshape(1, 2), p=1)[0][0]
+
+    slope = gw.grad(gw.adapting(nearest))
+    compiled = gw.compile(slope)
+    for x in rng.normal(size=(6, 2)):
+        expected = [(nearest(x + e) - nearest(x - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-6)
+        np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-12)

@@ -142,6 +142,12 @@ CASES.update(
         "cs": lambda x: (
             cs.gamma(x[0]) * cs.erf(x[1]) + cs.jv(0, x[0]) + cs.expit(x[1]) + cs.betaln(x[0], x[1])
         ),
+        "gecon": lambda x: (
+            L.dgecon(L.dgetrf(mat(x))[0], np.linalg.norm(mat(x), 1))[0]
+            + L.dgecon(L.dgetrf(mat(x))[0], x[0], norm="I")[0]
+            + L.dpocon(L.dpotrf(mat(x))[0], np.linalg.norm(mat(x), 1))[0]
+            + L.dpocon(L.dpotrf(mat(x), lower=1)[0], x[1], uplo="L")[0]
+        ),
         "fails": lambda x: L.dpotrf(mat(x) - 100 * np.eye(3))[1] * x[0],
         "const": lambda x: x[0] * L.dpotrf(S)[0][0, 0] + x[1] * B.dnrm2(V),
     }

@@ -556,3 +556,35 @@ def test_methods_with_tracked_shapes_compile(name: str, method: str) -> None:
     for x in ([1.2, 0.1, 1.6], [0.7, 0.05, 2.0], [2.5, 0.3, 0.9], [-1.0, 0.1, 1.0]):
         np.testing.assert_allclose(compiled(np.array(x)), gradient(np.array(x)), rtol=1e-12)
     assert compiled.programs
+
+
+@pytest.mark.parametrize("moments", ["msvk", "kv", "vm", "s", "xm"])
+def test_moments_are_in_the_order_of_scipy(moments: str) -> None:
+    native: Any = stats
+    for name, shape in (("gamma", 1.7), ("zipf", 6.5), ("t", 7.0)):
+        wanted = np.ravel(getattr(native, name).stats(shape, moments=moments))
+
+        def found(shape: Any, name: str = name) -> Any:
+            made = getattr(ours, name).stats(shape, moments=moments)
+            return np.stack(made) if isinstance(made, tuple) else np.reshape(made, (1,))
+
+        value, slopes = gw.jvp(found, [shape], [1.0])
+
+        np.testing.assert_allclose(value, wanted, rtol=1e-12)
+        ends = [
+            np.ravel(getattr(native, name).stats(shape + h, moments=moments)) for h in (1e-5, -1e-5)
+        ]
+        np.testing.assert_allclose(slopes, (ends[0] - ends[1]) / 2e-5, rtol=1e-4, atol=1e-8)
+
+
+def test_moments_are_asked_for_by_place() -> None:
+    slopes = gw.jacfwd(fn(lambda s: np.stack(ours.norm.stats(0.3 * s, s, "mv"))))(np.array(1.7))
+    np.testing.assert_allclose(slopes, [0.3, 3.4])
+
+    slopes = gw.jacfwd(fn(lambda mu: np.stack(ours.poisson.stats(mu, 2.0, "vk"))))(np.array(1.7))
+    np.testing.assert_allclose(slopes, [1.0, -1 / 1.7**2])
+
+
+def test_noncentrality_with_too_many_terms_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"skellam\.cdf has no derivative"):
+        gw.grad(lambda mu: ours.skellam.cdf(0.0, 1.0, mu))(4820232647677555.0)

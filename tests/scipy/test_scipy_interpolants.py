@@ -32,6 +32,10 @@ COEFFICIENTS = RANDOM.normal(size=(6, 6, 2))
 LINE = np.linspace(-1, 1, 25)
 CURVE = np.exp(LINE) * np.sin(3 * LINE) + 0.3 / (LINE - 1.5)
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "interp1d arguments": (
+        lambda x, y: new.interp1d(x, y).y * new.interp1d(x, y, assume_sorted=True).x,
+        (X, Y),
+    ),
     "BPoly": (lambda c, x, at: new.BPoly(c, x)(at), (BERNSTEIN, X, AT)),
     "BPoly slope": (lambda c, at: new.BPoly(c, X)(at, 1), (BERNSTEIN, AT)),
     "BPoly derivative": (lambda c, at: new.BPoly(c, X).derivative()(at), (BERNSTEIN, AT)),

@@ -229,3 +229,38 @@ def test_functions_that_return_their_gradient_too(name: str) -> None:
     a = np.array([0.5, -0.3])
     wanted = np.diag(2 / (2 + 1.2 * nearest(a) ** 2))
     np.testing.assert_allclose(gw.jacobian(nearest)(a), wanted, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["coo_array", "csr_matrix", "operator"])
+@pytest.mark.parametrize("high", [np.inf, 0.1])
+def test_least_squares_with_a_matrix_that_is_not_dense(kind: str, high: float) -> None:
+    sparse: Any = import_module("scipy.sparse")
+    dense = np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 0.5]])
+    if kind == "operator":
+        matrix: Any = import_module("scipy.sparse.linalg").aslinearoperator(dense)
+    else:
+        matrix = getattr(sparse, kind)(dense)
+    b, w = np.array([1.0, 2.0, -3.0]), np.array([1.0, 3.0])
+
+    def total(b: Any, lsq_linear: Any) -> Any:
+        return lsq_linear(matrix, b, (-10.0, [10.0, high])).x @ w
+
+    found = gw.grad(lambda b: total(b, new.lsq_linear))(b)
+
+    wanted = [
+        (total(b + step, native.lsq_linear) - total(b - step, native.lsq_linear)) / 2e-6
+        for step in 1e-6 * np.eye(3)
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_linear_program_with_a_sparse_matrix() -> None:
+    sparse: Any = import_module("scipy.sparse")
+    matrix = np.array([[1.0, 1.0], [1.0, 3.0]])
+    c, w = np.array([-1.0, -2.0]), np.array([1.0, 2.0])
+
+    found = gw.grad(lambda b: new.linprog(c, A_ub=sparse.csr_array(matrix), b_ub=b).x @ w)(
+        np.array([4.0, 6.0])
+    )
+
+    np.testing.assert_allclose(found, np.linalg.solve(matrix.T, w))

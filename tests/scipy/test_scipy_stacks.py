@@ -212,3 +212,17 @@ def test_second_derivatives_of_a_stack_are_those_of_a_loop(row: Row, sample: Sam
 )
 def test_lists_of_tracked_values_are_matrices(function: Any) -> None:
     gw.testing.check_grads(function, (np.array([2.0, 0.5]),), order=1)
+
+
+@pytest.mark.parametrize("name", ["sqrtm", "logm"])
+def test_real_and_complex_results_in_one_batch(name: str) -> None:
+    function = getattr(LINALG, name)
+    matrix = np.array([[2.0, 0.3], [0.1, 1.5]])
+    stack = np.stack([matrix, -matrix, 2 * matrix])  # the roots of the second are complex
+
+    def gradient(a: Any) -> Any:
+        return gw.grad(lambda a: np.sum(np.real(function(a) * np.array([[1, 2j], [3, 4]]))))(a)
+
+    found = gw.vmap(gradient, fallback="loop")(stack)
+
+    np.testing.assert_allclose(found, [gradient(one) for one in stack], rtol=1e-10, atol=1e-12)

@@ -46,7 +46,7 @@ from scipy_options import SAMPLES, is_float
 from scipy_samples import Random, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 MODULES = (
     *("cluster", "differentiate", "fft", "integrate", "interpolate", "linalg", "ndimage"),
@@ -416,28 +416,32 @@ def outcomes(
     module: str,
     limit: int = 150,
     plugins: Sequence[str] = ("scipy.conftest", "scipys_tests"),
-    seconds: float | None = None,
-) -> list[list[str]]:
-    """Run the tests of a submodule, or a module of tests; return what came of each call in them.
+) -> Iterator[list[str]]:
+    """Run the tests of a submodule, or a module of tests; yield what comes of each call in them.
 
-    That is the row, the test, the outcome, and the arguments as text. After `seconds` the tests are
-    stopped, and what was examined until then is returned.
+    That is the row, the test, the outcome, and the arguments as text.
     """
     folders = [Path(__file__).parent, Path(__file__).parents[1] / "scipy"]
     own = Path(__file__).parents[2] / "src"
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.txt"
         results.touch()
-        subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider",
              "-p", "no:xdist", *(word for name in plugins for word in ("-p", name)),
              "-c", os.devnull, "--rootdir", folder, "-W", "ignore",
              "--continue-on-collection-errors", "--pyargs", module],
-            check=False, capture_output=True, cwd=folder,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
             env={**os.environ, RESULTS: str(results), LIMIT: str(limit),
                  "PYTHONPATH": os.pathsep.join(map(str, [*folders, own]))},
-        )  # fmt: skip
-        return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+        ) as run, results.open(encoding="utf-8") as lines:  # fmt: skip
+            part, has_ended = "", False
+            while not has_ended:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    run.wait(1)
+                has_ended = run.returncode is not None
+                *whole, part = (part + lines.read()).split("\n")
+                yield from map(json.loads, whole)
 
 
 def kind_of(outcome: str) -> str:
@@ -455,15 +459,19 @@ def main() -> int:
     return 0
 
 
-def write(module: str, found: Sequence[Sequence[str]]) -> None:
+def write(module: str, found: Iterable[Sequence[str]]) -> None:
     """Print the outcomes that need a look, and how many there are of each kind."""
-    for path, test, outcome, args, kwargs in found:
-        if kind_of(outcome) not in FINE:
-            text = f"{path} {outcome} | {args} {kwargs} | {test}".replace("\n", " ")
-            sys.stdout.write(f"{text[:500]}\n")
-    counts = Counter(kind_of(outcome) for _, _, outcome, _, _ in found)
-    sys.stdout.write(f"{module}: {dict(counts)}\n")
-    sys.stdout.flush()
+    counts: Counter[str] = Counter()
+    try:
+        for path, test, outcome, args, kwargs in found:
+            counts[kind_of(outcome)] += 1
+            if kind_of(outcome) not in FINE:
+                text = f"{path} {outcome} | {args} {kwargs} | {test}".replace("\n", " ")
+                sys.stdout.write(f"{text[:500]}\n")
+                sys.stdout.flush()
+    finally:  # an interrupt does not lose the counts
+        sys.stdout.write(f"{module}: {dict(counts)}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

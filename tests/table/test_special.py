@@ -459,3 +459,38 @@ def test_logsumexp_of_complex_numbers(function: Any) -> None:
     ahead, behind = (special.logsumexp(z + h * t, return_sign=True) for h in (1e-6, -1e-6))
     for slope, one, other in zip(slopes, ahead, behind, strict=True):
         np.testing.assert_allclose(slope, (one - other) / 2e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("a", "x", "by_a", "by_x", "rtol"),  # by mpmath, with 60 digits
+    [
+        (900.0, 910.0, -0.0125163341324041, 0.0124451315125711, 1e-12),
+        (1001.0, 950.0, -0.0033718701764556, 0.00346101322364828, 1e-12),
+        (1e5, 1e5 + 300, -0.000803928212363564, 0.000802723988784425, 1e-12),
+        (1e12, 1e12 + 1e6, -2.41970684190703e-7, 2.41970563205421e-7, 1e-9),
+        (1e20, 1e20 + 1e10, -2.41970724515111e-11, 2.41970724503012e-11, 1e-5),
+    ],
+)
+def test_incomplete_gamma_function_of_large_arguments(
+    a: float, x: float, by_a: float, by_x: float, rtol: float
+) -> None:
+    found = gw.grad(special.gammainc, (0, 1))(a, x)
+    turned = gw.hessian(lambda v: special.gammainc(v[0], v[1]))(np.array([a, x]))
+
+    np.testing.assert_allclose(found, (by_a, by_x), rtol=rtol)
+    np.testing.assert_allclose(turned[0, 1], turned[1, 0], rtol=1e-5)
+    np.testing.assert_allclose(turned[1, 1], by_x * ((a - 1) / x - 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("t", [-2.0, 0.0, 1.0])
+def test_students_distribution_of_infinite_degrees_is_the_normal_one(t: float) -> None:
+    df = np.array([3.0, np.inf])
+
+    by_df, by_t = gw.vjp(special.stdtr, df, t)[1](np.array([0.0, 1.0]))
+
+    np.testing.assert_array_equal(by_df, 0.0)
+    np.testing.assert_allclose(by_t, np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi))
+    turned = gw.grad(gw.grad(lambda t: special.stdtr(np.inf, t)))(t)
+    np.testing.assert_allclose(turned, -t * np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi))
+    quantile = gw.grad(lambda p: special.stdtrit(np.inf, p))(0.1)
+    np.testing.assert_allclose(quantile, np.sqrt(2 * np.pi) * np.exp(special.ndtri(0.1) ** 2 / 2))

@@ -221,3 +221,35 @@ def test_sign_of_complex_numbers_moves_on_the_unit_circle() -> None:
     direction = (1 - 0.6 * (0.6 + 0.8j)) / 5
     np.testing.assert_allclose(along, [direction, 0.0], rtol=1e-14)
     gw.testing.check_grads(np.sign, [np.array([3.0 + 4.0j, -1j])])
+
+
+REDUCTIONS = ["sum", "prod", "mean", "max", "min", "std", "cumsum", "median", "ptp", "nansum"]
+
+
+@pytest.mark.parametrize("axis", [np.int64(1), np.uint8(1), np.array(-2)], ids=repr)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_axis_is_an_integer_of_numpy(name: str, axis: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(2, 3, 4))
+    reduce: Any = getattr(np, name)
+
+    def total(x: Any, axis: Any) -> Any:
+        return np.sum(reduce(x, axis=axis) ** 2)
+
+    found = gw.grad(lambda x: total(x, axis))(x)
+
+    np.testing.assert_array_equal(found, gw.grad(lambda x: total(x, 1))(x))
+    np.testing.assert_array_equal(
+        gw.jacfwd(lambda x: total(x, axis))(x), gw.jacfwd(lambda x: total(x, 1))(x)
+    )
+
+
+def test_axis_is_an_integer_argument() -> None:
+    x, n = np.random.default_rng(0).normal(size=(2, 3)), np.array(3)
+
+    def f(x: Any, n: Any) -> Any:
+        return np.sum(np.sum(x, axis=n % 2) ** 2) + np.sum(np.tensordot(x, x.T, n - 2) ** 2)
+
+    wanted = 2 * np.sum(x, axis=1, keepdims=True) + 4 * x @ x.T @ x
+
+    np.testing.assert_allclose(gw.grad(f)(x, n), wanted)
+    np.testing.assert_allclose(gw.compile(gw.grad(f))(x, n), wanted)

@@ -29,7 +29,7 @@ from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
-from gradwrap.adaptation.stand_ins import compiled_as, stand_in_of
+from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
@@ -47,6 +47,7 @@ from gradwrap.core.levels.wrapper import (
     snapshot,
 )
 from gradwrap.core.library.backend import backend_of, is_floating
+from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import (
     MARK,
@@ -202,7 +203,7 @@ class _Runs:
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
-            *((texts, Texts()), (plain_made, [])),
+            *((texts, Texts()), (plain_made, []), (are_kept, True)),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]
@@ -274,6 +275,7 @@ class _Runs:
         given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
+            look_again()
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
@@ -476,7 +478,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
     The modules whose functions the code was calling are among them.
     """
     found: dict[int, Namespace] = {}
-    while error is not None:
+    seen: set[int] = set()  # errors may be the causes of each other
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         named = attributes_of(error).get("namespace")  # of a class whose code is not adapted
         if named is not None:
             found[id(named)] = named

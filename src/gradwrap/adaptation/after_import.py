@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 METRICS = "gradwrap.adaptation.sklearn:enter_metrics"
 ENTRIES: dict[str, str] = {
+    "autograd": "gradwrap.adaptation.autograd:enter_autograd",
     "autoray": "gradwrap.adaptation.autoray:enter_autoray",
     "dask.delayed": "gradwrap.adaptation.dask:enter_delayed",
     "dask.tokenize": "gradwrap.adaptation.dask:enter_tokens",

@@ -203,7 +203,7 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
             noted.set(before)
             return tracked(*unheld(args), **unheld(options))
         except ValueError:  # `__array__` of an argument gave a variable
-            given = [converted(arg) for arg in args]
+            given = [converted(arg, is_operand=False) for arg in args]
             if not any(map(operator.is_not, given, args)):
                 raise
             return tracked(*given, **options)

@@ -1,13 +1,14 @@
 """pandas: `Series`, `DataFrame` and `Index` as arrays with labels, entered when it is imported.
 
-An object of pandas cannot hold a tracked value. So an operation of one with a tracked value takes
-its array, and the result has no labels. A gradient with respect to a `Series` or a `DataFrame` has
-their labels.
+An operation of a plain table with a tracked value takes its array, and the result has no labels; in
+adapted code, which expects a table, it is one. Columns that are made of tracked values hold them. A
+gradient with respect to a `Series` or a `DataFrame` has their labels.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,33 +16,56 @@ import numpy as np
 
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.labelled import Labelled, attributes, labelled, unlabelled
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.library.labelled import (
+    Labelled,
+    are_kept,
+    attributes,
+    keeps_labels,
+    labelled,
+    unlabelled,
+)
 from gradwrap.core.observing.callers import advisers
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 PRIORITY = 10_000
 """Above that of all types of pandas, whose operators then leave the call to the wrapper's."""
+WINDOWS = ("sum", "mean", "std", "var", "sem", "min", "max", "median", "skew", "kurt", "apply")
+"""What is computed of rolling and expanding windows."""
+COLUMNS = "gradwrap.adaptation.pandas_columns"
+NO_NUMBERS: Any = pd.Series([], dtype=np.float64)
 
 
 def enter_pandas(_module: Any) -> None:
     """Let operations take pandas' objects, and let our operators go before pandas' own."""
     variables: Any = Variable
-    variables.__pandas_priority__ = PRIORITY
-    labelled[pd.Series] = Labelled(_data, _as_series, _axes)
-    labelled[pd.DataFrame] = Labelled(_data, _as_frame, _axes)
+    variables.__pandas_priority__ = property(_priority)
+    labelled[pd.Series] = Labelled(_data, _as_series, _axes, _held, _combined, _tracked)
+    labelled[pd.DataFrame] = Labelled(_data, _as_frame, _axes, _held, _combined, _tracked)
+    missing: Any = import_module("pandas.core.dtypes.missing")
+    _exchange(missing, "_isna", _missing)
+    for name in ("corr", "cov"):
+        _exchange(pd.Series, name, _of_pairs(name))
     labelled[pd.Index] = Labelled(_data, _as_array, _itself)
     attributes["values"] = lambda variable: variable
     attributes["to_numpy"] = lambda variable: functools.partial(_to_numpy, variable)
     advisers["pandas"] = _advice
     remedies.append(_remedy)
+    _let_hold()
     for kind in (pd.Series, pd.DataFrame):
         for name in ("dot", "__matmul__", "__rmatmul__"):
             setattr(kind, name, _product(getattr(kind, name), swapped=name == "__rmatmul__"))
+
+
+def _priority(variable: Any) -> int | None:
+    """Return what tells pandas' operators to leave the call to ours, unless labels are kept."""
+    return PRIORITY if keeps_labels((variable, NO_NUMBERS)) is None else None
 
 
 def _data(value: Any) -> Any:
@@ -57,6 +81,22 @@ def _data(value: Any) -> Any:
         what = f"a {type(value).__name__} of dtype {value.dtype}, which does not hold numbers"
         fix = "codes, names = pd.factorize(series) makes numbers of names"
     raise NotAnArrayError(f"an operation with a tracked value got {what}. Fix: {fix}.")
+
+
+def _combined(apply: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """The result of an operator with the labels of a table that holds tracked values."""
+    like = next(one for one in operands if isinstance(one, (pd.Series, pd.DataFrame)))
+    found = _columns().applied(apply, tuple(unlabelled(operands)))
+    if np.shape(found) != like.shape:
+        return found
+    if isinstance(like, pd.Series):
+        return pd.Series(found, index=like.index, name=like.name)
+    return pd.DataFrame(found, index=like.index, columns=like.columns)
+
+
+def _tracked(value: Any) -> Any:
+    """The array of a table whose columns hold tracked values, or None."""
+    return _data(value) if _holds(value) else None
 
 
 def _axes(value: Any) -> Any:
@@ -106,10 +146,9 @@ def _to_numpy(variable: Any, dtype: Any = None, copy: bool = False) -> Any:
 
 def _advice(_: Any) -> str:
     return (
-        "pandas cannot hold tracked values: keep them in arrays, and take the numbers of a table "
-        "by .to_numpy(), as in df[['a', 'b']].to_numpy() @ w. Sums over groups are "
-        "np.bincount(pd.factorize(df['name'])[0], weights=x). Or pass .detach() if no gradient is "
-        "wanted."
+        "this part of pandas needs plain numbers: take those of a table by .to_numpy(), as in "
+        "df[['a', 'b']].to_numpy() @ w, and compute with arrays. Or pass .detach() if no gradient "
+        "is wanted."
     )
 
 
@@ -121,3 +160,285 @@ def _remedy(name: str) -> str:
         f". Fix: a tracked value has no labels. Compute what needs {name} of a Series or a "
         "DataFrame outside of the function that is differentiated, and pass it .to_numpy()."
     )
+
+
+# Tables that hold tracked values ------------------------------------------------------------------
+
+
+def _columns() -> Any:
+    """Return the module of the columns, which is loaded for the first tracked value."""
+    return import_module(COLUMNS)
+
+
+def _let_hold() -> None:
+    """Let tables be made of tracked values, take them, and give their arrays."""
+    _exchange(pd.Series, "__init__", _made)
+    _exchange(pd.Series, "__setitem__", _placed)
+    _exchange(pd.Series, "_cmp_method", _compared)
+    _exchange(pd.DataFrame, "__init__", _made_of_columns)
+    _exchange(pd.DataFrame, "__setitem__", _stored)
+    _exchange(pd.DataFrame, "insert", _inserted)
+    _exchange(pd.DataFrame, "to_numpy", _converted)
+    _exchange(pd.DataFrame, "apply", _applied_to_rows)
+    for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
+        _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _placed)
+    for name in WINDOWS:
+        _exchange(type(pd.Series([0.0]).rolling(1)).__mro__[1], name, _of_windows(name))
+    _exchange(type(pd.Series([0.0]).ewm(1)), "mean", _of_weights)
+    for kind in (pd.Series, pd.DataFrame):
+        _exchange(kind, "__array__", _as_an_array)
+        kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
+
+
+def _exchange(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Put a function around a method, in the class that defines it, or around one of a module."""
+    owner = next(base for base in getattr(kind, "__mro__", [kind]) if name in vars(base))
+    method = getattr(owner, name)
+    setattr(owner, name, functools.wraps(method)(make(method)))
+
+
+def _made(init: Any) -> Any:
+    """Make a series of tracked numbers."""
+
+    def made(self: Any, data: Any = None, index: Any = None, *args: Any, **options: Any) -> Any:
+        if is_differentiating() and _has_tracked(data):
+            if isinstance(data, DICT):
+                data = pd.Series(_held([*data.values()]), index=[*data])
+            data = _held(data, None if index is None else len(index))
+        init(self, _untracked(data), index, *args, **options)
+
+    return made
+
+
+def _made_of_columns(init: Any) -> Any:
+    """Make a table of tracked numbers, given by columns, by rows or as an array."""
+
+    def made(
+        self: Any, data: Any = None, index: Any = None, columns: Any = None, **options: Any
+    ) -> None:
+        if not (is_differentiating() and _has_tracked(data)):
+            init(self, _untracked(data), index, columns, **options)
+            return
+        names = columns
+        if isinstance(data, AnyWrapper) or not isinstance(data, DICT):
+            rows = [*data] if isinstance(data, SEQUENCE) or data.ndim > 1 else [[v] for v in data]
+            data = _by_column(rows)
+            columns = None if not isinstance(rows[0], DICT) else columns
+        lengths = [len(one) for one in data.values() if hasattr(one, "__len__")]
+        length = len(index) if index is not None else next(iter(lengths), None)
+        data = {name: _held(one, length) for name, one in data.items()}
+        init(self, data, index, columns, **options)
+        if names is not None and columns is None:
+            self.columns = names
+
+    return made
+
+
+def _by_column(rows: list[Any]) -> dict[Any, list[Any]]:
+    if isinstance(rows[0], DICT):
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name, np.nan) for row in rows] for name in names}
+    return dict(enumerate(map(list, zip(*rows, strict=True))))
+
+
+def _stored(store: Any) -> Any:
+    """Store tracked columns."""
+
+    def stored(self: Any, key: Any, value: Any) -> Any:
+        if isinstance(value, AnyWrapper) and value.ndim > 1 and is_recorded(value):
+            value = pd.DataFrame(value, index=self.index, columns=[*key])
+        elif _has_tracked(value):
+            if isinstance(key, (slice, pd.DataFrame)) or getattr(key, "dtype", "") == "bool":
+                _make_room(self)
+            value = _held(value, len(self))
+        return store(self, key, _untracked(value))
+
+    return stored
+
+
+def _inserted(insert: Any) -> Any:
+    def inserted(self: Any, loc: Any, column: Any, value: Any, *args: Any, **options: Any) -> Any:
+        value = _held(value, len(self)) if _has_tracked(value) else _untracked(value)
+        return insert(self, loc, column, value, *args, **options)
+
+    return inserted
+
+
+def _placed(store: Any) -> Any:
+    """Store tracked numbers at places of a table, whose columns of floats hold them then."""
+
+    def placed(self: Any, key: Any, value: Any) -> Any:
+        if _has_tracked(value):
+            _make_room(self if isinstance(self, pd.Series) else self.obj)
+            value = value if isinstance(value, AnyWrapper) and not value.ndim else _held(value)
+        return store(self, key, _untracked(value))
+
+    return placed
+
+
+def _make_room(table: Any) -> None:
+    """Let columns of floats hold tracked values."""
+    if isinstance(table, pd.Series):
+        if _is_of_floats(table.dtype):
+            column = _columns().held(table.to_numpy())
+            made = pd.Series(column, index=table.index, name=table.name)
+            table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+        return
+    for at, dtype in enumerate(table.dtypes):
+        if _is_of_floats(dtype):
+            table.isetitem(at, _columns().held(table.iloc[:, at].to_numpy()))
+
+
+def _is_of_floats(dtype: Any) -> bool:
+    return issubclass(type_of(dtype), np.dtype) and dtype.kind in "fc"
+
+
+def _compared(compare: Any) -> Any:
+    """Compare a series with a tracked value, by its numbers."""
+
+    def compared(self: Any, other: Any, op: Any) -> Any:
+        if isinstance(other, AnyWrapper) and other.ndim < 2:
+            found = _columns().fixed(op(self.to_numpy(), other))
+            return pd.Series(found, index=self.index, name=self.name)
+        return compare(self, other, op)
+
+    return compared
+
+
+def _converted(convert: Any) -> Any:
+    """Give the array of a table, or of tracked numbers."""
+
+    def converted(self: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(self, pd.Series):
+            found = convert(self, *args, **options)
+            return getattr(found, "tracked", found)
+        found = _columns().numbers_in(self) if _holds(self) else None
+        return convert(self, *args, **options) if found is None else found
+
+    return converted
+
+
+def _applied_to_rows(apply: Any) -> Any:
+    """Apply a function to the rows of a table of tracked values, which pandas makes of objects."""
+
+    def applied(self: Any, func: Any, axis: Any = 0, **options: Any) -> Any:
+        is_rows = axis in (1, "columns") and callable(func) and options.keys() <= {"args"}
+        if not (is_rows and len(self) and is_differentiating() and _holds(self)):
+            return apply(self, func, axis, **options)
+        given: tuple[Any, ...] = options.get("args", ())
+        found: list[Any] = [func(self.iloc[at], *given) for at in range(len(self))]
+        if isinstance(found[0], pd.Series):
+            return pd.DataFrame([dict(row.items()) for row in found], index=self.index)
+        return pd.Series(found, index=self.index)
+
+    return applied
+
+
+def _of_windows(name: str) -> Callable[[Any], Any]:
+    """Reduce the windows of tracked values one by one."""
+
+    def make(reduce: Any) -> Any:
+        def reduced(self: Any, *args: Any, **options: Any) -> Any:
+            if is_differentiating() and _holds(table := self._selected_obj):
+                if table.ndim > 1:
+                    return pd.DataFrame(
+                        {one: getattr(self[one], name)(*args, **options) for one in table}
+                    )
+                return _columns().of_windows(self, name, *args, **options)
+            return reduce(self, *args, **options)
+
+        return reduced
+
+    return make
+
+
+def _of_weights(mean: Any) -> Any:
+    """Take means with weights that decay, which are linear."""
+
+    def weighted(self: Any, *args: Any, **options: Any) -> Any:
+        if not (is_differentiating() and _holds(table := self._selected_obj)):
+            return mean(self, *args, **options)
+        if table.ndim > 1:
+            return pd.DataFrame({one: self[one].mean(*args, **options) for one in table})
+        names = [name for name in self._attributes if name != "axis"]  # pandas 2 warns of it
+        given = {name: getattr(self, name) for name in names}
+
+        def of_rows(rows: Any) -> Any:
+            return rows.ewm(**given).mean()
+
+        made = _columns().linear(table.array, table.index, of_rows)
+        return pd.Series(made, index=table.index, name=table.name)
+
+    return weighted
+
+
+def _missing(isna: Any) -> Any:
+    """Tell of tracked values, too, if they are NaN."""
+
+    def missing(obj: Any) -> Any:
+        return _columns().fixed(np.isnan(obj)) if isinstance(obj, AnyWrapper) else isna(obj)
+
+    return missing
+
+
+def _of_pairs(name: str) -> Callable[[Any], Any]:
+    """Compute a covariance or a correlation of two series, of which one is tracked."""
+
+    def make(method: Any) -> Any:
+        def of_pairs(self: Any, other: Any, *args: Any, **options: Any) -> Any:
+            is_plain = not any(map(_holds, (self, other))) or not is_differentiating()
+            if is_plain or args or options.keys() - {"ddof"}:
+                return method(self, other, *args, **options)
+            pairs = [one.array for one in self.align(other, join="inner")]
+            is_there = ~np.logical_or(*map(pd.isna, pairs))
+            x, y = (unlabelled([pd.Series(one)])[0][is_there] for one in pairs)
+            measure: Any = np.corrcoef if name == "corr" else np.cov
+            return measure(x, y, **options)[0, 1]
+
+        return of_pairs
+
+    return make
+
+
+def _holds(table: Any) -> bool:
+    """Tell if a table has a column that holds tracked values."""
+    if COLUMNS not in sys.modules:
+        return False
+    dtypes = [table.dtype] if isinstance(table, pd.Series) else [*table.dtypes]
+    return any(hasattr(one, "holds_tracked") for one in dtypes)
+
+
+def _as_an_array(convert: Any) -> Any:
+    """Give a tracked array to adapted code, whose functions take it."""
+
+    def converted(self: Any, *args: Any, **options: Any) -> Any:
+        found = self.to_numpy() if are_kept.get() and is_differentiating() else None
+        return found if isinstance(found, AnyWrapper) else convert(self, *args, **options)
+
+    return converted
+
+
+def _has_tracked(data: Any) -> bool:
+    """Tell if a value is tracked, or if one among the contents of a column is."""
+    if isinstance(data, AnyWrapper):
+        return is_recorded(data)
+    if isinstance(data, DICT):
+        return any(map(_has_tracked, data.values()))
+    return isinstance(data, SEQUENCE) and any(map(_has_tracked, data))
+
+
+def _untracked(data: Any) -> Any:
+    """Return the plain array of one without a gradient, and other values as they are."""
+    return (
+        _columns().plain(data) if isinstance(data, AnyWrapper) and not is_recorded(data) else data
+    )
+
+
+def _held(data: Any, length: int | None = None) -> Any:
+    """Return a column that holds tracked numbers, or one of them `length` times."""
+    if not _has_tracked(data):
+        return _untracked(data)
+    if isinstance(data, AnyWrapper) and not data.ndim and length is not None:
+        data = data * np.ones(length)
+    is_numbers = isinstance(data, AnyWrapper) or not any(isinstance(v, str) for v in data)
+    return _columns().held(data) if is_numbers else data

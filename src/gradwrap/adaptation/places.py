@@ -284,6 +284,8 @@ class _Search:
             if issubclass(kind, owner):
                 for name in names:
                     yield from self._inside(attribute_or_none(value, name), depth)
+        if any("__wrapped__" in owner.__dict__ for owner in kind.__mro__):  # as `wrapt` has it
+            yield from self._inside(attribute_or_none(value, "__wrapped__"), depth)
         compiled = attributes_of(value).get("py_func")  # by Numba
         self.compiled.add(id(compiled))
         yield from self._inside(compiled, depth)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gradwrap.adaptation.modules import hold, namespaces_of, release
 from gradwrap.adaptation.noting import noting
+from gradwrap.adaptation.stand_ins import look_again
 from gradwrap.core.levels.modes import note_code
 from gradwrap.errors import AdaptationError
 
@@ -51,6 +52,7 @@ class adapted:  # noqa: N801  it is called like a function
         self._held: list[list[Namespace]] = []
 
     def __enter__(self) -> Self:
+        look_again()
         self._held.append(hold(namespaces_of(self._packages)))
         return self
 

@@ -33,6 +33,7 @@ from gradwrap.adaptation.storing import SYMBOLS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
+from gradwrap.core.array.adapted import callers_for
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -75,6 +76,9 @@ def call_unbound(kind: Any, name: str, /, *args: Any, **options: Any) -> Any:
     if kind is np.ndarray and args and isinstance(args[0], AnyWrapper):
         return getattr(args[0], name)(*args[1:], **options)
     return call_method(kind, name, *args, **options)
+
+
+callers_for.update((call_method.__code__, call_unbound.__code__))
 
 
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:

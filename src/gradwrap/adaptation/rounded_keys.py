@@ -20,7 +20,7 @@ import numpy as np
 from gradwrap.adaptation.steps import CONTAINS_OP, STORE_SUBSCR, kinds_of
 from gradwrap.core.array.adapted import plain_made
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
-from gradwrap.core.observing.caches import FAILURES, caches_in, look_of
+from gradwrap.core.observing.caches import FAILURES, aliases_in, caches_in, look_of
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def may_cache(code: CodeType) -> bool:
 
 def rewrite(function: ast.FunctionDef) -> None:
     """Write the looks into caches anew, in the syntax of a function."""
-    writer = _Looks(caches_in(function) - _own_names(function))
+    writer = _Looks(caches_in(function) - (_own_names(function) - aliases_in(function)))
     if writer.names:
         function.body = [writer.visit(statement) for statement in function.body]
 

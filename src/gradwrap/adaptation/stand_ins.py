@@ -28,6 +28,7 @@ from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
+from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
@@ -64,6 +65,8 @@ _table: dict[int, tuple[Any, Any]] = {}
 """From the identity of an object to itself, which keeps it alive, and its stand-in."""
 _originals: dict[int, Any] = {}
 """From the identity of a stand-in, which the table keeps alive, to what it stands for."""
+_copies: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = []
+"""Modules that stand in, the contents of the originals, and what they were when last seen."""
 SCIPYS = "gradwrap.scipy"
 compiled_as: ContextVar[str] = ContextVar("gradwrap_compiled", default="refused")
 """How the functions of compiled modules are differentiated: "refused" or "numerical"."""
@@ -134,7 +137,19 @@ def _like(module: ModuleType, *submodules: str, deep: bool = False) -> ModuleTyp
 
     made.__dict__.update({name: _or_itself(value) for name, value in contents.items()})
     made.__dict__.update(__getattr__=__getattr__, __dir__=lambda: dir(module))
+    _copies.append((made, vars(module), contents))
     return made
+
+
+def look_again() -> None:
+    """Exchange what was exchanged in a module since it was copied, as by a package's import."""
+    for made, now, known in _copies:
+        for name, value in known.items():
+            found = now.get(name, value)
+            if found is not value:
+                stand_in = stand_in_of(found)
+                made.__dict__[name] = found if stand_in is None else stand_in
+                known[name] = found
 
 
 def _in_numpy(value: Any) -> Any:
@@ -192,7 +207,7 @@ def _array_namespace(*xs: Any, **options: Any) -> Any:
 
 def _is_standard(module: ModuleType) -> bool:
     """Tell if a module is a namespace of the standard, and its library has no backend here."""
-    names = ("__array_namespace_info__", "empty")
+    names = ("__array_namespace_info__", "__array_api_version__")
     return all(hasattr(module, n) for n in names) and _library(module.__name__) not in registered()
 
 
@@ -308,7 +323,11 @@ def _function(value: Any) -> Any:
         return _or_itself(value)
     if str(value.__module__).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
-    return _of_masked(value) or _of_scipy(value)
+    found = _of_masked(value) or _of_scipy(value)
+    if found is None and _library(str(value.__module__)) == "numpy":  # a private one
+        path = f"{value.__module__}.{value.__qualname__}"
+        return _enter(value, shadowing(value, path, _in_numpy))
+    return found
 
 
 def _checks(module: ModuleType) -> Iterable[tuple[Any, Any]]:
@@ -467,12 +486,12 @@ def _of_numbers(path: str, found: Any) -> Any:
 
 
 def _method(bound: Any) -> Any:
-    """Return the stand-in of a method that draws from a generator: the same of our generator."""
+    """Return the stand-in of a method: the same of what stands in for its object."""
     if type_of(bound.__self__) is _np.random.RandomState:  # the global one, for `np.random.normal`
         is_global = getattr(_np.random, bound.__name__, None) == bound
         return getattr(random, bound.__name__) if is_global else None
-    own = _generator(bound.__self__) if type_of(bound.__self__) is _np.random.Generator else None
-    return None if own is None else getattr(own, bound.__name__)
+    own = stand_in_of(bound.__self__)
+    return None if own is None else getattr(own, bound.__name__, None)
 
 
 def _generator(rng: Any) -> Any:
@@ -539,6 +558,8 @@ _enter(_np.random.default_rng, random.default_rng)
 for _kind in (random.Generator, random.RandomState):  # NumPy's own are instances of the stand-ins
     _enter(_kind, stand_in_of(_kind.__mro__[1]))
 _enter(_np.random, _like(random))
+for _pair in matrices(_in_numpy):
+    _enter(*_pair)
 math: ModuleType = _like(_math)
 cmath: ModuleType = _like(_cmath)
 numpy: ModuleType = _like(_np, "linalg", "fft", "emath", "polynomial")

@@ -139,7 +139,7 @@ class HeldArray(Held):
         out = options.get("out")
         if out is not None:
             return out
-        first = next((one for one in (*args, *options.values()) if _is_instance(one)), None)
+        first = _instance_in((*args, *options.values()))
         if first is None or not _preserves(function, args, options):
             return found
         return _wrapped(first, found, None)
@@ -199,6 +199,15 @@ def _is_instance(value: Any) -> bool:
     return isinstance(value, HeldArray) or type_of(value).__mro__[1:].count(NDARRAY) > 0
 
 
+def _instance_in(values: Any) -> Any:
+    """Return the first instance among arguments, and in the lists and tuples among them."""
+    for value in values:
+        found = _instance_in(value) if type_of(value) in (tuple, list) else value
+        if _is_instance(found):
+            return found
+    return None
+
+
 def _priority(instance: Any) -> float:
     return instance.__array_priority__  # type: ignore[no-any-return]  # a number
 
@@ -228,11 +237,21 @@ class Probe(np.ndarray):
     """A subclass without attributes, for questions to NumPy."""
 
 
+@functools.cache
+def _probe_of(priority: float) -> type[Probe]:
+    """Return the class of probes by whose priority NumPy chooses the class of a result."""
+    return type("Probe", (Probe,), {"__array_priority__": priority}) if priority else Probe
+
+
 def _probes(value: Any) -> Any:
     if isinstance(value, HOLDERS):
         array: Any = unheld(value)
         made: Any = np.ones(array.shape, array.dtype)
-        return made.view(Probe) if isinstance(value, Held) else made
+        if array.ndim > 1 and array.shape[-1] == array.shape[-2]:
+            made += np.eye(array.shape[-1], dtype=array.dtype)  # it has an inverse
+        if not isinstance(value, Held):
+            return made
+        return made.view(_probe_of(getattr(value, "__array_priority__", 0.0)))
     if type_of(value) in (tuple, list):
         return type_of(value)(map(_probes, value))
     return {k: _probes(v) for k, v in value.items()} if type_of(value) is dict else value
@@ -307,7 +326,7 @@ def class_from(kind: type[Any]) -> Any:
     ):
         raise _refused(kind, "its class is compiled")
     cell = CellType()
-    copied = namespaces.get(kind.__module__)
+    copied = namespaces.get(_module_of(kind))
     names = {
         name: _over_bases(bound_to(value, cell, copied), kind)
         for name, value in vars(kind).items()
@@ -452,8 +471,15 @@ def held(array: Any, kind: type[Any], source: Any = None) -> Any:
 
 def _is_adapted(kind: type[Any]) -> bool:
     """Tell if the code of a class is adapted."""
-    name = kind.__module__
+    name = _module_of(kind)
     return MARK in attributes_of(sys.modules.get(name)) or name in namespaces
+
+
+def _module_of(kind: type[Any]) -> str:
+    """Return the name of the module of a class's code, for which NumPy has another name."""
+    code = next((one for one in vars(kind).values() if type_of(one) is FunctionType), None)
+    found = None if code is None else code.__globals__["__name__"]
+    return str(found) if found in namespaces else kind.__module__
 
 
 def _refused(kind: type[Any], reason: str) -> AdaptationError:
@@ -516,7 +542,7 @@ def instance_of_plain(value: Any) -> Any:
     kind: Any = type_of(value)
     if not issubclass(kind, NDARRAY) or value.dtype.kind == "O" or not _is_adapted(kind):
         return value
-    names = ("__array_ufunc__", "__array_wrap__")
+    names = ("__array_ufunc__", "__array_wrap__", "__mul__")
     if all(getattr(kind, name) is getattr(NDARRAY, name) for name in names):
         return value
     return held(wrap(np.array(value, subok=False)), kind, value)

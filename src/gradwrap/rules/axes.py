@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from numpy.exceptions import AxisError
@@ -13,6 +14,8 @@ Axis = int | tuple[int, ...] | None
 def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the axes as non-negative numbers; None stands for all of them.
 
+    An axis may be an integer of NumPy, or an integer array without axes.
+
     Raises
     ------
     numpy.exceptions.AxisError
@@ -20,7 +23,7 @@ def as_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (operator.index(axis),)
     for a in axes:
         if not -ndim <= a < ndim and ndim:
             raise AxisError(a, ndim)

@@ -273,6 +273,9 @@ register_batching(
         "matmul": _matmul,
         "solve": _solve,
         "cross": _cross,
+        "least_squares": lambda xp, op, a, b, rtol, batched: op(
+            *aligned(xp, (a, b), batched), rtol
+        ),
         "einsum": _einsum,
         "reshape": _reshape,
         "permute_dims": lambda xp, op, x, axes: op(

@@ -20,6 +20,9 @@ from gradwrap.core.library.compat import device
 from gradwrap.errors import DegeneracyWarning
 from gradwrap.rules.matrices import reciprocal, rounding
 
+AGAIN = 4
+"""How many times as large the rounding error of values is that are computed again."""
+
 
 def gaps(xp: Any, values: Any) -> Any:
     """Return values_j - values_i."""
@@ -27,7 +30,12 @@ def gaps(xp: Any, values: Any) -> Any:
 
 
 def inverse_gaps(xp: Any, values: Any, n: int, equal: float = 0.0) -> Any:
-    """Return 1 / (values_j - values_i), and `equal` for equal values of matrices of this size."""
+    """Return 1 / (values_j - values_i), and `equal` for equal values of matrices of this size.
+
+    `equal` is given for values that are computed again, from a product of the first ones with their
+    vectors. They have the rounding errors of both decompositions and of the product.
+    """
+    n = n if equal == 0.0 else AGAIN * n
     found = reciprocal(xp, gaps(xp, values), rounding(xp, values, n)[..., None])
     return found if equal == 0.0 else xp.where(equal_pairs(xp, values, n), equal, found)
 

@@ -298,12 +298,13 @@ def vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """Contract axes of two arrays, by one matrix product after permuting the axes."""
     x1, x2 = xp.asarray(x1), xp.asarray(x2)
-    if isinstance(axes, int):
-        first = tuple(range(x1.ndim - axes, x1.ndim))
-        second = tuple(range(axes))
+    if getattr(axes, "ndim", 0) == 0 and hasattr(axes, "__index__"):
+        count = operator.index(axes)
+        first = tuple(range(x1.ndim - count, x1.ndim))
+        second = tuple(range(count))
     else:
         first, second = (
-            as_axes(a if isinstance(a, int) else tuple(a), n)
+            as_axes(a if getattr(a, "ndim", 0) == 0 and hasattr(a, "__index__") else tuple(a), n)
             for a, n in zip(axes, (x1.ndim, x2.ndim), strict=True)
         )
     free1 = tuple(a for a in range(x1.ndim) if a not in first)

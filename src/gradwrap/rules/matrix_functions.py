@@ -7,7 +7,7 @@ and reverse mode algorithmic differentiation" (Oxford, 2008), cited by section.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.library.compat import device
 from gradwrap.core.library.namespace import composite
@@ -15,6 +15,9 @@ from gradwrap.core.table.kinds import general, joint, nondifferentiable
 from gradwrap.core.table.registry import register
 from gradwrap.rules.axes import products_of_others
 from gradwrap.rules.matrices import adjoint, conjugate, is_complex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _solve(xp: Any, g: Any, x1: Any, out: Any, x2_meta: Any) -> tuple[Any, Any]:
@@ -163,6 +166,51 @@ def _pinv_jvp(xp: Any, t: Any, x: Any, out: Any) -> Any:
     return right - (right @ x) @ out + left - out @ (x @ left) - out @ t @ out
 
 
+def _least_squares(xp: Any, a: Any, b: Any, rtol: float) -> Any:
+    return _solved(xp, a, rtol)(b, False)
+
+
+def _solved(xp: Any, a: Any, rtol: float) -> Callable[[Any, bool], Any]:
+    """Return a function that applies the pseudoinverse of `a`, or its adjoint, to columns.
+
+    The product with the pseudoinverse itself loses the digits that its condition number has.
+    """
+    if hasattr(xp, "_class"):
+        return lambda b, is_back: xp.least_squares(adjoint(xp, a) if is_back else a, b, rtol=rtol)
+    u, s, vh = xp.linalg.svd(a, full_matrices=False)
+    kept = s > rtol * s[..., :1]
+    weights = xp.astype(xp.where(kept, 1 / xp.where(kept, s, 1), 0), u.dtype)[..., None]
+    v, back = adjoint(xp, vh), adjoint(xp, u)
+
+    def solved(b: Any, is_back: bool) -> Any:
+        return u @ (weights * (vh @ b)) if is_back else v @ (weights * (back @ b))
+
+    return solved
+
+
+def _least_squares_vjp(xp: Any, g: Any, a: Any, b: Any, out: Any, rtol: float) -> tuple[Any, Any]:
+    """Return the cotangents, for a constant rank: Golub and Pereyra (1973), 4.12, of columns.
+
+    What should lie in a null space is projected there: the products with `out` have rounded it.
+    """
+    solved = _solved(xp, a, rtol)
+    of_b = solved(g, True)
+    rest, null = b - a @ out, g - adjoint(xp, a) @ of_b
+    rest, null = rest - a @ solved(rest, False), null - adjoint(xp, a) @ solved(null, True)
+    of_rest = rest @ adjoint(xp, solved(of_b, False))
+    of_null = solved(out, True) @ adjoint(xp, null)
+    return of_rest + of_null - of_b @ adjoint(xp, out), of_b
+
+
+def _least_squares_for_matrix(xp: Any, t: Any, a: Any, b: Any, out: Any, rtol: float) -> Any:
+    solved, moved = _solved(xp, a, rtol), adjoint(xp, t)
+    rest = b - a @ out
+    rest, null = moved @ (rest - a @ solved(rest, False)), moved @ solved(out, True)
+    for _ in range(2):
+        null = null - solved(a @ null, False)
+    return solved(solved(rest, True) - t @ out, False) + null
+
+
 SQUARE = "spd(3)"
 
 RULES = [
@@ -231,6 +279,25 @@ RULES = [
         samples=(SQUARE, "x(2, 4, 2)", "x(2, 4)", "x(0, 0)", "x(0, 3, 2)"),
         convention="among the matrices of the same rank",
         batch="last",
+    ),
+    joint(
+        "least_squares",
+        "a, b, /, *, rtol",
+        _least_squares_vjp,
+        arrays=2,
+        jvp=(
+            _least_squares_for_matrix,
+            lambda xp, t, a, rtol: _least_squares(xp, a, t, rtol=rtol),
+        ),
+        holomorphic=False,
+        native=_least_squares,
+        samples=(
+            "x(4, 2), x(4, 1), rtol=1e-12",
+            "x(2, 4), x(2, 3), rtol=1e-12",
+            "spd(3), x(3, 2), rtol=1e-12",
+        ),
+        convention="among the matrices of the same rank",
+        batch="least_squares",
     ),
     nondifferentiable(
         "linalg.matrix_rank",

@@ -370,6 +370,7 @@ class SciPyCall:
         def single(*values: Any) -> list[Any]:
             xs, gs = values[:count], values[count:]
             outs = self.values(xs)
+            gs = tuple(map(_of_one, gs, outs))
             found = self._pull(xs, needed, outs)(gs)
             return [g for g, is_needed in zip(found, needed, strict=True) if is_needed]
 
@@ -428,6 +429,12 @@ def _as_array(part: Any) -> Any:
         if type(part) is float
         else (np.complex128(part) if type(part) is complex else part)
     )
+
+
+def _of_one(cotangent: Any, out: Any) -> Any:
+    """Return the cotangent of one example, which may be real although others are complex."""
+    is_wider = cotangent is not None and np.iscomplexobj(cotangent) and not np.iscomplexobj(out)
+    return np.real(cotangent) if is_wider else cotangent
 
 
 def _differs(part: Any) -> bool:

@@ -20,7 +20,14 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.library.backend import Backend, backend_of, find_backend, is_array, is_floating
-from gradwrap.core.library.labelled import labelled, labels_of, relabel, with_labels, without_labels
+from gradwrap.core.library.labelled import (
+    labelled,
+    labels_of,
+    relabel,
+    tracked_in,
+    with_labels,
+    without_labels,
+)
 from gradwrap.core.values.dynamic import class_of, type_of
 from gradwrap.core.values.space import zeros_of
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, path_of, unflatten
@@ -220,12 +227,16 @@ def unwrapped(tree: Any, level: int) -> Any:
 def without_inner(tree: Any, level: int) -> Any:
     """Take off the wrappers of transforms that ended inside the transform of this level.
 
-    A function may keep an inner transform's values in a list or an array to which both write.
+    A function may keep an inner transform's values in a list or an array to which both write. A
+    result with labels is its array.
     """
 
     def peeled(leaf: Any) -> Any:
         if not isinstance(leaf, AnyWrapper):
-            return _answered(leaf)
+            array = tracked_in(leaf) if labelled else None
+            if array is None:
+                return _answered(leaf)
+            leaf = array
         while level_of(leaf) > level:
             leaf = leaf._value
         return snapshot(leaf)

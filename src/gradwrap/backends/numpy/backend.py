@@ -66,8 +66,10 @@ MASKED = (
     'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences.'
 )
 MATRIX = (
-    "np.matrix has no derivative: its products, shapes and reductions are not those of arrays. "
-    "Fix: use arrays (np.asarray(matrix)), whose product of matrices is a @ b."
+    "a np.matrix that was made outside of an adapted function cannot hold tracked values: its "
+    "products, shapes and reductions are not those of arrays. Fix: make it inside, "
+    "np.matrix(matrix), and call the function through gradwrap.adapting; or use arrays "
+    "(np.asarray(matrix)), whose product of matrices is a @ b."
 )
 REFUSED = {"numpy.ma.": MASKED, "numpy.matrix": MATRIX}
 """Arrays by the beginning of their class's name or module: `numpy.ma` may not be imported yet."""

@@ -185,6 +185,13 @@ def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> 
         _no_flags(x)
 
 
+def _is_integer(x: Any) -> bool:
+    """Tell if a number has no fraction, as `float.is_integer` does."""
+    if x.shape != ():
+        raise AttributeError("an array has no method is_integer, which is one of numbers")
+    return bool(np.isfinite(x) & (np.floor(x) == x))
+
+
 OWN: dict[str, Method] = {
     "astype": _astype,
     "clip": _clip,
@@ -202,6 +209,7 @@ OF_DATA = ("byteswap", "dump", "dumps", "getfield", "tobytes", "tofile")
 UNLISTED: dict[str, Method] = {
     **{name: _of_data(name) for name in OF_DATA},
     "choose": _choose,
+    "is_integer": _is_integer,
     "resize": _refused(
         "resize",
         "would change the number of elements in place",

@@ -56,7 +56,8 @@ def call_ufunc(
     if out is not None:
         check_targets(name, out, update=method == "__call__" and ufunc.nin == 2)
     if method == "__call__":
-        result = _call(cls, ufunc, inputs, kwargs, out)
+        order = kwargs.pop("order", "K") if kwargs.get("order") in ("C", "F") else "K"
+        result = _lying(_call(cls, ufunc, inputs, kwargs, out), order)
     else:
         perform = ufunc_methods.PERFORM.get(method)
         if perform is None:
@@ -64,6 +65,15 @@ def call_ufunc(
         result = perform(cls, ufunc, *inputs, **kwargs)
         result = scalar(result) if isinstance(result, AnyWrapper) else result
     return result if out is None else into(out, result, exact=method in EXACT)
+
+
+def _lying(result: Any, order: str) -> Any:
+    """Return the results of a ufunc in the order of memory that was asked for."""
+    if order == "K":
+        return result
+    if isinstance(result, TUPLE):
+        return tuple(_lying(part, order) for part in result)
+    return result.copy(order) if result.ndim else result
 
 
 def are_plain(out: Any) -> bool:

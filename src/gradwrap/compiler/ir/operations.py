@@ -84,6 +84,8 @@ class Operation:
     """Whether it returns a new array that a write may reuse: two of them are never merged."""
     by_values: bool = False
     """Whether the shape of the result depends on the values of the arguments."""
+    by_counts: bool = False
+    """Whether it depends on those of the arguments after the first."""
     is_identity: bool = False
     """Whether the result equals the first argument if both have the same description."""
     keeps_order: bool = False
@@ -221,7 +223,8 @@ ARRAY = _row("array", Kind.JOIN)
 STACK = _row("stack", Kind.JOIN)
 CONCATENATE = _row("concatenate", Kind.JOIN, joins_along=True)
 ROLL = _row("roll", moves=True)
-_rows("repeat rot90 take take_along_axis tile", moves=True)
+_rows("repeat tile", moves=True, by_counts=True)
+_rows("rot90 take take_along_axis", moves=True)
 _row("tril", Kind.TRIANGLE, condition="<=")
 _row("triu", Kind.TRIANGLE, condition=">=")
 
@@ -230,7 +233,8 @@ _row("triu", Kind.TRIANGLE, condition=">=")
 _rows("nonzero flatnonzero argwhere extract trim_zeros delete unique", by_values=True)
 _row("compress", by_values=True, takes_array_second=True)
 _rows("unique_all unique_counts unique_inverse unique_values", by_values=True)
-_rows("union1d intersect1d setdiff1d setxor1d", by_values=True)
+_rows("union1d intersect1d setdiff1d setxor1d bincount", by_values=True)
+_rows("scipy.linalg.orth scipy.linalg.null_space", by_values=True)
 
 # Products and reductions --------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.backends.numpy.scatter import add_at
-from gradwrap.compiler.ir.operations import FULL, OPERATIONS, Kind, Operation
+from gradwrap.compiler.ir.operations import FULL, NAMES, OPERATIONS, Kind, Operation
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -201,6 +201,14 @@ class Instr:
     def is_opaque(self) -> bool:
         """Tell if source cannot name the function."""
         return self.name.startswith(OPAQUE)
+
+    @property
+    def form_may_vary(self) -> bool:
+        """Tell if the shape or the dtype of the result may depend on values.
+
+        That is so for functions that the table does not know, such as `scipy.linalg.sqrtm`.
+        """
+        return not (self.is_kernel or self.name in NAMES or isinstance(self.fn, UFUNC))
 
 
 class Carry(NamedTuple):

@@ -24,6 +24,7 @@ from gradwrap.compiler.ir.program import (
     is_literal,
     item,
     mapped,
+    refs,
     same_nest,
 )
 from gradwrap.core.levels.wrapper import AnyWrapper
@@ -434,7 +435,9 @@ class Tape:
             for arg in args:
                 if isinstance(arg, Recorded):
                     arg.shares = True
-        return self._measured(made) if step.op.by_values else made
+        op = step.op
+        is_varying = op.by_values or (op.by_counts and refs((step.args[1:], step.kw)))
+        return self._measured(made) if is_varying else made
 
     def _note_errors(self, before: Any) -> None:
         """Record which floating point errors NumPy now ignores."""

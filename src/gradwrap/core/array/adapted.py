@@ -21,7 +21,7 @@ from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import FrameType
+    from types import CodeType, FrameType
 
 made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", default=None)
 """The module and the line that last made text of a tracked value."""
@@ -34,6 +34,8 @@ rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 plain_made: ContextVar[list[bool] | None] = ContextVar("gradwrap_plain_made", default=None)
 """Not empty where the adapted call that runs has made plain numbers or text of values."""
 warned_lines: set[tuple[str, int]] = set()
+callers_for: set[CodeType] = set()
+"""Functions of gradwrap that call a method in the place of adapted code."""
 
 
 def note_plain() -> None:
@@ -45,7 +47,9 @@ def note_plain() -> None:
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
     """Return the frame that called the calling method if its code is adapted, or None."""
-    frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    frame: FrameType = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    if frame.f_code in callers_for and frame.f_back is not None:
+        frame = frame.f_back
     return frame if MARK in frame.f_globals else None
 
 

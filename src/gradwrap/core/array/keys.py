@@ -8,7 +8,7 @@ from dis import opname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.wrapper import AnyWrapper, native
-from gradwrap.core.observing.caches import caches_of
+from gradwrap.core.observing.caches import aliases_of, caches_of
 from gradwrap.core.observing.called import (
     arguments_at,
     called_at,
@@ -49,8 +49,9 @@ def is_key_of_cache(frame: FrameType) -> bool:
     code, at = frame.f_code, frame.f_lasti
     name = container_at(frame, at)
     if code not in _caches_of:
+        aliases = aliases_of(code, frame.f_globals)
         _caches_of[code] = frozenset(
-            one for one in caches_of(code, frame.f_globals) if _lasts(one, frame)
+            one for one in caches_of(code, frame.f_globals) if one in aliases or _lasts(one, frame)
         )
     if name not in _caches_of[code]:
         return False

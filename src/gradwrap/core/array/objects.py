@@ -6,6 +6,7 @@ from typing import Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.library.labelled import keeps_labels
 from gradwrap.core.observing.callers import current_caller
 
 plain_instances: list[Any] = []
@@ -21,6 +22,9 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     That is done in adapted code alone. NumPy asks the subclass itself first, which does not know
     variables. Beside constants, the instances stay as they are.
     """
+    found = keeps_labels(inputs)
+    if found is not None and found.held is not None:
+        return ufunc(*map(found.held, inputs), **options)
     if not (plain_instances and is_differentiating()):
         return NotImplemented
     given = [plain_instances[0](value) for value in inputs]

@@ -27,7 +27,13 @@ from gradwrap.core.levels.wrapper import (
     unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
-from gradwrap.core.library.labelled import key_without_labels, labelled, unlabelled
+from gradwrap.core.library.labelled import (
+    combined,
+    keeps_labels,
+    key_without_labels,
+    labelled,
+    unlabelled,
+)
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
@@ -78,11 +84,12 @@ def operator_call(
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
         if reflected and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
             return NotImplemented
+        found = keeps_labels(arrays)
+        if found is not None:
+            return combined(found, lambda *given: _apply_linked(bound, given, statics), arrays)
         if any(is_foreign(array) for array in arrays):
             arrays = tuple(_as_operand(a) if is_foreign(a) else a for a in arrays)
-            if any(array is None for array in arrays):
-                return NotImplemented
-        if times and _repeats(arrays):
+        if any(array is None for array in arrays) or (times and _repeats(arrays)):
             return NotImplemented
         if reflected and len(arrays) == 2 and _has_operator(reflected, *arrays):
             return NotImplemented

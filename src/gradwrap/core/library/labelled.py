@@ -8,6 +8,7 @@ must have the same ones in the same order, or the operation is refused.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -43,11 +44,19 @@ class Labelled(Record):
     """Another array with the labels of an object; the array itself if they do not fit."""
     axes: Callable[[Any], Sequence[Any]]
     """The labels of each axis of an object, which have a length and a method `equals`."""
+    held: Callable[[Any], Any] | None = None
+    """What a tracked array is beside such objects, if its library can combine it with them."""
+    combined: Callable[[Callable[..., Any], Sequence[Any]], Any] | None = None
+    """The result of a function of arrays, with the labels of the operand that has some."""
+    tracked: Callable[[Any], Any] | None = None
+    """The tracked array that an object holds, or None."""
 
 
 labelled: dict[type[Any], Labelled] = {}
 attributes: dict[str, Callable[[Any], Any]] = {}
 """Attributes of labelled objects that a wrapper of such an argument has, too."""
+are_kept: ContextVar[bool] = ContextVar("gradwrap_labels", default=False)
+"""Whether results have the labels of an operand, as code expects that knows nothing of wrappers."""
 known_labels: WeakValueDictionary[int, Axes] = WeakValueDictionary()
 """The labels of the arguments of a transform, by its level, while an array of that level lives."""
 
@@ -63,6 +72,12 @@ def without_labels(value: Any) -> Any:
     """Return the array of a labelled value, and any other value unchanged."""
     found = labels_of(value)
     return value if found is None else found.data(value)
+
+
+def tracked_in(value: Any) -> Any:
+    """Return the tracked array that a labelled value holds, or None."""
+    found = labels_of(value)
+    return None if found is None or found.tracked is None else found.tracked(value)
 
 
 def with_labels(value: Any, level: int) -> int:
@@ -114,6 +129,27 @@ def unlabelled(arrays: Iterable[Any]) -> list[Any]:
                 if not any(axis.equals(other) for other in known):
                     raise _misaligned(array)
     return [without_labels(array) for array in arrays]
+
+
+def keeps_labels(operands: Sequence[Any]) -> Labelled | None:
+    """Return the type of labels whose library combines the operands, and keeps them, or None."""
+    if not labelled:
+        return None
+    found = next(filter(None, map(labels_of, operands)), None)
+    if found is None or found.held is None:
+        return None
+    if not are_kept.get() and all(tracked_in(one) is None for one in operands):
+        return None
+    if any(_labels_of_arguments(one) or getattr(one, "ndim", 0) > 2 for one in operands):
+        return None
+    return found
+
+
+def combined(found: Labelled, apply: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """Return a result with labels, or leave it to the library's operator in adapted code."""
+    if found.combined is None or are_kept.get():
+        return NotImplemented
+    return found.combined(apply, operands)
 
 
 def key_without_labels(array: Any, key: Any) -> Any:

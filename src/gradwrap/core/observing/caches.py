@@ -50,6 +50,12 @@ def caches_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
     return NOTHING if function is None else caches_in(function)
 
 
+def aliases_of(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """Return the local names that stand for attributes alone; without the source, none is known."""
+    function = syntax_of(code, namespace)
+    return NOTHING if function is None else aliases_in(function)
+
+
 def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     """Return the texts by which the syntax of a function names its caches."""
     reader = _Reader()
@@ -62,6 +68,41 @@ def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str
         and id(node) not in reader.read
     }
     return frozenset(reader.stored - reader.refused - unread - set(_used_otherwise(function)))
+
+
+def aliases_in(function: ast.AST) -> frozenset[str]:
+    """Return the local names that stand for attributes alone, as in `known = self.known = {}`.
+
+    What such a name refers to lasts as long as the object.
+    """
+    names: set[str] = set()
+    standing: set[int] = set()
+    for node in ast.walk(function):
+        targets = _alias_targets(node)
+        names.update(one.id for one in targets)
+        standing.update(map(id, targets))
+    others = {
+        getattr(node, "arg", None) or getattr(node, "id", None)
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and id(node) not in standing and _is_bound(node))
+    }
+    return frozenset(names - others)
+
+
+def _alias_targets(node: ast.AST) -> list[ast.Name]:
+    """Return the names that an assignment gives to an attribute."""
+    match node:
+        case ast.Assign(targets=targets, value=value) if any(
+            isinstance(one, ast.Attribute) for one in (*targets, value)
+        ):
+            return [one for one in targets if isinstance(one, ast.Name)]
+        case _:
+            return []
+
+
+def _is_bound(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 class _State(NamedTuple):
@@ -252,7 +293,7 @@ def _bound_in(node: ast.AST) -> set[str]:
 
 def _used_otherwise(function: ast.AST) -> Iterable[str]:
     """Yield the texts of dictionaries that are used for more than looks, stores and removals."""
-    expected: set[int] = set()
+    expected = {id(name) for node in ast.walk(function) for name in _alias_targets(node)}
     users = (node for node in ast.walk(function) if isinstance(node, (ast.Return, ast.BinOp)))
     read = {id(part) for node in users for part in ast.iter_child_nodes(node)}
     for node in ast.walk(function):

@@ -6,10 +6,11 @@ complements and inverses are derived from these.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gradwrap.core.table.registry import register
-from gradwrap.rules.special.incomplete import as_floats, beta_slopes, gamma_slope
+from gradwrap.rules.special.incomplete import LARGE, as_floats, beta_slopes, gamma_slope, stirling
 from gradwrap.rules.special.rows import (
     INNER,
     INTEGER_ORDERS,
@@ -25,11 +26,19 @@ AFTER_INTEGERS = ("i(1, 0, 2), 4, x(3)", "i(0, 1, 2), 4, x(2, 3)", "i(2), 5, x(1
 
 
 def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
-    """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4."""
+    """Return x**(a - 1) exp(-x)/Gamma(a), DLMF 8.8.13 normalised as in 8.2.4.
+
+    For large a near x, the terms of the exponent nearly cancel: those of x = a are taken together.
+    """
     a, x = as_floats(xp, a, x)
     inside = x >= 0
     x = xp.where(inside, x, 1.0)
-    found = xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
+    is_near = (a > LARGE) & (a < math.inf) & (xp.abs(x - a) < 0.5 * a)
+    small, large = xp.where(is_near, 1.0, a), xp.where(is_near, a, LARGE)
+    apart = xp.where(is_near, (x - large) / large, 0.0)
+    near = stirling(xp, large)[0] - large * (apart - xp.log1p(apart)) - xp.log(x)
+    far = xp.special.xlogy(small - 1, x) - x - xp.special.gammaln(small)
+    found = xp.exp(xp.where(is_near, near, far))
     return xp.where(inside, found, 0.0)
 
 
@@ -81,8 +90,11 @@ def _f_by_dfd(xp: Any, dfn: Any, dfd: Any, f: Any) -> Any:
 def _student_density(xp: Any, df: Any, t: Any) -> Any:
     """Return Student's density, (1 + t**2/df)**(-(df + 1)/2) / (sqrt(df) B(df/2, 1/2))."""
     df, t, half = as_floats(xp, df, t, 0.5)
+    is_normal = df == math.inf
+    df = xp.where(is_normal, 1.0, df)
     power = xp.special.xlog1py(-0.5 * (df + 1), t * t / df)
-    return xp.exp(power - xp.special.betaln(0.5 * df, half)) / df**0.5
+    found = xp.exp(power - xp.special.betaln(0.5 * df, half)) / df**0.5
+    return xp.where(is_normal, xp.exp(-0.5 * t * t) / (2.0 * math.pi) ** 0.5, found)
 
 
 def _student_by_df(xp: Any, df: Any, t: Any) -> Any:
@@ -91,10 +103,13 @@ def _student_by_df(xp: Any, df: Any, t: Any) -> Any:
     There x = df/(df + t**2). For t < 0 the sign is the opposite.
     """
     df, t, half = as_floats(xp, df, t, 0.5)
+    is_normal = df == math.inf
+    df = xp.where(is_normal, 1.0, df)
     total = df + t * t
     x, y = df / total, t * t / total
     slope = 0.5 * beta_slopes(xp, 0.5 * df, half, x, y, second=False)
-    return -0.5 * xp.sign(t) * (slope + _beta_weight(xp, 0.5 * df, half, x, y) / df)
+    found = -0.5 * xp.sign(t) * (slope + _beta_weight(xp, 0.5 * df, half, x, y) / df)
+    return xp.where(is_normal, 0.0, found)
 
 
 def _noncentral_density(xp: Any, x: Any, df: Any, nc: Any) -> Any:

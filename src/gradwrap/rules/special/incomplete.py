@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LEGENDRE_NODES = 60
 STEP, FIRST, LAST = 0.09, -3.6, 9.0
+LARGE = 1000.0
+"""Beyond it, Stirling's series has all digits of double precision."""
 HIGH = 70.0  # exp(-exp(70)) is 0 in every precision, and exp(70) is finite
 
 
@@ -134,21 +136,41 @@ def score_integral(
     return -sign * total
 
 
+def stirling(xp: Any, a: Any) -> tuple[Any, Any]:
+    """Return log(a**a exp(-a)/Gamma(a)) and log(a) - digamma(a) for large a, DLMF 5.11.1-2."""
+    rest = (1.0 - 1.0 / (30.0 * a * a)) / (12.0 * a)
+    return 0.5 * xp.log(a / (2.0 * math.pi)) - rest, (0.5 + (1.0 - 0.1 / (a * a)) / (12.0 * a)) / a
+
+
 def gamma_slope(xp: Any, a: Any, x: Any) -> Any:
-    """Return the derivative of gammainc(a, x) in a."""
+    """Return the derivative of gammainc(a, x) in a.
+
+    For large a, v is measured from log(a), where the terms of the exponent nearly cancel.
+    """
     a, x = as_floats(xp, a, x)
-    inside = (x > 0) & (x < math.inf) & (a > 0)
+    inside = (x > 0) & (x < math.inf) & (a > 0) & (a < math.inf)
     x, a = xp.where(inside, x, 1.0), xp.where(inside, a, 1.0)
-    mean = xp.special.digamma(a)
-    norm = xp.special.gammaln(a)
+    is_large = a > LARGE
+    small, large = xp.where(is_large, 1.0, a), xp.where(is_large, a, LARGE)
+    of_large, lag = stirling(xp, large)
+    mean = xp.where(is_large, -lag, xp.special.digamma(small))
+    norm = xp.where(is_large, of_large, -1.0 - xp.special.gammaln(small))
+    origin = xp.where(is_large, a, 1.0)
+    apart = (x - origin) / origin
+    is_near = is_large & (xp.abs(apart) < 0.5)
+    start = xp.where(is_near, xp.log1p(xp.where(is_near, apart, 0.0)), xp.log(x / origin))
+
+    def power(v: Any) -> Any:
+        return xp.where(v < HIGH, v, HIGH)
+
     found = score_integral(
         xp,
-        lambda v: column(xp, a) * v - xp.exp(xp.where(v < HIGH, v, HIGH)) - column(xp, norm),
+        lambda v: column(xp, a) * v - column(xp, origin) * xp.expm1(power(v)) + column(xp, norm),
         lambda v: v - column(xp, mean),
-        xp.log(x),
-        xp.log(a + 1.0),
-        xp.log(x) > mean,
-        lambda v: 1.0 / (xp.abs(a - xp.exp(xp.where(v < HIGH, v, HIGH))) + xp.sqrt(a)),
+        start,
+        xp.where(is_large, xp.log1p(1.0 / large), xp.log(small + 1.0)),
+        start > mean,
+        lambda v: 1.0 / (xp.abs(a - origin * xp.exp(power(v))) + xp.sqrt(a)),
     )
     return xp.where(inside, found, 0.0)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import native
+from gradwrap.errors import NoRuleError
 from gradwrap.rules.special.incomplete import legendre
 from gradwrap.rules.special.integrals import kolmogorov_slope
 from gradwrap.transforms.arguments import stop_gradient
@@ -206,10 +207,17 @@ def _mises_below(x: Any, kappa: Any) -> Any:
 # Noncentral ones ----------------------------------------------------------------------------------
 
 
+MOST = 10_000_000
+"""The most terms of a mixture."""
+
+
 def _mixture(nc: Any) -> tuple[Any, Any]:
     """Return counts, and their probabilities by Poisson's distribution of mean nc/2."""
     mean = float(np.max(native(nc))) / 2
-    counts = np.arange(int(mean + 12 * math.sqrt(mean) + 40.0))
+    count = int(mean + 12 * math.sqrt(mean) + 40.0)
+    if count > MOST:
+        raise NoRuleError(f"a sum of {count:.3g} terms is too long. Fix: a smaller noncentrality.")
+    counts = np.arange(count)
     half = _column(0.5 * nc)
     return counts, np.exp(special.xlogy(counts, half) - half - special.gammaln(counts + 1.0))
 

@@ -627,18 +627,27 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         given: list[Any] = [*args] if args else [kwargs.pop("order")]
         first, args = (int(given[0]),), tuple(given[1:])
     elif name == "stats":
-        wanted = [FULL_NAMES[letter] for letter in kwargs.pop("moments", "mv")]
-        found = [_moment_call(dist, one, args, kwargs) for one in wanted]
-        return tuple(found) if len(found) > 1 else found[0]
+        shapes, loc, scale, asked = dist._parse_args_stats(*args, **kwargs)
+        found = [
+            _moment_of(dist, one, (tuple(shapes), loc, scale))
+            for letter, one in FULL_NAMES.items()  # SciPy returns them in this order
+            if letter in asked
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
     elif name == "support":
         raise NoRuleError(
             f"{_named(dist, name)} has no derivative. Fix: .detach() its arguments, if the result "
             "is to be a constant."
         )
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
-    _refuse_integers(dist, name, shapes)
+    return _moment_of(dist, name, (tuple(shapes), loc, scale), *first)
+
+
+def _moment_of(dist: Any, name: str, parameters: tuple[Any, ...], *first: int) -> Any:
+    """Return a moment for the shapes, the location and the scale."""
+    _refuse_integers(dist, name, parameters[0])
     row = _row(dist, name, "shapes loc scale", _moment, *first)
-    return row.kind.answer(row, (tuple(shapes), loc, scale), {})
+    return row.kind.answer(row, parameters, {})
 
 
 FULL_NAMES = {"m": "mean", "v": "var", "s": "skew", "k": "kurtosis"}

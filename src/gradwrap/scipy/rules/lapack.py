@@ -86,6 +86,20 @@ def getri(lu: Any, piv: Any) -> Any:
     return getrs(lu, piv, np.eye(lu.shape[-1]))
 
 
+def gecon(a: Any, anorm: Any, norm: Any = "1") -> Any:
+    """Return the reciprocal condition number; exchanging rows changes no norm of the inverse."""
+    inner = trtrs(a, np.eye(a.shape[-1]), 1, 0, 1)
+    return _rcond(trtrs(a, inner), anorm, np.inf if norm in ("I", b"I") else 1)
+
+
+def pocon(a: Any, anorm: Any, uplo: Any = "U") -> Any:
+    return _rcond(potrs(a, np.eye(a.shape[-1]), uplo in ("L", b"L")), anorm, 1)
+
+
+def _rcond(inverse: Any, anorm: Any, norm: Any) -> Any:
+    return 1 / (np.linalg.norm(inverse, ord=norm) * anorm)
+
+
 def gesv(a: Any, b: Any) -> Any:
     lu, piv = getrf(a)
     return lu, piv, getrs(lu, piv, b)
@@ -286,7 +300,12 @@ LAPACK: dict[str, Callable[..., Any]] = {
     **{
         prefix + f.__name__: f
         for prefix in "sdcz"
-        for f in (potrf, potrs, posv, potri, getrf, getrs, getri, gesv, trtrs, trtri, gesvd)
+        for f in (potrf, potrs, posv, potri, pocon, getrf, getrs, getri, gecon, gesv)
+    },
+    **{
+        prefix + f.__name__: f  # of triangular matrices and singular values
+        for prefix in "sdcz"
+        for f in (trtrs, trtri, gesvd)
     },
     **{prefix + "gesdd": gesvd for prefix in "sdcz"},
     **dict.fromkeys(("ssyev", "dsyev", "ssyevd", "dsyevd", "cheev", "zheev"), syev),

@@ -391,7 +391,9 @@ def _nnls(A: Any, b: Any, out: Any) -> Any:
 
 
 def _lsq_linear(result: Any, A: Any, b: Any, bounds: Any) -> Any:
-    matrix, b = as_array(A), as_array(b)
+    is_operator = hasattr(A, "matmat")
+    matrix = A.matmat(np.eye(A.shape[1])) if is_operator else as_dense(A)
+    b = as_array(b)
     is_low, is_high, ends = _at_bounds(result.x, _pairs_of(bounds, result.x))
     assert ends is not None
     values = np.where(is_low, np.where(is_low, ends[0], 0.0), np.where(is_high, ends[1], 0.0))
@@ -415,11 +417,11 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     rows: list[Any] = []
     right: list[Any] = []
     if A_eq is not None:
-        A_eq, b_eq = as_array(A_eq), np.reshape(as_array(b_eq), (-1,))
+        A_eq, b_eq = as_dense(A_eq), np.reshape(as_array(b_eq), (-1,))
         rows += [A_eq[i] for i in range(A_eq.shape[0])]
         right += [b_eq[i] for i in range(A_eq.shape[0])]
     if A_ub is not None:
-        A_ub, b_ub = as_array(A_ub), np.reshape(as_array(b_ub), (-1,))
+        A_ub, b_ub = as_dense(A_ub), np.reshape(as_array(b_ub), (-1,))
         slack = data_of(b_ub) - data_of(A_ub) @ x
         for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
             rows.append(A_ub[tight])

@@ -416,6 +416,17 @@ def _diagonals(name: str) -> Any:
     return composed
 
 
+def _rows_on_diagonals(
+    data: Any, diags: Any, m: Any = None, n: Any = None, format: str | None = None
+) -> Any:
+    """Do what `spdiags` does, by a matrix of diagonals."""
+    rows = np.atleast_2d(as_array(data))
+    if n is None:
+        m, n = (rows.shape[1],) * 2 if m is None else m
+    made = _tracked(scipys("sparse.dia_matrix"), ((rows, diags),), {"shape": (m, n)})
+    return made if format is None else made.asformat(format)
+
+
 # Classes ------------------------------------------------------------------------------------------
 
 
@@ -888,6 +899,7 @@ OTHERS = [
     *(Row(f"sparse.csgraph.{name}", _OfMatrices(_of_graph(name))) for name in ORDERS),
     Row("sparse.kron", _OfMatrices(_kron)),
     *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
+    Row("sparse.spdiags", _OfMatrices(_rows_on_diagonals)),
     Row("sparse.linalg.eigsh", _OfMatrices(_eigsh), symmetric="A", note="by the dense matrix"),
     Row("sparse.linalg.svds", _OfMatrices(_svds), note="by the dense matrix"),
     *(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
@@ -248,6 +250,26 @@ def _slerp(start: Any, end: Any, t: Any) -> Any:
 # Trees --------------------------------------------------------------------------------------------
 
 
+class _Search:
+    """The query of a tree; equal points and options give equal functions."""
+
+    def __init__(self, native: Any, tree: Any, options: dict[str, Any]) -> None:
+        self.native = native
+        self.tree = tree
+        self.options = options
+
+    def __call__(self, x: Any) -> Any:
+        return self.native.query(self.tree, x, **self.options)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Search) or self.options != other.options:
+            return False
+        return self.native is other.native and np.array_equal(self.tree.data, other.tree.data)
+
+    def __hash__(self) -> int:
+        return hash((_Search, self.tree.n))
+
+
 def _tree(native: Any) -> Any:
     """Make the class of trees of tracked points; the search uses their data."""
 
@@ -266,7 +288,8 @@ def _tree(native: Any) -> Any:
             return made
 
         def query(self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0, **options: Any) -> Any:
-            distances, places = super().query(plain(x), k, eps, p, **options)
+            search = _Search(native, self, {"k": k, "eps": eps, "p": p, **options})
+            distances, places = called(search, "opaque.query", unwrapped_key(x))
             if not holds_variable([x, self.points]):
                 return distances, places
             points = self.points if holds_variable([self.points]) else np.asarray(self.points)
@@ -274,7 +297,9 @@ def _tree(native: Any) -> Any:
             x = x if hasattr(x, "shape") else np.asarray(x)
             at = x[..., None, :] if np.ndim(places) == x.ndim else x
             return attached(
-                "spatial.KDTree.query", (distances, places), {(0,): _minkowski(at, points[near], p)}
+                "spatial.KDTree.query",
+                (distances, places),
+                {(0,): _minkowski(at, np.take(points, near, axis=0), p)},
             )
 
     def places(name: str) -> Any:

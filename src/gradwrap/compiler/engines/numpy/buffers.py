@@ -52,6 +52,8 @@ class BufferedText(SourceText):
         self.targets: dict[int, str] = {}
         """By value of a loop: the buffer that receives it."""
         self._count = 0
+        self._uncertain: set[int] = set()
+        """The tuples of outputs whose forms may depend on values."""
 
     @contextmanager
     def inside(self, loop: int) -> Generator[None]:
@@ -88,6 +90,10 @@ class BufferedText(SourceText):
                 self.line(depth, f"{store}{name} = {self.expression(instr, state)}")
                 store = ""
                 self.own_result(instr, name, state)
+                if instr.form_may_vary or (
+                    instr.op is ITEM and instr.args[0].index in self._uncertain
+                ):
+                    self._check_form(instr.out, name, depth)
             state.names[instr.out] = name
             if value.is_ndarray and instr.out not in state.buffers:
                 for root in self.roots[instr.out]:
@@ -95,6 +101,19 @@ class BufferedText(SourceText):
                         state.buffers[root].live.add(instr.out)
         if store:
             self.line(depth, f"{store}{state.names[instr.out]}")
+
+    def _check_form(self, index: int, name: str, depth: int) -> None:
+        """Write a test that a result has the shape and the dtype that the program counts on.
+
+        If it has not, this call runs the function itself.
+        """
+        value = self.values[index]
+        if value.is_tuple:
+            self._uncertain.add(index)
+        elif value.is_ndarray:
+            kind = self._literal(value.dtype)
+            self.line(depth, f"if {name}.shape != {value.shape!r} or {name}.dtype != {kind}:")
+            self.line(depth + 1, 'raise TypeError("its shape or dtype depends on values")')
 
     def own_result(self, instr: Instr, name: str, state: State) -> None:
         """Record the new array of an instruction."""

@@ -1,0 +1,302 @@
+"""Tables of pandas that hold tracked values, against differences of what pandas computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+
+pytestmark = pytest.mark.peers
+pd: Any = pytest.importorskip("pandas")
+
+X = np.array([0.7, 1.3, 1.9])
+DAYS: Any = pd.date_range("2026-01-01", periods=3)
+T: Any = pd.DataFrame(
+    {"a": [1.0, 2.0, 3.0], "b": [3.0, 1.0, 2.0], "n": ["u", "v", "u"]}, index=["p", "q", "r"]
+)
+TURNED: Any = pd.Series([1.0, 2.0, 3.0], index=["r", "q", "p"])
+Function = Callable[[Any], Any]
+
+
+def table_of(x: Any) -> Any:
+    return pd.DataFrame({"a": x, "b": x**2, "n": ["u", "v", "u"]})
+
+
+def columns_added(x: Any) -> Any:
+    table = T.copy()
+    table["c"] = x**2
+    table["d"] = table["c"] / table["a"]
+    table.insert(0, "e", x[0])
+    table = table.assign(f=lambda t: t.c * t.e)
+    return table["d"].sum() * table[["c", "f"]].to_numpy().sum() + table.f.iloc[1]
+
+
+def places(x: Any) -> Any:
+    table = T.copy()
+    table.loc["q", "a"] = x[0] ** 2
+    table.iloc[0, 1] = x[1]
+    table.at["r", "b"] = x[2] * 2
+    return table[["a", "b"]].sum(axis=1).pow(2).sum()
+
+
+def places_of_series(x: Any) -> Any:
+    series = pd.Series(index=range(3), dtype=float)
+    for i in range(3):
+        series[i] = x[i] ** 2
+    series.iloc[0] = series.iloc[0] * 2
+    series[series > 3.0] = 0.5
+    return series.sum() + series.prod()
+
+
+def rows(x: Any) -> Any:
+    table = pd.DataFrame([{"k": "u", "v": x[0]}, {"k": "v", "v": x[1] ** 2}])
+    square = pd.DataFrame([[x[0], 1.0], [2.0, x[1]]], columns=["a", "b"])
+    whole = pd.DataFrame(np.outer(x, x), columns=["a", "b", "c"])
+    total = table[table.k == "u"]["v"].iloc[0] + (square["a"] * square["b"]).sum()
+    return total + square.values[0, 0] ** 2 + whole.loc[0, "b"] + whole.mean(axis=1).sum()
+
+
+def row_by_row(x: Any) -> Any:
+    total = 0.0
+    for _, row in pd.DataFrame({"v": x, "w": [1.0, np.nan, 2.0]}).iterrows():
+        if not (pd.isna(row["w"]) or pd.isnull(row["v"])):
+            total = total + row["v"] * row["w"]
+    for row in table_of(x).itertuples():
+        total = total + row.b
+    return total
+
+
+def applied(x: Any) -> Any:
+    table = pd.DataFrame({"t": [1.0, 2.0, 3.0]})
+    table["y"] = table["t"].apply(lambda t: x[0] * t**2 + x[1])
+    table["z"] = table.apply(lambda row: row["t"] * row["y"], axis=1)
+    return table["z"].sum() + table["y"].max() + pd.Series(x).map(lambda v: v**3).sum()
+
+
+def groups(x: Any) -> Any:
+    table = table_of(x)
+    whole = table.groupby("n")["a"]
+    both = table.groupby("n").agg({"a": ["mean", "sum"]})
+    total = (whole.sum() ** 2).sum() + whole.std().dropna().sum() + whole.cumsum().prod()
+    return total + both["a", "sum"].prod() + (table["a"] / whole.transform("sum")).pow(2).sum()
+
+
+def joined(x: Any) -> Any:
+    table = pd.DataFrame({"k": [1, 2, 3], "x": x})
+    merged = table.merge(pd.DataFrame({"k": [3, 1], "w": [2.0, 4.0]}), on="k")
+    first, second = pd.Series(x, index=[*"abc"]), pd.Series(x**2, index=[*"cab"])
+    total = (merged["x"] * merged["w"]).sum() + table.sort_values("x")["x"].iloc[-1]
+    return total + (first * second).sum() + pd.concat([first, second]).loc["a"].prod()
+
+
+def missing(x: Any) -> Any:
+    series = pd.Series([x[0], np.nan, x[1], None, x[2]])
+    total = series.interpolate().sum() + series.fillna(series.mean()).sum() + series.ffill().prod()
+    return total + series.count() + np.log(series / series.shift(1)).sum() + series.cumsum().iloc[4]
+
+
+def times(x: Any) -> Any:
+    series = pd.Series(x, index=DAYS)
+    total = series.resample("2D").sum().pow(2).sum() + series["2026-01-02"]
+    return total + series.pct_change().dropna().sum() + series.diff().sum() + series.cummax().sum()
+
+
+def windows(x: Any) -> Any:
+    series, table = pd.Series(np.concatenate([x, x**2])), table_of(x)[["a", "b"]].set_index(DAYS)
+    total = series.rolling(3, min_periods=1).std().sum() + series.rolling(2).mean().dropna().prod()
+    total = total + series.rolling(2).apply(lambda w: w.iloc[0] * w.iloc[-1]).sum()
+    total = total + series.expanding().max().sum() + table.rolling("2D").sum().sum().sum()
+    return total + table.ewm(alpha=0.3).mean()["b"].iloc[-1] ** 2 + series.ewm(span=2).mean().prod()
+
+
+def statistics(x: Any) -> Any:
+    series, table = pd.Series(np.concatenate([x, x**2])), table_of(x)[["a", "b"]]
+    total = series.quantile(0.3) + series.median() + series.skew() + series.kurt() + series.sem()
+    total = total + series.corr(TURNED.reset_index(drop=True)) + series.cov(series**2)
+    return (
+        total
+        + table.std().sum()
+        + table.max(axis=1).sum()
+        + table.mean().prod()
+        + table.min().min()
+    )
+
+
+def with_results_of_its_own(x: Any) -> Any:
+    """Meet tracked results of the same series, in pandas' way in any code."""
+    series = pd.Series(x, index=["a", "b", "c"]) ** 2
+    far = ((series - series.mean()) / (series.std() + 1.0)).abs()
+    above = series[series > series.min()] * pd.Series([2.0, 3.0], index=["c", "b"])
+    shifted = (series.max() - series).shift(1).fillna(series.median())
+    return far.std() + above.sum() + (shifted**2).sum() + (series >= series.max()).sum() * x[0]
+
+
+def rows_of_numbers(x: Any) -> Any:
+    table = table_of(x)[["a", "b"]]
+    both = table.apply(lambda row: pd.Series({"p": row.a * row.b, "q": row.a}), axis=1)
+    return table.apply(lambda row: row["a"] * row["b"], axis=1).prod() + (both.p * both.q).sum()
+
+
+def products(x: Any) -> Any:
+    table = table_of(x)[["a", "b"]]
+    total = (table.T @ np.ones(3)).sum() + table.dot(np.array([1.0, 2.0])).prod()
+    return total + table["a"].dot(table["b"]) + (T[["a", "b"]] @ x[:2]).prod()
+
+
+def labels(x: Any) -> Any:
+    series = pd.Series(x, index=["a", "b", "c"])
+    return series["a"] * series["b"] + series.sum()
+
+
+def conditions(x: Any) -> Any:
+    series = pd.Series(x) ** 2
+    return series.where(series > 1.0, 0.3).sum() + series.clip(upper=1.5).sum()
+
+
+ANYWHERE: dict[str, Function] = {
+    "values": lambda x: np.sum(pd.Series(x).values ** 2) + pd.Series(x).to_numpy()[0],
+    "dictionary": lambda x: pd.Series({"a": x[0], "b": x[1]}).std(),
+    "number": lambda x: (pd.Series(x[0], index=range(3)) * [1.0, 2.0, 3.0]).sum() ** 2,
+    "whole numbers": lambda x: (pd.Series(x) * 10.3).astype(int).sum() * x[0],
+    "labels": labels,
+    "conditions": conditions,
+    "columns": columns_added,
+    "places": places,
+    "places of series": places_of_series,
+    "rows": rows,
+    "row by row": row_by_row,
+    "applied": applied,
+    "groups": groups,
+    "joined": joined,
+    "missing": missing,
+    "times": times,
+    "windows": windows,
+    "statistics": statistics,
+    "products": products,
+    "results of its own": with_results_of_its_own,
+    "rows of numbers": rows_of_numbers,
+}
+
+
+def aligned_by_ufuncs(x: Any) -> Any:
+    return (np.maximum(T["a"] * 0.5, x) * TURNED).sum() + np.hypot(x, T["b"])["q"]
+
+
+def comparisons(x: Any) -> Any:
+    return (T["a"] > x[0]).sum() * x[1] + (x[1] * T["b"] >= 2.0).sum() * x[2]
+
+
+def frames(x: Any) -> Any:
+    numbers = T[["a", "b"]]
+    return (numbers * x[0] - 1.0).iloc[0, 1] + numbers.mul(x, axis=0).sum().prod()
+
+
+def by_numpy(x: Any) -> Any:
+    series = pd.Series(x)
+    chosen = np.sum(np.where(series > 1.0, series**2, 0.5 * series))
+    return (
+        np.linalg.norm(series) + np.trapezoid(series) + np.interp(0.5, [0, 1, 2], series) + chosen
+    )
+
+
+ADAPTED: dict[str, Function] = {
+    "aligned": lambda x: (T["a"] * x * TURNED).sum() + (x[0] - TURNED)["r"] ** 2,
+    "aligned by ufuncs": aligned_by_ufuncs,
+    "comparisons": comparisons,
+    "frames": frames,
+    "by NumPy": by_numpy,
+    "numbers": lambda x: float(pd.Series(x).iloc[0]) ** 2 + sum(pd.Series(x)) + max(pd.Series(x)),
+}
+
+
+def differences(function: Function) -> Any:
+    return [(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+
+
+@pytest.mark.parametrize("name", [*ANYWHERE, *ADAPTED])
+def test_in_adapted_code(name: str) -> None:
+    function = {**ANYWHERE, **ADAPTED}[name]
+    adapted, expected = gw.adapting(function), differences(function)
+    for _ in range(2):
+        value, found = gw.value_and_grad(adapted)(X)
+        np.testing.assert_allclose(value, function(X), rtol=1e-12)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+    forward = [gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(3)]
+    np.testing.assert_allclose(forward, expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ANYWHERE)
+def test_in_any_code(name: str) -> None:
+    function = ANYWHERE[name]
+    np.testing.assert_allclose(gw.grad(function)(X), differences(function), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["columns", "groups", "statistics", "missing"])
+def test_second_derivatives(name: str) -> None:
+    slope = gw.grad(gw.adapting(ANYWHERE[name]))
+    expected = [(slope(X + e) - slope(X - e)) / 2e-5 for e in 1e-5 * np.eye(3)]
+    np.testing.assert_allclose(
+        gw.hessian(gw.adapting(ANYWHERE[name]))(X), expected, rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("name", ["rows", "applied", "groups", "row by row", "conditions"])
+def test_compiled(name: str) -> None:
+    slope = gw.grad(gw.adapting(ANYWHERE[name]))
+    compiled = gw.compile(slope)
+    for x in (X, 1.01 * X, X[::-1].copy()):
+        np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-12)
+
+
+def test_results_are_arrays() -> None:
+    for function in (
+        gw.adapting(lambda x: pd.Series(x**2, index=[*"abc"])),
+        lambda x: pd.Series(x**2),
+    ):
+        np.testing.assert_allclose(gw.jacobian(function)(X), np.diag(2 * X))
+        found = gw.jvp(function, (X,), (np.ones(3),))
+        np.testing.assert_allclose(found, [X**2, 2 * X])
+        (back,) = gw.vjp(function, X)[1](np.ones(3))
+        np.testing.assert_allclose(back, 2 * X)
+    frame = gw.jacobian(lambda x: pd.DataFrame({"a": x, "b": 2.0 * x}))(X)
+    np.testing.assert_allclose(frame[:, 1], 2.0 * np.eye(3))
+    stacked = np.stack([X, 2 * X])
+    np.testing.assert_allclose(gw.vmap(lambda x: pd.Series(x) ** 2)(stacked), stacked**2)
+
+
+def test_what_examples_decide_is_refused() -> None:
+    def masked(x: Any) -> Any:
+        series = pd.Series(x)
+        return series[series > 1.0].sum()
+
+    with pytest.raises(BatchedValueError, match="differ from example to example"):
+        gw.vmap(masked)(np.stack([X, 2 * X]))
+
+
+def test_plain_tables_are_as_before() -> None:
+    gw.grad(lambda x: table_of(x)["a"].sum())(X)
+    for table in (T["a"] * 2.0, T["a"].rolling(2).sum(), pd.Series(X), table_of(X)["b"]):
+        assert table.dtype == np.float64
+        assert type(table.values) is np.ndarray
+    assert gw.grad(lambda x: np.sum(x) * pd.Series(np.ones(2)).rolling(1).sum().sum())(X)[0] == 2.0
+
+
+UNABLE: dict[str, Function] = {
+    "nlargest": lambda x: pd.Series(x).nlargest(2).sum(),
+    "factorize": lambda x: pd.Series(x).value_counts().sum() * x[0],
+    "index": lambda x: pd.Index(x).to_numpy().sum(),
+}
+
+
+@pytest.mark.parametrize("name", UNABLE)
+def test_what_needs_plain_numbers_is_refused_with_a_remedy_that_works(name: str) -> None:
+    function = UNABLE[name]
+    with pytest.raises((AdaptationError, GradwrapError), match=r"numerical|to_numpy"):
+        gw.grad(gw.adapting(function))(X)
+    found = gw.grad(gw.adapting(function, compiled="numerical"))(X)
+    np.testing.assert_allclose(found, differences(function), rtol=1e-5, atol=1e-5)
