@@ -23,83 +23,83 @@ ENGINES = [
 ]
 
 
-def substitution(A: Any, b: Any) -> Any:
+def substitution(a: Any, b: Any) -> Any:
     x = gnp.zeros_like(b)
     for i in range(len(b)):
-        x[i] = (b[i] - A[i, :i] @ x[:i]) / A[i, i]
+        x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
     return np.sum(x * x)
 
 
-def by_columns(A: Any, b: Any) -> Any:
+def by_columns(a: Any, b: Any) -> Any:
     x = b.copy()
     for i in range(len(b) - 1, -1, -1):
-        x[i] = x[i] / A[i, i]
-        x[:i] -= A[:i, i] * x[i]
+        x[i] = x[i] / a[i, i]
+        x[:i] -= a[:i, i] * x[i]
     return np.sum(x**2)
 
 
-def elimination(A: Any, b: Any) -> Any:
-    A, x, n = A.copy(), b.copy(), len(b)
+def elimination(a: Any, b: Any) -> Any:
+    a, x, n = a.copy(), b.copy(), len(b)
     for k in range(n - 1):
-        f = A[k + 1 :, k] / A[k, k]
-        A[k + 1 :, k:] -= f[:, None] * A[k, k:]
+        f = a[k + 1 :, k] / a[k, k]
+        a[k + 1 :, k:] -= f[:, None] * a[k, k:]
         x[k + 1 :] -= f * x[k]
     for k in range(n - 1, -1, -1):
-        x[k] = (x[k] - A[k, k + 1 :] @ x[k + 1 :]) / A[k, k]
+        x[k] = (x[k] - a[k, k + 1 :] @ x[k + 1 :]) / a[k, k]
     return np.sum(x**2)
 
 
-def lu(A: Any, b: Any) -> Any:
-    A = A.copy()
-    for i in range(len(A)):
+def lu(a: Any, b: Any) -> Any:
+    a = a.copy()
+    for i in range(len(a)):
         for j in range(i):
-            A[i, j] -= A[i, :j] @ A[:j, j]
-            A[i, j] /= A[j, j]
-        for j in range(i, len(A)):
-            A[i, j] -= A[i, :i] @ A[:i, j]
-    return np.sum(A * A) + np.sum(b)
+            a[i, j] -= a[i, :j] @ a[:j, j]
+            a[i, j] /= a[j, j]
+        for j in range(i, len(a)):
+            a[i, j] -= a[i, :i] @ a[:i, j]
+    return np.sum(a * a) + np.sum(b)
 
 
-def cholesky(A: Any, b: Any) -> Any:
-    A = A.copy()
-    A[0, 0] = np.sqrt(A[0, 0])
-    for i in range(1, len(A)):
+def cholesky(a: Any, b: Any) -> Any:
+    a = a.copy()
+    a[0, 0] = np.sqrt(a[0, 0])
+    for i in range(1, len(a)):
         for j in range(i):
-            A[i, j] -= np.dot(A[i, :j], A[j, :j])
-            A[i, j] /= A[j, j]
-        A[i, i] -= np.dot(A[i, :i], A[i, :i])
-        A[i, i] = np.sqrt(A[i, i])
-    return np.sum(np.tril(A) ** 2) + np.sum(b)
+            a[i, j] -= np.dot(a[i, :j], a[j, :j])
+            a[i, j] /= a[j, j]
+        a[i, i] -= np.dot(a[i, :i], a[i, :i])
+        a[i, i] = np.sqrt(a[i, i])
+    return np.sum(np.tril(a) ** 2) + np.sum(b)
 
 
-def orthogonal(A: Any, b: Any) -> Any:
+def orthogonal(a: Any, b: Any) -> Any:
     """Modified Gram-Schmidt: fewer columns from turn to turn."""
-    Q, n = A.copy(), A.shape[1]
+    Q, n = a.copy(), a.shape[1]
     for k in range(n):
         Q[:, k] = Q[:, k] / np.sqrt(np.sum(Q[:, k] ** 2))
         Q[:, k + 1 :] -= Q[:, k : k + 1] * (Q[:, k] @ Q[:, k + 1 :])
     return np.sum(Q[:, -1] * b)
 
 
-def projections(A: Any, b: Any) -> Any:
+def projections(a: Any, b: Any) -> Any:
     """Classical Gram-Schmidt: more columns from turn to turn, and their transpose."""
-    Q = gnp.zeros_like(A)
-    for k in range(A.shape[1]):
-        v = A[:, k] - Q[:, :k] @ (Q[:, :k].T @ A[:, k])
+    Q = gnp.zeros_like(a)
+    for k in range(a.shape[1]):
+        v = a[:, k] - Q[:, :k] @ (Q[:, :k].T @ a[:, k])
         Q[:, k] = v / np.linalg.norm(v)
     return np.sum(Q[:, -1] * b)
 
 
-def attention(A: Any, b: Any) -> Any:
+def attention(a: Any, b: Any) -> Any:
     out = 0.0
     for t in range(1, len(b)):
-        w = np.exp(A[:t] @ A[t] * 0.1)
+        w = np.exp(a[:t] @ a[t] * 0.1)
         w = w / np.sum(w)
-        out = out + np.sum((w @ A[:t]) * b)
+        out = out + np.sum((w @ a[:t]) * b)
     return out
 
 
-def levinson(A: Any, b: Any) -> Any:
+def levinson(a: Any, b: Any) -> Any:
     """Reversed parts, which move along the axis from turn to turn."""
     r = 0.03 * np.tanh(b)
     y = gnp.zeros_like(r)
@@ -110,22 +110,22 @@ def levinson(A: Any, b: Any) -> Any:
         alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
         y[:k] += alpha * y[:k][::-1]
         y[k] = alpha
-    return np.sum(y * y) + np.sum(A[0])
+    return np.sum(y * y) + np.sum(a[0])
 
 
-def option(A: Any, b: Any) -> Any:
-    """A binomial tree with an exercise value in each turn."""
+def option(a: Any, b: Any) -> Any:
+    """a binomial tree with an exercise value in each turn."""
     n = len(b)
     v = np.maximum(np.exp(b) - 1.0, 0.0)
     for i in range(n - 1):
         v = np.maximum(0.5 * v[1:] + 0.49 * v[:-1], b[: n - 1 - i] * 0.9)
-    return v[0] + np.sum(A[0])
+    return v[0] + np.sum(a[0])
 
 
-def averages(A: Any, b: Any) -> Any:
+def averages(a: Any, b: Any) -> Any:
     s = 0.0
     for i in range(2, len(b)):
-        s = s + (b[i] - np.mean(b[:i])) ** 2 * np.max(b[:i]) + np.min(A[i, i:])
+        s = s + (b[i] - np.mean(b[:i])) ** 2 * np.max(b[:i]) + np.min(a[i, i:])
     return s
 
 
@@ -146,8 +146,8 @@ FUNCTIONS = [
 
 def arguments(n: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, n))
-    return A @ A.T / n + 2 * np.eye(n), rng.normal(size=n)
+    a = rng.normal(size=(n, n))
+    return a @ a.T / n + 2 * np.eye(n), rng.normal(size=n)
 
 
 def compiled_at(function: Any, n: int, engine: str) -> str:
@@ -190,9 +190,9 @@ def test_what_lies_outside_of_slices_has_no_effect(engine: str) -> None:
         return s
 
     def changed(seed: int) -> tuple[Any, Any]:
-        A, b = arguments(40, seed)
-        A[:3, -1] = np.nan, np.inf, -np.inf  # in no slice
-        return A, b
+        a, b = arguments(40, seed)
+        a[:3, -1] = np.nan, np.inf, -np.inf  # in no slice
+        return a, b
 
     gradient = gw.grad(function, (0, 1))
     compiled = gw.compile(gradient, engine=engine)
@@ -231,14 +231,14 @@ def test_elements_outside_of_slices_give_no_warnings() -> None:
 def test_an_ill_conditioned_program_is_compared_with_its_movement() -> None:
     """Sums in another order differ by more than rounding, as the function's own results do."""
     n = 40
-    A = np.minimum.outer(np.arange(1.0, n + 1), np.arange(1.0, n + 1))
-    A = A + 1e-7 * np.vander(np.linspace(0.1, 1.0, n), n)
+    a = np.minimum.outer(np.arange(1.0, n + 1), np.arange(1.0, n + 1))
+    a = a + 1e-7 * np.vander(np.linspace(0.1, 1.0, n), n)
 
-    def function(A: Any) -> Any:
-        return lu(A, np.zeros(n))
+    def function(a: Any) -> Any:
+        return lu(a, np.zeros(n))
 
     compiled = gw.compile(gw.grad(function))
-    compiled(A)
+    compiled(a)
     assert "extrapolated" in compiled.explain()
 
 

@@ -250,19 +250,20 @@ class _Slices(NamedTuple):
 def _slices(program: Program) -> _Slices:
     """Return the slices of a trace whose bounds vary from turn to turn."""
     values = program.values
-    places: dict[_Place, list[tuple[Instr, list[_Span]]]] = defaultdict(list)
+    places: dict[_Place, list[tuple[Instr, tuple[int, ...], list[_Span]]]] = defaultdict(list)
     for step in program.root.body:
         if not isinstance(step, Instr) or not step.op.has_key or type_of(step.args[0]) is not Ref:
             continue
         key: Any = step.args[1]
         if not any(isinstance(part, SLICE) for part in (key if isinstance(key, TUPLE) else (key,))):
             continue
-        shape = values[step.args[0].index].shape
+        source: int = step.args[0].index
+        shape: tuple[int, ...] = values[source].shape
         parts = _parts(key, len(shape))
         spans = None if parts is None else _spans(parts, shape)
         if parts is not None and spans:
             kinds = tuple([_kind_of(part) for part in parts])
-            places[_Place(step.line, step.name, len(shape), kinds)].append((step, spans))
+            places[_Place(step.line, step.name, len(shape), kinds)].append((step, shape, spans))
     copies = {
         index
         for step in program.root.body
@@ -271,23 +272,22 @@ def _slices(program: Program) -> _Slices:
     }
     slices = _Slices({}, {}, set())
     for group in places.values():
-        outs = {step.out for step, _ in group}
+        outs = {step.out for step, _, _ in group}
         if not outs.isdisjoint(copies):
             slices.copied.update(outs)
-        for column in zip(*[spans for _, spans in group], strict=True):
+        for column in zip(*[spans for _, _, spans in group], strict=True):
             lengths = {one.stop - one.start for one in column}
             if lengths == {1} and len({one.start for one in column}) >= FEWEST:
-                for step, _ in group:
+                for step, _, _ in group:
                     slices.single.setdefault(step.out, set()).add(column[0].axis)
             if len(lengths) < FEWEST:
                 continue
             axis = column[0].axis
-            varying = _Varying(
-                len({one.start for one in column}) > 1,
-                len({one.stop for one in column}) > 1,
-                max(values[step.args[0].index].shape[axis] for step, _ in group),
-            )
-            for step, _ in group:
+            starts = {one.start for one in column}
+            stops = {one.stop for one in column}
+            axes: list[int] = [shape[axis] for _, shape, _ in group]
+            varying = _Varying(len(starts) > 1, len(stops) > 1, max(axes))
+            for step, _, _ in group:
                 slices.ragged.setdefault(step.out, {})[axis] = varying
     return slices
 
@@ -345,7 +345,7 @@ class _Padding:
         if padded is None or index in self._plain:
             return
         self._plain.add(index)
-        key = [slice(None)] * len(self._values[padded.ref.index].shape)
+        key = [slice(None)] * len(self._value(padded.ref).shape)
         for axis, one in padded.axes.items():
             key[axis] = slice(one.start, one.stop)
         self._body.append(
@@ -389,7 +389,7 @@ class _Padding:
     def _by_index(self, step: Instr) -> Instr:
         """Return an operation on a part of one element, with its index in place of a slice."""
         source, key, *rest = step.args
-        shape = self._values[source.index].shape
+        shape = self._value(source).shape
         parts = _parts(key, len(shape)) or []
         made: list[Any] = []
         place: list[Any] = []
@@ -408,12 +408,12 @@ class _Padding:
         if step.op is GETITEM:
             return step.on((source, tuple(made)))
         value: Any = rest[0]
-        if type_of(value) is Ref and self._values[value.index].shape:
-            ends = self._values[value.index].shape
+        if type_of(value) is Ref and self._value(value).shape:
+            ends = self._value(value).shape
             inside = place[len(place) - len(ends) :]
             kept = [n for n, one in zip(ends, inside, strict=True) if one != 0]
             self._need(value.index)
-            dtype = self._values[value.index].dtype
+            dtype = self._value(value).dtype
             value = self._emit(
                 getitem, "getitem", (value, tuple(inside)), kept, dtype, views=bool(kept)
             )
@@ -436,11 +436,11 @@ class _Padding:
         elif is_elementwise(step) and not step.kw:
             args, axes, shape = self._aligned(step.args)
             self._define(step, self._again(step, tuple(args), shape), axes)
-        elif op.kind is Kind.COPY and self._padded[step.args[0].index].is_copy:
-            self._padded[step.out] = self._padded[step.args[0].index]
+        elif op.kind is Kind.COPY and self._source_of(step).is_copy:
+            self._padded[step.out] = self._source_of(step)
         elif op.kind in (Kind.COPY, Kind.CAST, Kind.PART) and not _is_read(step.args[1:]):
-            padded = self._padded[step.args[0].index]
-            shape = self._values[padded.ref.index].shape
+            padded = self._source_of(step)
+            shape = self._value(padded.ref).shape
             self._define(step, self._again(step, (padded.ref, *step.args[1:]), shape), padded.axes)
         elif op.kind is Kind.REDUCE or op is MEAN:
             self._reduce(step)
@@ -514,7 +514,7 @@ class _Padding:
         """Return an array that is read or written, its real shape and its ragged axes."""
         if type_of(arg) is not Ref:
             raise Unpadded
-        shape = self._values[arg.index].shape
+        shape = self._value(arg).shape
         padded = self._padded.get(arg.index)
         if padded is None:
             self._need(arg.index)
@@ -605,7 +605,7 @@ class _Padding:
     def _filled_like(self, step: Instr, target: Ref, value: Any) -> Ref:
         """Provide an array of one number that a write begins with, if need be with whole axes."""
         filled = self._waiting[target.index]
-        shape = self._values[target.index].shape
+        shape = self._value(target).shape
         padded = self._padded.get(value.index) if type_of(value) is Ref else None
         parts = _parts(step.args[1], len(shape))
         spans = None if parts is None else _spans(parts, shape)
@@ -674,11 +674,11 @@ class _Padding:
     def _filled_argument(self, arg: Any, axes: dict[int, Axis], ndim: int) -> Any:
         if type_of(arg) is not Ref:
             return arg
-        less = ndim - len(self._values[arg.index].shape)
+        less = ndim - len(self._value(arg).shape)
         return self._filled(arg.index, {axis - less: one for axis, one in axes.items()})
 
     def _reduce(self, step: Instr) -> None:
-        op, padded = step.op, self._padded[step.args[0].index]
+        op, padded, value = step.op, self._source_of(step), self._value(step.args[0])
         shape = self._shape(padded.ref)
         options = dict(step.kw)
         axis = options.get("axis", 0)
@@ -686,7 +686,6 @@ class _Padding:
             raise Unpadded
         summed = range(len(shape)) if axis is None else axis if isinstance(axis, TUPLE) else (axis,)
         along = {one % len(shape) for one in summed}
-        value = self._values[step.args[0].index]
         masked = {one: padded.axes[one] for one in along & padded.axes.keys()}
         other = _without_effect(op, value.dtype)
         made = self._masked(padded.ref, masked, shape, value.dtype, other)
@@ -705,7 +704,7 @@ class _Padding:
         self._define(step, self._emit(np.divide, "divide", (total, count), ends, value.dtype), axes)
 
     def _transpose(self, step: Instr) -> None:
-        padded = self._padded[step.args[0].index]
+        padded = self._source_of(step)
         shape = self._shape(padded.ref)
         if step.kw or step.args[1:] not in ((), ((1, 0),), (1, 0)) or len(shape) != 2:
             raise Unpadded
@@ -714,7 +713,7 @@ class _Padding:
         self._define(step, self._again(step, args, shape[::-1]), axes)
 
     def _flip(self, step: Instr) -> None:
-        padded = self._padded[step.args[0].index]
+        padded = self._source_of(step)
         shape = self._shape(padded.ref)
         axis = dict(step.kw).get("axis")
         if len(step.args) > 1 or type_of(axis) not in (int, type(None)):
@@ -727,7 +726,7 @@ class _Padding:
         left, right = step.args
         if type_of(left) is not Ref or type_of(right) is not Ref:
             raise Unpadded
-        dims = [len(self._values[one.index].shape) for one in step.args]
+        dims = [len(self._value(one).shape) for one in step.args]
         if not all(1 <= n <= 2 for n in dims):
             raise Unpadded
         inner = (dims[0] - 1, 0)
@@ -747,7 +746,7 @@ class _Padding:
                 assert one is not None
                 moved, _ = self._along(refs[n], axis, one, common)
                 shapes[n][axis] = common.whole
-                dtype = self._values[moved.index].dtype
+                dtype = self._value(moved).dtype
                 refs[n] = self._masked(moved, {axis: common}, shapes[n], dtype, _zero(dtype))
         axes: dict[int, Axis] = {}
         ends: list[int] = []
@@ -762,7 +761,7 @@ class _Padding:
         self._define(step, self._again(step, tuple(refs), ends), axes)
 
     def _reshape(self, step: Instr) -> None:
-        padded = self._padded[step.args[0].index]
+        padded = self._source_of(step)
         before, after = (self._values[one].shape for one in (step.args[0].index, step.out))
         from_axes = [n for n, length in enumerate(before) if length != 1 or n in padded.axes]
         to_axes = [n for n, length in enumerate(after) if length != 1]
@@ -777,7 +776,7 @@ class _Padding:
         self._define(step, made, axes)
 
     def _broadcast(self, step: Instr) -> None:
-        padded = self._padded[step.args[0].index]
+        padded = self._source_of(step)
         before, after = (self._values[one].shape for one in (step.args[0].index, step.out))
         more = len(after) - len(before)
         if len(step.args) != 2 or any(before[n] != after[n + more] for n in padded.axes):
@@ -788,10 +787,19 @@ class _Padding:
         axes = {n + more: one for n, one in padded.axes.items()}
         self._define(step, self._again(step, (padded.ref, tuple(shape)), shape), axes)
 
+    def _value(self, ref: Any) -> Value:
+        index: int = ref.index
+        return self._values[index]
+
+    def _source_of(self, step: Instr) -> Padded:
+        """Return what replaces the first argument of an operation."""
+        index: int = step.args[0].index
+        return self._padded[index]
+
     # Axes ---------------------------------------------------------------------------------------
 
     def _shape(self, ref: Ref) -> tuple[int, ...]:
-        return self._values[ref.index].shape
+        return self._value(ref).shape
 
     def _whole(self, arg: Ref) -> Ref:
         padded = self._padded.get(arg.index)
@@ -809,7 +817,7 @@ class _Padding:
 
     def _along(self, ref: Ref, axis: int, one: Axis, wanted: Axis) -> tuple[Ref, bool]:
         """Lay a ragged axis along another one; tell if it had to be moved."""
-        shape, dtype = [*self._shape(ref)], self._values[ref.index].dtype
+        shape, dtype = [*self._shape(ref)], self._value(ref).dtype
         if one.whole != wanted.whole:
             more = wanted.whole - one.whole
             if more < 0:
@@ -841,9 +849,7 @@ class _Padding:
 
     def _aligned(self, args: Sequence[Any]) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
         """Lay the operands of an elementwise operation along common axes."""
-        shapes = [
-            self._values[arg.index].shape if type_of(arg) is Ref else np.shape(arg) for arg in args
-        ]
+        shapes = [self._value(arg).shape if type_of(arg) is Ref else np.shape(arg) for arg in args]
         ndim = max(map(len, shapes))
         found: dict[int, list[Axis]] = {}
         for arg, shape in zip(args, shapes, strict=True):
@@ -863,7 +869,7 @@ class _Padding:
             if np.ndim(arg):
                 raise Unpadded
             return arg
-        shape = self._values[arg.index].shape
+        shape = self._value(arg).shape
         less = ndim - len(shape)
         own = {axis - less: one for axis, one in wanted.items() if axis >= less}
         if arg.index in self._waiting:
