@@ -241,7 +241,10 @@ REFUSED: list[Callable[[Any, Any], Any]] = [
     ("array", "message"),
     [
         (MASKED, r"^masked arrays have no derivative: .* use np\.where\(mask, fill, x\); or"),
-        (MATRIX, r"^np\.matrix has no derivative: .* Fix: use arrays \(np\.asarray\(matrix\)\)"),
+        (
+            MATRIX,
+            r"^a np\.matrix that was made outside .* make it inside, .*\(np\.asarray\(matrix\)\)",
+        ),
     ],
     ids=["masked", "matrix"],
 )
@@ -289,7 +292,7 @@ def test_masked_arrays_and_matrices_are_refused_as_arguments(array: Any) -> None
         lambda: gw.wrap(array),
     ]
     for call in calls:
-        with pytest.raises(gw.errors.NonDifferentiableInputError, match="no derivative"):
+        with pytest.raises(gw.errors.NonDifferentiableInputError, match=r"derivative|cannot hold"):
             call()
 
 
