@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
-from gradwrap.compiler.calls.compare import Distant, Raised, made, mismatch
+from gradwrap.compiler.calls.compare import Raised, made, mismatch
 from gradwrap.compiler.calls.quick import Quick, quick_call
-from gradwrap.compiler.calls.sensitivity import precisions_by_movement
+from gradwrap.compiler.calls.sensitivity import (
+    mismatch_beyond_movement,
+    precisions_by_movement,
+)
 from gradwrap.compiler.engines.register import FIND_REPETITION, Executable, Unsupported
 from gradwrap.compiler.ir.program import NDARRAY, NUMBER, Constant, Program, counts_turns
 from gradwrap.compiler.ir.verify import ProgramError, is_checking, verify
@@ -171,11 +174,10 @@ class Entry:
         """
         if tree != self.tree:
             return "another structure"
-        problem = mismatch(wanted, found, self.precisions)
-        if call and isinstance(problem, Distant) and self.library.name == "numpy":
-            movements = precisions_by_movement(self.target.function, call, wanted)
-            problem = mismatch(wanted, found, [*map(max, self.precisions, movements)])
-        return problem
+        if call is None or self.library.name != "numpy":
+            return mismatch(wanted, found, self.precisions)
+        function = self.target.function
+        return mismatch_beyond_movement(function, call, wanted, found, self.precisions)
 
     def give_up(self, reason: str) -> None:
         """Run calls eagerly from now on, with a warning."""
@@ -239,7 +241,8 @@ class Entry:
             from gradwrap.compiler.extrapolating.proof import in_full
 
             assert self.executable is not None
-            compared = in_full(self._extrapolated, self.executable.call, mismatch, math.inf)
+            run = self.executable.call
+            compared = in_full(self._extrapolated, run, mismatch_beyond_movement, math.inf)
             problem = compared or ""
             if not problem and self._extrapolated.family.has_same_numbers() is False:
                 problem = OTHER_NUMBERS
@@ -299,7 +302,9 @@ class Entry:
                 return None
             is_same = family.has_same_numbers()
             if is_same is None:
-                compared = in_full(extrapolation, executable.call, mismatch, PATIENCE)
+                compared = in_full(
+                    *(extrapolation, executable.call, mismatch_beyond_movement), PATIENCE
+                )
                 is_same, proof = not compared, proof if compared is None else "full"
             if not is_same:
                 return False
@@ -531,7 +536,7 @@ class Entry:
             self.engine = self.library.name
             executable = self.library.engine(found.program)
         allowed = affordable(time.perf_counter() - self._began)
-        compared = in_full(found, executable.call, mismatch, allowed)
+        compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
         if compared:
             return compared
         if compared is not None and found.family.has_same_numbers() is False:

@@ -8,18 +8,18 @@ the size of the movement of its results says nothing against a program.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gradwrap.compiler.calls.compare import MOST, TOLERANCE, ulps
+from gradwrap.compiler.calls.compare import MOST, TOLERANCE, Distant, mismatch, ulps
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.core.values.tree import flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradwrap.compiler.calls.signatures import Call
+    from gradwrap.core.values.tree import TreeDef
 
 TRIES = 3
 """The number of changes of the arguments; the least movement counts."""
@@ -28,8 +28,42 @@ FACTOR = 32
 NUMBER: type[Any] = np.generic
 
 
+class Given(Protocol):
+    """The arguments of a call, as leaves and their structure."""
+
+    @property
+    def leaves(self) -> Sequence[Any]:
+        """Return the leaves of the arguments."""
+        ...
+
+    @property
+    def treedef(self) -> TreeDef:
+        """Return the structure of the arguments."""
+        ...
+
+    @property
+    def given(self) -> Sequence[bool]:
+        """Tell which leaves are inputs."""
+        ...
+
+
+def mismatch_beyond_movement(
+    function: Callable[..., Any],
+    call: Given,
+    wanted: Sequence[Any],
+    found: Sequence[Any],
+    precisions: Sequence[float],
+) -> str:
+    """Return how results differ from the function's own by more than these move, or ""."""
+    problem = mismatch(wanted, found, precisions)
+    if isinstance(problem, Distant):
+        movements = precisions_by_movement(function, call, wanted)
+        problem = mismatch(wanted, found, [*map(max, precisions, movements)])
+    return problem
+
+
 def precisions_by_movement(
-    function: Callable[..., Any], call: Call, wanted: Sequence[Any]
+    function: Callable[..., Any], call: Given, wanted: Sequence[Any]
 ) -> list[float]:
     """Return, for each result, a precision that stands for its movement; 0 if it has none.
 

@@ -56,6 +56,8 @@ LENGTHS = frozenset({"shape", "size", "nbytes", "strides", "__len__"})
 """The names of what tells lengths; the attributes `shape` and `size` tell those at full size."""
 FARTHER = 30
 """The steps between the shortest loops and those of the last comparison."""
+MORE = 2
+"""A trace with whole arrays has at most so many times as many operations as one with short ones."""
 APART = 64
 """The most by which the lengths of loops differ there."""
 
@@ -113,6 +115,7 @@ def of_all_turns(
     except Declined:
         if not family.cuts:
             raise
+        budget.most = MORE * max(len(one.instrs) for one in family.traces)
         sizes = sizes_of(family.actual, family.lengths.limit, family.lengths.near)
         family = Family(subject, sizes, family.lengths, budget, cuts=False)
         _watched(family, budget, family.points[0], is_counted=False)

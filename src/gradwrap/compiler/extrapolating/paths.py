@@ -84,6 +84,7 @@ def _tracing(
 ) -> Generator[None]:
     """Collect steps by a trace function, which is called for each instruction."""
     others: dict[int, CodeType] = {}  # by identity: the hash of code itself takes long
+    pairs: dict[int, tuple[CodeType, set[tuple[int, int]]]] = {}
 
     def enter(frame: FrameType, _event: str, _: Any) -> Callable[..., Any] | None:
         code = frame.f_code
@@ -93,13 +94,14 @@ def _tracing(
             others[id(code)] = code
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        last = -1
+        last, add = -1, pairs.setdefault(id(code), (code, set()))[1].add
 
         def follow(frame: FrameType, event: str, _: Any) -> Any:
             nonlocal last
             if event == "opcode":
-                found.add((code, last, frame.f_lasti))
-                last = frame.f_lasti
+                now = frame.f_lasti
+                add((last, now))
+                last = now
                 if count is not None:
                     count()
             return follow
@@ -112,6 +114,7 @@ def _tracing(
         yield
     finally:
         sys.settrace(before)
+        found.update((code, *pair) for code, both in pairs.values() for pair in both)
 
 
 @contextmanager

@@ -31,9 +31,11 @@ from gradwrap.compiler.extrapolating.walk import (
 )
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
+from gradwrap.compiler.passes.ragged import is_worthwhile, pad_slices
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
+from gradwrap.compiler.tracing.tape import MOST as LONGEST_TRACE
 from gradwrap.compiler.tracing.tape import TooLong, shares
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
@@ -140,6 +142,13 @@ class TooMany(Declined):
         super().__init__("with short loops it still performs too many operations")
 
 
+class Unprofitable(Declined):
+    """Calls of an extrapolated program would take too long."""
+
+    def __init__(self) -> None:
+        super().__init__("whole axes in place of its slices would take too long in each call")
+
+
 class Budget:
     """The operations that may still be traced."""
 
@@ -237,6 +246,8 @@ class Family:
         """The time of a run at full size, by one at short lengths."""
         self.is_in_order: bool = True
         """Whether the function returned arrays in C's order only."""
+        self._padding = 0.0
+        """How many times as many elements are computed with whole axes in place of slices."""
         self._records: list[Recorded] = []
         self._noted: dict[tuple[int, ...], Notes] = {}
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
@@ -316,6 +327,7 @@ class Family:
         traced, leaves, around = run
         constants, wholes = self._constants(traced, around)
         program = program_of([traced], [constants], subject.names)
+        self._padding = max(self._padding, pad_slices(program))
         program, _ = prepared(
             program,
             roll=True,
@@ -423,6 +435,8 @@ class Family:
                 raise Declined("an array of the surroundings has another shape")
         if is_actual:
             self._check_inputs(program)
+            if self._padding and not is_worthwhile(program, self._padding, LONGEST_TRACE):
+                raise Unprofitable
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program
 
@@ -488,6 +502,8 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
             found = _found(subject, lengths, compared, budget, reasons)
         except TooMany as why:
             reasons.append(str(why))
+        except Unprofitable as why:
+            return None, str(why)
         else:
             if found is not None:
                 return found, ""
@@ -540,6 +556,8 @@ def _found(
     ------
     TooMany
         A trace takes too many operations.
+    Unprofitable
+        Calls of the program would take too long.
     """
     limit, near = lengths[0].limit, lengths[0].near
     for parameters in _parameters(subject, limit, near, reasons, budget):
@@ -553,7 +571,7 @@ def _found(
                     family.fit()
                     compared(family)
                     program = family.at(family.actual)
-                except TooMany:
+                except (TooMany, Unprofitable):
                     raise
                 except Declined as why:
                     reasons.append(str(why))

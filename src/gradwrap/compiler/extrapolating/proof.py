@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
 
     Mismatch = Callable[[Sequence[Any], Sequence[Any], Sequence[float] | None], str]
+    MismatchOfCall = Callable[
+        [Callable[..., Any], Subject, Sequence[Any], Sequence[Any], Sequence[float]], str
+    ]
 
 NUMBER: type[Any] = np.generic
 SECONDS = 1.0
@@ -221,9 +224,14 @@ def affordable(spent: float) -> float:
 
 
 def in_full(
-    found: Found, call: Callable[..., Any], mismatch: Mismatch, seconds: float
+    found: Found,
+    call: Callable[..., Any],
+    mismatch: MismatchOfCall,
+    seconds: float,
 ) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
+
+    `mismatch` may run the function again, to see how far its results move.
 
     Returns
     -------
@@ -247,4 +255,5 @@ def in_full(
         return f"on changed arguments it raised {type(error).__name__}: {error}"
     if not taken <= found.family.paths:
         return OTHER_PATHS
-    return mismatch(wanted, results, found.precisions)
+    given = subject._replace(leaves=leaves)
+    return mismatch(subject.function, given, wanted, results, found.precisions)

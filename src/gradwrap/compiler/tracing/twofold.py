@@ -373,7 +373,7 @@ def _comparison(perform: Callable[[Any, Any], Any]) -> Any:
 
 
 def _refusing(name: str) -> Any:
-    def refuse(self: Any, *_: Any) -> Any:
+    def refuse(self: Any, *_: Any, **__: Any) -> Any:
         raise self.uses.refuse(f"{name} of a length or an index is asked for")
 
     return refuse
