@@ -122,6 +122,32 @@ def workspace(function: Callable[..., Any], turns: int, memory: float) -> int:
 
 
 @pytest.mark.slow
+def test_memory_may_be_a_text() -> None:
+    u = np.linspace(0.0, 1.0, 50)
+    gradient = gw.grad(burgers)
+    reports = []
+    for memory in ("1 kB", 1000, "64 MiB", None):
+        made = gw.compile(gradient, memory=memory)
+        np.testing.assert_allclose(made(u), gradient(u), rtol=1e-10)
+        reports.append("checkpoints:" in made.explain())
+    assert reports == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        ("64", "memory='64' is no size. Fix: give a number and B, kB"),
+        ("many", "or give the number of bytes"),
+        (-1, 'memory=-1. Fix: give a number of bytes, or a text such as "64 MiB", or None'),
+        (float("nan"), "memory=nan. Fix"),
+        (True, "memory=True. Fix"),
+    ],
+)
+def test_memory_that_is_no_size_is_refused(memory: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        gw.compile(lambda x: x, memory=memory)
+
+
 def test_memory_grows_with_the_square_root_of_the_turns() -> None:
     sizes = [workspace(np.sum, turns, 4000) for turns in (100, 400, 1600)]
     assert sizes[2] < 5 * sizes[0]

@@ -433,8 +433,9 @@ def _as_array(part: Any) -> Any:
 
 def _of_one(cotangent: Any, out: Any) -> Any:
     """Return the cotangent of one example, which may be real although others are complex."""
-    is_wider = cotangent is not None and np.iscomplexobj(cotangent) and not np.iscomplexobj(out)
-    return np.real(cotangent) if is_wider else cotangent
+    if cotangent is None or not np.iscomplexobj(cotangent) or np.iscomplexobj(out):
+        return cotangent
+    return np.real(cotangent)
 
 
 def _differs(part: Any) -> bool:

@@ -78,7 +78,14 @@ def in_stretches(
     if chunk_size is None and not what:
         return [compute(0, total)]
     if isinstance(chunk_size, str):
-        return _within(total, _bytes_of(chunk_size), chunk_size, like, compute, what)
+        return _within(
+            total,
+            bytes_in(chunk_size, "chunk_size", "the number of rows as an int"),
+            chunk_size,
+            like,
+            compute,
+            what,
+        )
     stretches = _chunks_of(total, chunk_size)
     if not what:
         return [compute(first, last) for first, last in stretches]
@@ -111,15 +118,21 @@ def _chunks_of(total: int, chunk_size: Any) -> Stretches:
 # A limit in bytes ---------------------------------------------------------------------------------
 
 
-def _bytes_of(text: str) -> int:
-    """Read a size such as "64 MiB"."""
+def bytes_in(text: str, option: str, otherwise: str) -> int:
+    """Read a size such as "64 MiB", the value of an option.
+
+    Raises
+    ------
+    ValueError
+        It is no size; the message says what the option may be otherwise.
+    """
     found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]+)\s*", text)
     unit = None if found is None else UNITS.get(found[2].lower())
     size = 0 if found is None or unit is None else int(float(found[1]) * unit)
     if size < 1:
         raise ValueError(
-            f"chunk_size={text!r} is no size. Fix: give a number and B, kB, MB, GB, TB, KiB, MiB, "
-            'GiB or TiB, such as "64 MiB"; or give the number of rows as an int.'
+            f"{option}={text!r} is no size. Fix: give a number and B, kB, MB, GB, TB, KiB, MiB, "
+            f'GiB or TiB, such as "64 MiB"; or give {otherwise}.'
         )
     return size
 

@@ -34,6 +34,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileError
 from gradwrap.transforms.derived import own_name
+from gradwrap.transforms.stretches import bytes_in
 
 if TYPE_CHECKING:
     import pathlib
@@ -56,13 +57,13 @@ class Compiled(Generic[P, R]):
         static: Iterable[int | str],
         *,
         cache: bool = False,
-        memory: float | None = None,
+        memory: float | str | None = None,
         threads: int | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._memory = memory
-        most = DEFAULT if memory is None else memory
+        most = _bytes(memory)
         self._threads = checked(threads)
         self._target = Target(function, engine, engine_named(engine), most, threads or usable())
         self._static = frozenset(static)
@@ -433,10 +434,23 @@ def _remade(
     engine: str,
     static: frozenset[int | str],
     cache: bool,
-    memory: float | None,
+    memory: float | str | None,
     threads: int | None,
 ) -> Compiled[..., Any]:
     return Compiled(function, engine, static, cache=cache, memory=memory, threads=threads)
+
+
+def _bytes(memory: float | str | None) -> float:
+    """Return a number of bytes given as the option `memory`."""
+    if memory is None:
+        return DEFAULT
+    if isinstance(memory, str):
+        return bytes_in(memory, "memory", "the number of bytes")
+    if isinstance(memory, bool) or not memory >= 0:
+        raise ValueError(
+            f'memory={memory!r}. Fix: give a number of bytes, or a text such as "64 MiB", or None.'
+        )
+    return memory
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
@@ -456,7 +470,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
-    memory: float | None = None,
+    memory: float | str | None = None,
     threads: int | None = None,
 ) -> Compiled[P, R]: ...
 @overload
@@ -465,7 +479,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
-    memory: float | None = None,
+    memory: float | str | None = None,
     threads: int | None = None,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
@@ -474,7 +488,7 @@ def compile(
     engine: str = "numpy",
     static: int | str | Iterable[int | str] = (),
     cache: bool = False,
-    memory: float | None = None,
+    memory: float | str | None = None,
     threads: int | None = None,
 ) -> Any:
     """Compile a function of arrays to a program of NumPy or CuPy calls.
@@ -495,8 +509,9 @@ def compile(
     cache
         Keep programs on disk, and use those of earlier processes after one comparison with `f`.
     memory
-        The bytes that loops may use for what their backward loops read; 2**26 if not given. A
-        longer loop keeps the values of about `√turns` turns, and computes the others again.
+        The bytes that loops may use for what their backward loops read, as a number or a text such
+        as `"64 MiB"`, which is the default. A longer loop keeps the values of about `√turns` turns,
+        and computes the others again.
     threads
         The most threads for one call of a program with NumPy arrays. If not given: one for each
         core that the process may use, or `$OMP_NUM_THREADS` if it is less. Operations on large
@@ -512,7 +527,7 @@ def compile(
     Raises
     ------
     ValueError
-        There is no engine of this name, or `threads` is less than one.
+        There is no engine of this name, `memory` is no size, or `threads` is less than one.
     TypeError
         `f` is not a function, or `threads` is no integer.
 

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 FEWEST = 4
 """The fewest lengths of slices in one place of the code that make them ragged."""
 BACKWARDS = slice(None, None, -1)
-WHOLES = (slice(None), BACKWARDS)
 LARGEST = 1 << 26
 """The most elements of a matrix of masks."""
 
@@ -302,8 +301,8 @@ class _Padding:
         self._padded: dict[int, Padded] = {}
         """By value with ragged axes: the value that replaces it."""
         self._waiting: dict[int, Instr] = {}
-        """By value: an operation that makes it of one number, or of one repeated. Its length may be
-        that of a ragged axis, which is known where it is used."""
+        """By value: the operation that makes it, which waits until its length is known: it may be
+        that of a ragged axis."""
         self._plain: set[int] = set()
         """The values with ragged axes that are there without padding too."""
         self._body: list[Any] = []
@@ -429,7 +428,7 @@ class _Padding:
                 self._read(step)
             else:
                 self._write(step)
-        elif not reads and self._is_uniform(step):
+        elif not reads and self._waits(step):
             self._waiting[step.out] = step
         elif not reads:
             self._keep(step)
@@ -450,25 +449,45 @@ class _Padding:
             self._flip(step)
         elif op is MATMUL and not step.kw:
             self._product(step)
-        elif op is RESHAPE:
+        elif op.kind is Kind.RESHAPE:
             self._reshape(step)
         elif op.kind is Kind.BROADCAST:
             self._broadcast(step)
         else:
             raise Unpadded
 
-    def _is_uniform(self, step: Instr) -> bool:
-        """Tell if the elements of a result are equal along axes, which may be ragged ones."""
+    def _waits(self, step: Instr) -> bool:
+        """Tell if a result has as many elements as is known where it is used.
+
+        These are arrays of one number, or of one that is repeated, and what is computed from them
+        alone; single elements may have been written.
+        """
         kind = step.op.kind
         if kind is Kind.FILL or (kind is Kind.BROADCAST and len(step.args) == 2):
             return bool(self._values[step.out].shape)
-        is_copy = kind in (Kind.COPY, Kind.CAST)
         arrays = [index for index in step.reads if self._values[index].shape]
-        return (
-            bool(arrays)
-            and all(index in self._waiting for index in arrays)
-            and (is_copy or (is_elementwise(step) and not step.kw))
-        )
+        if not arrays or not all(index in self._waiting for index in arrays):
+            return False
+        if kind is Kind.RESHAPE:
+            return self._pairs(step) is not None
+        if kind is Kind.WRITE:
+            parts = _parts(step.args[1], len(self._value(step.args[0]).shape)) or [None]
+            return len(arrays) == 1 and all(type_of(part) is int for part in parts)
+        return kind in (Kind.COPY, Kind.CAST) or (is_elementwise(step) and not step.kw)
+
+    def _pairs(self, step: Instr) -> dict[int, int] | None:
+        """Return the axis of the result for each axis of an array with another shape.
+
+        Axes of one element are left out. The result is None if others are joined or split.
+        """
+        before, after = self._value(step.args[0]).shape, self._values[step.out].shape
+        padded = self._padded.get(step.args[0].index)
+        ragged = padded.axes.keys() if padded else ()
+        from_axes = [n for n, length in enumerate(before) if length != 1 or n in ragged]
+        to_axes = [n for n, length in enumerate(after) if length != 1]
+        if [before[n] for n in from_axes] != [after[n] for n in to_axes]:
+            return None
+        return dict(zip(from_axes, to_axes, strict=True))
 
     def _read(self, step: Instr) -> None:
         source, shape, axes = self._source(step.args[0])
@@ -576,16 +595,16 @@ class _Padding:
             ref = self._again(step, (source, tuple(whole), value), self._shape(source))
             self._define(step, ref, axes)
             return
-        if any(isinstance(part, SLICE) and part not in WHOLES for part in whole):
-            raise Unpadded
         places: dict[int, int] = {}
         ends: list[int] = []
         axis = 0
         for part in parts:
             if isinstance(part, SLICE):
                 places[axis] = len(ends)
-            if not isinstance(part, int):
-                ends.append(1 if part is None else self._shape(source)[axis])
+                length = len(range(*part.indices(shape[axis])))
+                ends.append(self._shape(source)[axis] if axis in spans else length)
+            elif part is None:
+                ends.append(1)
             axis += part is not None
         wanted = {places[axis]: one for axis, one in spans.items()}
         moved = self._moved(value, wanted, len(ends))
@@ -603,14 +622,13 @@ class _Padding:
         self._define(step, ref, axes)
 
     def _filled_like(self, step: Instr, target: Ref, value: Any) -> Ref:
-        """Provide an array of one number that a write begins with, if need be with whole axes."""
-        filled = self._waiting[target.index]
+        """Provide an array that waits and is written to, if need be with whole axes."""
         shape = self._value(target).shape
         padded = self._padded.get(value.index) if type_of(value) is Ref else None
         parts = _parts(step.args[1], len(shape))
         spans = None if parts is None else _spans(parts, shape)
         varying = self._ragged.get(step.out, {})
-        if parts is None or spans is None or filled.op.kind is not Kind.FILL:
+        if parts is None or spans is None:
             self._need(target.index)
             return target
         if any(part is None for part in parts):
@@ -634,23 +652,25 @@ class _Padding:
         if not axes:
             self._need(target.index)
             return target
-        ends = [axes[n].whole if n in axes else length for n, length in enumerate(shape)]
-        made = self._again(filled, (tuple(ends), *filled.args[1:]), ends)
+        made = self._filled(target.index, axes, every=True)
         del self._waiting[target.index]
         self._padded[target.index] = Padded(made, axes)
         return target
 
-    def _filled(self, index: int, axes: dict[int, Axis]) -> Ref:
-        """Make an array of equal elements with whole axes.
+    def _filled(self, index: int, axes: dict[int, Axis], *, every: bool = False) -> Ref:
+        """Make an array that waits, with whole axes.
+
+        Axes of one element stay as they are, which are repeated by elementwise operations, unless
+        `every` axis counts.
 
         Raises
         ------
         Unpadded
-            Its elements differ along one of the axes.
+            It is no such array, or has another length.
         """
         step = self._waiting.get(index)
         shape = [*self._values[index].shape]
-        axes = {axis: one for axis, one in axes.items() if axis >= 0 and shape[axis] != 1}
+        axes = {n: one for n, one in axes.items() if n >= 0 and (every or shape[n] != 1)}
         if not axes:
             self._need(index)
             return Ref(index)
@@ -660,22 +680,45 @@ class _Padding:
             if shape[axis] != one.length:
                 raise Unpadded
             shape[axis] = one.whole
-        kind = step.op.kind
+        kind, whole = step.op.kind, tuple(shape)
         if kind is Kind.FILL:
-            return self._again(step, (tuple(shape), *step.args[1:]), shape)
-        if kind is not Kind.BROADCAST:
-            args = [self._filled_argument(arg, axes, len(shape)) for arg in step.args]
-            return self._again(step, tuple(args), shape)
-        first: Any = step.args[0]
-        if type_of(first) is Ref:
-            first = self._filled_argument(first, axes, len(shape))
-        return self._again(step, (first, tuple(shape)), shape)
+            return self._again(step, (whole, *step.args[1:]), shape)
+        if kind is Kind.BROADCAST:
+            first: Any = step.args[0]
+            if type_of(first) is Ref:
+                first = self._filled_argument(first, axes, len(shape))
+            return self._again(step, (first, whole), shape)
+        if kind is Kind.RESHAPE:
+            pairs = {after: before for before, after in (self._pairs(step) or {}).items()}
+            if not axes.keys() <= pairs.keys():
+                raise Unpadded
+            source = {pairs[n]: one for n, one in axes.items()}
+            made = self._filled(step.args[0].index, source)
+            return self._reshaped(made, shape, self._values[index].dtype)
+        if kind is Kind.WRITE:
+            target, key, value = step.args
+            made = self._filled(target.index, axes, every=every)
+            parts = _parts(key, len(shape)) or []
+            moved = [
+                part % self._value(target).shape[n] + (axes[n].start if n in axes else 0)
+                for n, part in enumerate(parts)
+            ]
+            return self._again(step, (made, tuple(moved), value), shape)
+        args = [self._filled_argument(arg, axes, len(shape), every=every) for arg in step.args]
+        return self._again(step, tuple(args), shape)
 
-    def _filled_argument(self, arg: Any, axes: dict[int, Axis], ndim: int) -> Any:
+    def _filled_argument(
+        self, arg: Any, axes: dict[int, Axis], ndim: int, *, every: bool = False
+    ) -> Any:
         if type_of(arg) is not Ref:
             return arg
         less = ndim - len(self._value(arg).shape)
-        return self._filled(arg.index, {axis - less: one for axis, one in axes.items()})
+        own = {axis - less: one for axis, one in axes.items()}
+        return self._filled(arg.index, own, every=every)
+
+    def _reshaped(self, ref: Ref, shape: Sequence[int], dtype: Any) -> Ref:
+        args = (ref, tuple(shape))
+        return self._emit(np.reshape, RESHAPE.name, args, shape, dtype, views=True)
 
     def _reduce(self, step: Instr) -> None:
         op, padded, value = step.op, self._source_of(step), self._value(step.args[0])
@@ -761,19 +804,15 @@ class _Padding:
         self._define(step, self._again(step, tuple(refs), ends), axes)
 
     def _reshape(self, step: Instr) -> None:
-        padded = self._source_of(step)
-        before, after = (self._values[one].shape for one in (step.args[0].index, step.out))
-        from_axes = [n for n, length in enumerate(before) if length != 1 or n in padded.axes]
-        to_axes = [n for n, length in enumerate(after) if length != 1]
-        if [before[n] for n in from_axes] != [after[n] for n in to_axes] or len(step.args) != 2:
+        padded, pairs = self._source_of(step), self._pairs(step)
+        if pairs is None:
             raise Unpadded
-        pairs = dict(zip(from_axes, to_axes, strict=True))
-        shape = [*after]
+        value = self._values[step.out]
+        shape = [*value.shape]
         for n, one in padded.axes.items():
             shape[pairs[n]] = one.whole
         axes = {pairs[n]: one for n, one in padded.axes.items()}
-        made = self._again(step, (padded.ref, tuple(shape)), shape)
-        self._define(step, made, axes)
+        self._define(step, self._reshaped(padded.ref, shape, value.dtype), axes)
 
     def _broadcast(self, step: Instr) -> None:
         padded = self._source_of(step)
