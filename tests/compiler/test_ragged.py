@@ -248,8 +248,37 @@ def test_programs_with_too_many_elements_are_traced_in_full(
 ) -> None:
     monkeypatch.setattr("gradwrap.compiler.passes.ragged.ELEMENT", 1.0)
     report = compiled_at(substitution, 33, "numpy")
-    assert "whole axes in place of its slices would take too long in each call" in report
+    assert "whole axes in place of its slices would take too much time or memory" in report
     assert "with masks" not in report
+
+
+@pytest.mark.usefixtures("at_once")
+def test_large_masks_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.passes.ragged.LARGEST", 33 * 34 - 1)
+    report = compiled_at(substitution, 33, "numpy")
+    assert "whole axes in place of its slices would take too much time or memory" in report
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_parts_of_single_precision(engine: str) -> None:
+    def function(a: Any, b: Any) -> Any:
+        x = gnp.zeros_like(a[0])
+        for i in range(1, len(b)):
+            x[:i] = 0.9 * x[:i] + np.tanh(b[:i]) * np.mean(a[i, :i])  # float64 in float32
+            x[i:] += 0.1 * a[i, i:]
+        return np.sum(x * x)
+
+    def single(seed: int) -> tuple[Any, Any]:
+        a, b = arguments(33, seed)
+        return a.astype(np.float32), b
+
+    gradient = gw.grad(function, (0, 1))
+    compiled = gw.compile(gradient, engine=engine)
+    compiled(*single(0))
+    for wanted, found in zip(gradient(*single(1)), compiled(*single(1)), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 class _Writer:

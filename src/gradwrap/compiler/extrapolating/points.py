@@ -143,10 +143,10 @@ class TooMany(Declined):
 
 
 class Unprofitable(Declined):
-    """Calls of an extrapolated program would take too long."""
+    """Calls of an extrapolated program would take too much time or memory."""
 
     def __init__(self) -> None:
-        super().__init__("whole axes in place of its slices would take too long in each call")
+        super().__init__("whole axes in place of its slices would take too much time or memory")
 
 
 class Budget:
@@ -557,7 +557,7 @@ def _found(
     TooMany
         A trace takes too many operations.
     Unprofitable
-        Calls of the program would take too long.
+        Calls of the program would take too much time or memory.
     """
     limit, near = lengths[0].limit, lengths[0].near
     for parameters in _parameters(subject, limit, near, reasons, budget):

@@ -55,7 +55,7 @@ FEWEST = 4
 """The fewest lengths of slices in one place of the code that make them ragged."""
 BACKWARDS = slice(None, None, -1)
 LARGEST = 1 << 26
-"""The most elements of a matrix of masks."""
+"""The most bytes of a matrix of masks, or of places."""
 
 
 class Axis(NamedTuple):
@@ -148,10 +148,20 @@ def is_worthwhile(program: Program, padding: float, most: int) -> bool:
     Without it, all turns would be traced at the first call, if they have `most` operations at most;
     calls would be eager otherwise. Both compute fewer elements.
     """
+    if any(_bytes(program, step) > LARGEST for step in program.root.body):
+        return False
     operations = _operations(program.root.body)
     more = ELEMENT * _elements(program, program.root.body) * (MASKED - 1 / padding)
     saved = TRACING / CALLS if operations <= most else EAGER - OVERHEAD
     return more <= saved * operations
+
+
+def _bytes(program: Program, step: Instr | Loop) -> int:
+    """Return the size of an array of booleans or integers that a step makes; 0 for others."""
+    if isinstance(step, Loop) or step.views:
+        return 0
+    _, dtype, *_ = value = program.values[step.out]
+    return math.prod(value.shape) * dtype.itemsize if value.is_ndarray and dtype.kind in "bi" else 0
 
 
 def _operations(body: Sequence[Instr | Loop]) -> float:
@@ -609,6 +619,8 @@ class _Padding:
         wanted = {places[axis]: one for axis, one in spans.items()}
         moved = self._moved(value, wanted, len(ends))
         dtype = self._values[step.out].dtype
+        if dtype.kind not in "fc" or (type_of(moved) is Ref and self._value(moved).dtype != dtype):
+            raise Unpadded
         if step.op is SCATTER_ADD:
             made = self._masked(moved, wanted, ends, dtype, _zero(dtype))
             key = tuple(whole)
@@ -739,6 +751,8 @@ class _Padding:
         if op is not MEAN:
             self._define(step, self._again(step, (made,), ends), axes)
             return
+        if value.dtype != self._values[step.out].dtype:
+            raise Unpadded
         count = 1.0
         for one in along:
             count *= value.shape[one]
@@ -962,8 +976,6 @@ class _Padding:
         return self._made_before("order", whole, self._places)
 
     def _made_before(self, kind: str, whole: int, make: Callable[[int], Ref]) -> Ref:
-        if whole * whole > LARGEST:
-            raise Unpadded
         if (kind, whole) not in self._tables:
             body, self._body = self._body, []
             self._tables[kind, whole] = make(whole)
