@@ -166,7 +166,7 @@ def compiled_at(function: Any, n: int, engine: str) -> str:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let loops of few operations be extrapolated too."""
     monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 10)
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.CALLS", 1)
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.CALLS", 1)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -246,7 +246,7 @@ def test_an_ill_conditioned_program_is_compared_with_its_movement() -> None:
 def test_programs_with_too_many_elements_are_traced_in_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.ELEMENT", 1.0)
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.ELEMENT", 1.0)
     report = compiled_at(substitution, 33, "numpy")
     assert "whole axes in place of its slices would take too much time or memory" in report
     assert "with masks" not in report
@@ -254,7 +254,7 @@ def test_programs_with_too_many_elements_are_traced_in_full(
 
 @pytest.mark.usefixtures("at_once")
 def test_large_masks_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.LARGEST", 33 * 34 - 1)
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.LARGEST", 33 * 34 - 1)
     report = compiled_at(substitution, 33, "numpy")
     assert "whole axes in place of its slices would take too much time or memory" in report
 
