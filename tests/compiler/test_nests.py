@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.program import (
@@ -25,15 +23,10 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.compiler.ir.verify import ProgramError, verify
 from gradwrap.core.values.tree import flatten
+from square_systems import ENGINES, HAS_COMPILER, compiled_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-HAS_COMPILER = shutil.which("cc") is not None
-ENGINES = [
-    "numpy",
-    pytest.param("c", marks=pytest.mark.skipif(not HAS_COMPILER, reason="there is no C compiler")),
-]
 
 
 def forward(L: Any, b: Any) -> Any:
@@ -95,24 +88,6 @@ def rows(A: Any, b: Any) -> Any:
 
 
 FUNCTIONS = [forward, backward, factors, cholesky, rows]
-
-
-def arguments(n: int, seed: int) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, n))
-    return A @ A.T / n + 2 * np.eye(n), rng.normal(size=n)
-
-
-def compiled_at(function: Any, n: int, engine: str, **options: Any) -> str:
-    """Compare a compiled gradient with eager at other arguments; return its explanation."""
-    gradient = gw.grad(function, (0, 1))
-    compiled = gw.compile(gradient, engine=engine, **options)
-    compiled(*arguments(n, 0))
-    for seed in (1, 2):
-        given = arguments(n, seed)
-        for wanted, found in zip(flatten(gradient(*given))[0], compiled(*given), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
-    return str(compiled.explain())
 
 
 @pytest.mark.parametrize("engine", ENGINES)

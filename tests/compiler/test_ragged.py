@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,10 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
-from gradwrap.core.values.tree import flatten
+from square_systems import ENGINES, arguments, compiled_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-HAS_COMPILER = shutil.which("cc") is not None
-ENGINES = [
-    "numpy",
-    pytest.param("c", marks=pytest.mark.skipif(not HAS_COMPILER, reason="there is no C compiler")),
-]
 
 
 def substitution(a: Any, b: Any) -> Any:
@@ -144,29 +137,11 @@ FUNCTIONS = [
 ]
 
 
-def arguments(n: int, seed: int) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    a = rng.normal(size=(n, n))
-    return a @ a.T / n + 2 * np.eye(n), rng.normal(size=n)
-
-
-def compiled_at(function: Any, n: int, engine: str) -> str:
-    """Compare a compiled gradient with eager at other arguments; return its explanation."""
-    gradient = gw.grad(function, (0, 1))
-    compiled = gw.compile(gradient, engine=engine)
-    compiled(*arguments(n, 0))
-    for seed in (1, 2):
-        given = arguments(n, seed)
-        for wanted, found in zip(flatten(gradient(*given))[0], compiled(*given), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
-    return str(compiled.explain())
-
-
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let loops of few operations be extrapolated too."""
     monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 10)
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.CALLS", 1)
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.CALLS", 1)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -175,7 +150,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     "function", [substitution, *(pytest.param(f, marks=pytest.mark.slow) for f in FUNCTIONS[1:])]
 )
 def test_the_program_is_extrapolated(function: Callable[..., Any], engine: str) -> None:
-    report = compiled_at(function, 33, engine)
+    report = compiled_at(function, 33, engine, atol=1e-11)
     assert "turns: extrapolated from traces of" in report
     assert "slices whose length varies: computed as whole axes with masks" in report
 
@@ -246,16 +221,16 @@ def test_an_ill_conditioned_program_is_compared_with_its_movement() -> None:
 def test_programs_with_too_many_elements_are_traced_in_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.ELEMENT", 1.0)
-    report = compiled_at(substitution, 33, "numpy")
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.ELEMENT", 1.0)
+    report = compiled_at(substitution, 33, "numpy", atol=1e-11)
     assert "whole axes in place of its slices would take too much time or memory" in report
     assert "with masks" not in report
 
 
 @pytest.mark.usefixtures("at_once")
 def test_large_masks_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradwrap.compiler.passes.ragged.LARGEST", 33 * 34 - 1)
-    report = compiled_at(substitution, 33, "numpy")
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.LARGEST", 33 * 34 - 1)
+    report = compiled_at(substitution, 33, "numpy", atol=1e-11)
     assert "whole axes in place of its slices would take too much time or memory" in report
 
 
@@ -331,4 +306,4 @@ class _Writer:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_loops_over_slices(seed: int, engine: str) -> None:
-    compiled_at(_Writer(seed).function(), 31 + seed, engine)
+    compiled_at(_Writer(seed).function(), 31 + seed, engine, atol=1e-11)

@@ -30,6 +30,19 @@ def along(function: Any, x: Any, t: Any) -> Any:
 # Elliptic integrals and Bessel functions ----------------------------------------------------------
 
 
+@pytest.mark.parametrize(("name", "sign"), [("ellipkinc", 1.0), ("ellipeinc", -1.0)])
+@pytest.mark.parametrize("phi", [0.3, -2.0, 7.3, 100.0, -1e4])
+def test_incomplete_integrals_over_many_periods(name: str, sign: float, phi: float) -> None:
+    """At m = 0, the derivative in m is half of the integral of sin(t)**2."""
+    function = getattr(gs.special, name)
+    found = gw.grad(function, 1)(phi, 0.0)
+    np.testing.assert_allclose(found, sign * (phi / 4 - np.sin(2 * phi) / 8), rtol=1e-12)
+    found = gw.grad(gw.grad(function, 1), 0)(phi, 0.0)
+    np.testing.assert_allclose(found, sign * np.sin(phi) ** 2 / 2, rtol=1e-9)
+    slope = (function(phi, 0.04 + 1e-6) - function(phi, 0.04 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(gw.grad(function, 1)(phi, 0.04), slope, rtol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("name", "point", "wanted"),
     [

@@ -29,9 +29,10 @@ from gradwrap.compiler.extrapolating.walk import (
     with_numbers,
     without_numbers,
 )
+from gradwrap.compiler.extrapolating.worth import is_worthwhile
 from gradwrap.compiler.ir.program import NDARRAY, Constant, Program
 from gradwrap.compiler.passes.from_traces import precisions_of, program_of
-from gradwrap.compiler.passes.ragged import is_worthwhile, pad_slices
+from gradwrap.compiler.passes.ragged import pad_slices
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace

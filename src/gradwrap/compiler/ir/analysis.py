@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,6 +102,26 @@ def uses(program: Program) -> Counter[int]:
             for step in body:
                 found += step.reads if isinstance(step, Instr) else _declared(step)
     return Counter(found)
+
+
+def operations(body: Sequence[Instr | Loop]) -> float:
+    """Count the operations of a body, in all turns of its loops."""
+    return sum(_turns(one) * operations(one.body) if isinstance(one, Loop) else 1 for one in body)
+
+
+def elements(program: Program, body: Sequence[Instr | Loop]) -> float:
+    """Count the elements of the arrays that a body makes, in all turns of its loops."""
+    return sum(
+        _turns(one) * elements(program, one.body)
+        if isinstance(one, Loop)
+        else math.prod(program.values[one.out].shape) * (not one.views)
+        for one in body
+    )
+
+
+def _turns(loop: Loop) -> float:
+    """Return the number of turns; half of the most, if it grows up to there."""
+    return loop.turns if loop.count is None else loop.turns / 2
 
 
 def _declared(loop: Loop) -> list[int]:

@@ -9,12 +9,12 @@ the rows of a triangle, so that only indices differ from turn to turn, and loops
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradwrap.compiler.ir.analysis import elements
 from gradwrap.compiler.ir.layout import describe_orders
 from gradwrap.compiler.ir.operations import (
     ADD_ACCUMULATE,
@@ -31,7 +31,6 @@ from gradwrap.compiler.ir.operations import (
 )
 from gradwrap.compiler.ir.program import (
     Instr,
-    Loop,
     Ref,
     Value,
     copy,
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
 FEWEST = 4
 """The fewest lengths of slices in one place of the code that make them ragged."""
 BACKWARDS = slice(None, None, -1)
-LARGEST = 1 << 26
-"""The most bytes of a matrix of masks, or of places."""
 
 
 class Axis(NamedTuple):
@@ -114,7 +111,7 @@ def pad_slices(program: Program) -> float:
     slices = _slices(program)
     if not (slices.ragged or slices.single):
         return 0.0
-    first, before = len(program.values), _elements(program, program.root.body)
+    first, before = len(program.values), elements(program, program.root.body)
     padding = _Padding(program, slices)
     padding.run()
     remove_dead(program)
@@ -128,58 +125,7 @@ def pad_slices(program: Program) -> float:
         "slices whose length varies: computed as whole axes with masks, so that errors of "
         "arithmetic give no warning"
     )
-    return _elements(program, program.root.body) / max(before, 1)
-
-
-OVERHEAD, EAGER, TRACING = 1e-6, 1e-5, 3e-4
-"""The seconds that an operation takes in a program, in an eager call, and in a first call that
-traces all turns."""
-ELEMENT = 5e-10
-"""The seconds that an element takes."""
-MASKED = 1.5
-"""The time of an element beside a mask, by one without."""
-CALLS = 1000
-"""The number of later calls whose time counts beside that of a first call."""
-
-
-def is_worthwhile(program: Program, padding: float, most: int) -> bool:
-    """Tell if a program with whole axes saves more time than it takes.
-
-    Without it, all turns would be traced at the first call, if they have `most` operations at most;
-    calls would be eager otherwise. Both compute fewer elements.
-    """
-    if any(_bytes(program, step) > LARGEST for step in program.root.body):
-        return False
-    operations = _operations(program.root.body)
-    more = ELEMENT * _elements(program, program.root.body) * (MASKED - 1 / padding)
-    saved = TRACING / CALLS if operations <= most else EAGER - OVERHEAD
-    return more <= saved * operations
-
-
-def _bytes(program: Program, step: Instr | Loop) -> int:
-    """Return the size of an array of booleans or integers that a step makes; 0 for others."""
-    if isinstance(step, Loop) or step.views:
-        return 0
-    _, dtype, *_ = value = program.values[step.out]
-    return math.prod(value.shape) * dtype.itemsize if value.is_ndarray and dtype.kind in "bi" else 0
-
-
-def _operations(body: Sequence[Instr | Loop]) -> float:
-    return sum(_turns(one) * _operations(one.body) if isinstance(one, Loop) else 1 for one in body)
-
-
-def _elements(program: Program, body: Sequence[Instr | Loop]) -> float:
-    return sum(
-        _turns(one) * _elements(program, one.body)
-        if isinstance(one, Loop)
-        else math.prod(program.values[one.out].shape) * (not one.views)
-        for one in body
-    )
-
-
-def _turns(loop: Loop) -> float:
-    """Return the number of turns; half of the most, if it grows up to there."""
-    return loop.turns if loop.count is None else loop.turns / 2
+    return elements(program, program.root.body) / max(before, 1)
 
 
 def _parts(key: Any, ndim: int) -> list[Any] | None:
@@ -377,13 +323,11 @@ class _Padding:
         self._body.append(Instr(fn, name, args, kw, made.index, views, self._line))
         return made
 
-    def _again(
-        self, step: Instr, args: tuple[Any, ...], shape: Iterable[int], kw: Any = None
-    ) -> Ref:
+    def _again(self, step: Instr, args: tuple[Any, ...], shape: Iterable[int]) -> Ref:
         """Perform an operation on other arguments."""
         value = self._values[step.out]
         made = self._program.new(value._replace(shape=tuple(shape)))
-        self._body.append(step.on(args, made.index, kw))
+        self._body.append(step.on(args, made.index))
         return made
 
     def _define(self, step: Instr, ref: Ref, axes: dict[int, Axis]) -> None:
@@ -801,7 +745,7 @@ class _Padding:
             for n, axis in enumerate(inner):
                 one = ragged[n]
                 assert one is not None
-                moved, _ = self._along(refs[n], axis, one, common)
+                moved = self._along(refs[n], axis, one, common)
                 shapes[n][axis] = common.whole
                 dtype = self._value(moved).dtype
                 refs[n] = self._masked(moved, {axis: common}, shapes[n], dtype, _zero(dtype))
@@ -868,8 +812,8 @@ class _Padding:
         first = min(found, key=lambda one: (one.starts, one.start))
         return first._replace(whole=max(one.whole for one in found))
 
-    def _along(self, ref: Ref, axis: int, one: Axis, wanted: Axis) -> tuple[Ref, bool]:
-        """Lay a ragged axis along another one; tell if it had to be moved."""
+    def _along(self, ref: Ref, axis: int, one: Axis, wanted: Axis) -> Ref:
+        """Lay a ragged axis along another one."""
         shape, dtype = [*self._shape(ref)], self._value(ref).dtype
         if one.whole != wanted.whole:
             more = wanted.whole - one.whole
@@ -887,10 +831,10 @@ class _Padding:
                 ref = self._emit(np.concatenate, "concatenate", ([ref, rest],), shape, dtype, kw)
         by = wanted.start - one.start
         if not by:
-            return ref, one.whole != wanted.whole
+            return ref
         if one.starts is wanted.starts:  # by as much in each turn, or no loop will be found
             kw = (("axis", axis),)
-            return self._emit(np.roll, "roll", (ref, by), shape, dtype, kw), True
+            return self._emit(np.roll, "roll", (ref, by), shape, dtype, kw)
         whole = wanted.whole
         kind = np.dtype(np.intp)
         row = -by % whole
@@ -898,7 +842,7 @@ class _Padding:
             getitem, "getitem", (self._orders(whole), row), (whole,), kind, views=True
         )
         key: Any = (*[slice(None)] * axis, order) if axis else order
-        return self._emit(getitem, "getitem", (ref, key), shape, dtype), True
+        return self._emit(getitem, "getitem", (ref, key), shape, dtype)
 
     def _aligned(self, args: Sequence[Any]) -> tuple[list[Any], dict[int, Axis], tuple[int, ...]]:
         """Lay the operands of an elementwise operation along common axes."""
@@ -941,7 +885,7 @@ class _Padding:
         for axis, one in padded.axes.items():
             if one.length != own[axis].length:
                 raise Unpadded
-            ref, _ = self._along(ref, axis, one, own[axis])
+            ref = self._along(ref, axis, one, own[axis])
         return ref
 
     def _masked(

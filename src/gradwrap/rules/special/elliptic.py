@@ -47,7 +47,15 @@ def _complete_second(xp: Any, m: Any) -> Any:
 
 
 def _integral(xp: Any, phi: Any, m: Any, power: float) -> Any:
-    """Integrate sin(t)**2 (1 - m sin(t)**2)**power over t from 0 to phi."""
+    """Integrate sin(t)**2 (1 - m sin(t)**2)**power, of period π, over t from 0 to phi."""
+    periods = xp.round(phi / math.pi)
+    quarter = (0.5 * math.pi) * xp.ones_like(phi)
+    whole = 2.0 * _integral_near_zero(xp, quarter, m, power)
+    return periods * whole + _integral_near_zero(xp, phi - math.pi * periods, m, power)
+
+
+def _integral_near_zero(xp: Any, phi: Any, m: Any, power: float) -> Any:
+    """Integrate sin(t)**2 (1 - m sin(t)**2)**power over t from 0 to phi, at most π / 2."""
     nodes, weights = (constants(xp, values, phi) for values in legendre())
     squares = xp.square(xp.sin(column(xp, phi) * nodes))
     return phi * xp.sum(squares * (1.0 - column(xp, m) * squares) ** power * weights, axis=-1)
