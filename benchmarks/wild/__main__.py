@@ -22,6 +22,7 @@ from .cost import cost_table
 from .eighth import EIGHTH
 from .eleventh import ELEVENTH
 from .fifth import FIFTH
+from .fourteenth import FOURTEENTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
@@ -48,6 +49,7 @@ SAMPLES = {
     "eleventh": ELEVENTH,
     "twelfth": TWELFTH,
     "thirteenth": THIRTEENTH,
+    "fourteenth": FOURTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")
