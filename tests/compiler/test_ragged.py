@@ -227,6 +227,26 @@ def test_programs_with_too_many_elements_are_traced_in_full(
     assert "with masks" not in report
 
 
+def update(a: Any, b: Any) -> Any:
+    c = np.outer(b, b)
+    for i in range(len(a)):
+        for k in range(5):
+            c[i, : i + 1] += a[i, k] * a[: i + 1, k]
+    return np.sum(c * c)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "n"), [(cholesky, 110), (update, 60)])
+def test_a_write_counts_what_is_written_and_a_trace_counts_every_turn(
+    function: Callable[..., Any], n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turns of `update` become a few operations on all turns; a trace would have them all."""
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 10)
+    report = compiled_at(function, n, "numpy", atol=1e-11)
+    assert "turns: extrapolated from traces of" in report
+    assert "computed as whole axes with masks" in report
+
+
 @pytest.mark.usefixtures("at_once")
 def test_large_masks_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.LARGEST", 33 * 34 - 1)

@@ -249,6 +249,8 @@ class Family:
         """Whether the function returned arrays in C's order only."""
         self._padding = 0.0
         """How many times as many elements are computed with whole axes in place of slices."""
+        self._operations: Callable[[Sequence[int]], int] | None = None
+        """The number of operations of a trace at a point, if it has a law."""
         self._records: list[Recorded] = []
         self._noted: dict[tuple[int, ...], Notes] = {}
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
@@ -314,6 +316,8 @@ class Family:
             known.confirms, fit.sequences, fit.integers, self.actual
         )
         """Tells if the numbers of the code are at full size what the short loops tell, if known."""
+        with suppress(Declined):
+            self._operations = fit.integers([len(one.traced.instrs) for one in samples])
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
 
@@ -436,8 +440,10 @@ class Family:
                 raise Declined("an array of the surroundings has another shape")
         if is_actual:
             self._check_inputs(program)
-            if self._padding and not is_worthwhile(program, self._padding, LONGEST_TRACE):
-                raise Unprofitable
+            if self._padding:
+                count = self._operations(point) if self._operations else None
+                if not is_worthwhile(program, self._padding, LONGEST_TRACE, count):
+                    raise Unprofitable
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program
 

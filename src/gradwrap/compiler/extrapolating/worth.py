@@ -27,15 +27,16 @@ CALLS = 1000
 """The number of later calls whose time counts beside that of a first call."""
 
 
-def is_worthwhile(program: Program, padding: float, most: int) -> bool:
+def is_worthwhile(program: Program, padding: float, most: int, traced: int | None = None) -> bool:
     """Tell if a program with whole axes saves more time than it takes.
 
     Without it, all turns would be traced at the first call, if they have `most` operations at most;
-    calls would be eager otherwise. Both compute fewer elements.
+    calls would be eager otherwise. Both compute fewer elements. `traced` is the number of these
+    operations, if known; else it is that of the program, where operations on all turns count once.
     """
     if any(_bytes(program, step) > LARGEST for step in program.root.body):
         return False
-    count = operations(program.root.body)
+    count = operations(program.root.body) if traced is None else traced
     more = ELEMENT * elements(program, program.root.body) * (MASKED - 1 / padding)
     saved = TRACING / CALLS if count <= most else EAGER - OVERHEAD
     return more <= saved * count

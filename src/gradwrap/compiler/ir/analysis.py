@@ -7,8 +7,10 @@ from collections import Counter
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwrap.compiler.ir.operations import GETITEM
-from gradwrap.compiler.ir.program import Block, Instr, Loop, bodies_of, refs, used
+import numpy as np
+
+from gradwrap.compiler.ir.operations import GETITEM, Kind
+from gradwrap.compiler.ir.program import Block, Instr, Loop, Ref, bodies_of, refs, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -110,13 +112,24 @@ def operations(body: Sequence[Instr | Loop]) -> float:
 
 
 def elements(program: Program, body: Sequence[Instr | Loop]) -> float:
-    """Count the elements of the arrays that a body makes, in all turns of its loops."""
+    """Count the elements of the arrays that a body makes, in all turns of its loops.
+
+    A write counts as many as it writes: nearly all are performed in place.
+    """
     return sum(
         _turns(one) * elements(program, one.body)
         if isinstance(one, Loop)
-        else math.prod(program.values[one.out].shape) * (not one.views)
+        else math.prod(_computed(program, one)) * (not one.views)
         for one in body
     )
+
+
+def _computed(program: Program, step: Instr) -> tuple[int, ...]:
+    """Return the shape of what an instruction computes; of a write, that of what is written."""
+    if step.op.kind is not Kind.WRITE:
+        return program.values[step.out].shape
+    written = step.args[2]
+    return program.values[written.index].shape if type(written) is Ref else np.shape(written)
 
 
 def _turns(loop: Loop) -> float:
