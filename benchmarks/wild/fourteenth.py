@@ -13,7 +13,7 @@ from .functions import Sample, module, spread
 from .later import WAVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .functions import Case
 
@@ -33,9 +33,12 @@ def geokernels() -> Iterator[Case]:
 def hydrostats() -> Iterator[Case]:
     m = module("hydrostats.ens_metrics")
     observed, members = np.array([1.2, 2.3, 0.7]), [1.1, 1.6, 2.0, 2.7, 0.9, 0.3]
+
+    def scored(name: str) -> Callable[[Any], Any]:
+        return lambda x: getattr(m, name)(observed, x.reshape(3, 2))
+
     for name in ("ens_mse", "ens_rmse", "ens_pearson_r"):
-        score = getattr(m, name)
-        yield name, lambda x, f=score: f(observed, x.reshape(3, 2)), members
+        yield name, scored(name), members
     yield "ens_crps", lambda x: m.ens_crps(observed, x.reshape(3, 2), llvm=False)["crps"], members
 
 
@@ -78,10 +81,12 @@ def finta() -> Iterator[Case]:
     def bars(x: Any) -> Any:
         return pandas.DataFrame({"open": x, "high": x + 1, "low": x - 1, "close": x})
 
-    for name in ("SMA", "EMA", "ROC", "MOM", "TR", "HMA"):
-        indicator = getattr(indicators, name)
-        few = () if name == "TR" else (3,)
-        yield name, lambda x, f=indicator, a=few: f(bars(x), *a).dropna().to_numpy(), PRICES
+    def of_bars(name: str, *period: int) -> Callable[[Any], Any]:
+        return lambda x: getattr(indicators, name)(bars(x), *period).dropna().to_numpy()
+
+    for name in ("SMA", "EMA", "ROC", "MOM", "HMA"):
+        yield name, of_bars(name, 3), PRICES
+    yield "TR", of_bars("TR"), PRICES
 
 
 @package("svg.path", "vector graphics")
