@@ -3,10 +3,9 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth` and `fourteenth`, which need the extras `wild`, `wild-fresh` and so on to
-`wild-fourteenth`. `--write`
-enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
-arguments.
+`wild-fourteenth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
+costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
+with eager ones at other arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fourteenth sample, drawn on 2026-11-29, and written down before any of it was tried.
+"""A fourteenth sample, written down on 2026-11-29, before any of it was tried.
 
 gradwrap has no mechanism that was made for one of them. Each case is a function of one vector.
 """
