@@ -15,7 +15,7 @@ from .functions import Sample, module, spread
 from .later import WAVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .functions import Case
 
@@ -23,6 +23,11 @@ FIFTEENTH = Sample()
 package = FIFTEENTH.package
 RETURNS = [0.3, -0.5, 0.2, 0.7, -0.4, 0.1, 0.6, -0.2, 0.45, -0.35, 0.15, -0.6]
 PICTURE = [*(1.0 + 0.3 * np.cos(1.3 * np.arange(25.0)) + 0.05 * np.arange(25.0))]
+
+
+def beside(function: Callable[[Any, Any], Any], first: Any) -> Callable[[Any], Any]:
+    """The function of a vector that gives another one a first argument."""
+    return lambda x: function(first, x)
 
 
 @package("mescla", "hydrochemistry")
@@ -206,7 +211,7 @@ def avant() -> Iterator[Case]:
     for name in ("pdf", "logpdf", "cdf"):
         yield (
             name,
-            lambda x, name=name: getattr(m.Gauss(prior, 0.0, 10.0), name)(x),
+            beside(lambda name, x: getattr(m.Gauss(prior, 0.0, 10.0), name)(x), name),
             [2.2, 4.1, 6.3],
         )
 
@@ -265,7 +270,9 @@ def pedotri() -> Iterator[Case]:
     for name in ("slope", "profile_curvature", "plan_curvature"):
         yield (
             name,
-            lambda x, name=name: getattr(m, name)(x.reshape(5, 5), pixel_size=2.0)[1:-1, 1:-1],
+            beside(
+                lambda name, x: getattr(m, name)(x.reshape(5, 5), pixel_size=2.0)[1:-1, 1:-1], name
+            ),
             PICTURE,
         )
 
@@ -403,7 +410,10 @@ def curvature_mapping() -> Iterator[Case]:
     for k, name in enumerate(("curvature", "field")):
         yield (
             name,
-            lambda x, k=k: m.compute_curvature_mapping(x.reshape(5, 5), 0.1, 20.0)[k][1:-1, 1:-1],
+            beside(
+                lambda k, x: m.compute_curvature_mapping(x.reshape(5, 5), 0.1, 20.0)[k][1:-1, 1:-1],
+                k,
+            ),
             angles,
         )
 
@@ -424,7 +434,7 @@ def dielectric() -> Iterator[Case]:
 def massfunc() -> Iterator[Case]:
     m = module("massfunc")
     for name in ("Dz", "omegam_z"):
-        yield name, lambda x, name=name: getattr(m.Mass_func(), name)(x[0]), [2.3]
+        yield name, beside(lambda name, x: getattr(m.Mass_func(), name)(x[0]), name), [2.3]
     yield "Tk", lambda x: m.Mass_func().Tk(x), [0.05, 0.4]
     yield "sigma2", lambda x: np.log(m.Mass_func().sigma2(1e10 * x)), [1.3, 40.0]
 
@@ -454,8 +464,9 @@ def magnetics() -> Iterator[Case]:
     for name, one in energies.items():
         yield (
             f"{name}_energy",
-            lambda x, name=name, one=one: (
-                1e19 * getattr(one, f"{name}_energy")(x.reshape(2, 2, 1, 3), *grid())
+            beside(
+                lambda energy, x: 1e19 * energy(x.reshape(2, 2, 1, 3), *grid()),
+                getattr(one, f"{name}_energy"),
             ),
             spins,
         )
@@ -540,9 +551,15 @@ def thztools() -> Iterator[Case]:
         lambda x: m.scaleshift(x[4:].reshape(2, 12), dt=0.1, a=x[:2], eta=x[2:4]),
         [1.1, 0.9, 0.03, -0.02, *WAVE[:24]],
     )
-    yield "apply_frf", lambda x: m.apply_frf(
-        lambda w, a, b: a * np.exp(1j * w * b), x[2:], dt=0.1, args=(x[0], x[1])
-    ), [0.8, 0.04, *WAVE[:12]]  # fmt: skip
+
+    def response(w: Any, a: Any, b: Any) -> Any:
+        return a * np.exp(1j * w * b)
+
+    yield (
+        "apply_frf",
+        lambda x: m.apply_frf(response, x[2:], dt=0.1, args=(x[0], x[1])),
+        [0.8, 0.04, *WAVE[:12]],
+    )
 
 
 @package("coxmunk", "sunglint")
@@ -552,8 +569,11 @@ def coxmunk() -> Iterator[Case]:
     for stats in ("cm_dir", "cm_iso"):
         yield (
             f"sunglint, {stats}",
-            lambda x, stats=stats: m.sunglint(x[0], x[1], x[2]).sunglint(
-                x[3], wazi=x[4], stats=stats, shadow=False
+            beside(
+                lambda stats, x: m.sunglint(x[0], x[1], x[2]).sunglint(
+                    x[3], wazi=x[4], stats=stats, shadow=False
+                ),
+                stats,
             ),
             [30.0, 25.0, 170.0, 6.0, 20.0],
         )
@@ -723,9 +743,15 @@ def latqcd() -> Iterator[Case]:  # the last, since its import changes what NumPy
     ]  # fmt: skip
     yield "cov_to_cor", lambda x: m.cov_to_cor(x.reshape(2, 2)), [1.3, 0.4, 0.4, 0.9]
     yield "gaudif", spread(m.gaudif), [1.0, 0.2, 1.4, 0.3]
-    yield "diff_deriv", lambda x: derivatives.diff_deriv(x[0], lambda t: x[1] * t**3, h=1e-3), [
-        0.7, 1.4,
-    ]  # fmt: skip
+
+    def cube(t: Any, a: Any) -> Any:
+        return a * t**3
+
+    yield (
+        "diff_deriv",
+        lambda x: derivatives.diff_deriv(x[0], cube, args=(x[1],), h=1e-3),
+        [0.7, 1.4],
+    )
     yield "integrateData", lambda x: constants.integrateData(x[:5], x[5:]), [
         0.0, 0.3, 0.7, 1.1, 1.6, 1.0, 1.3, 0.8, 0.2, 0.5,
     ]  # fmt: skip

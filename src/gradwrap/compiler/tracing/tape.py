@@ -480,8 +480,8 @@ class Tape:
         kind, count = type_of(result), len(result)
         if not fields:
             return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-        gathered = tuple.__new__(kind, parts[:count])
-        vars(gathered).update(known, **dict(zip(fields, parts[count:], strict=True)))
+        gathered: Any = TUPLE.__new__(kind, parts[:count])
+        gathered.__dict__.update(known, **dict(zip(fields, parts[count:], strict=True)))
         return gathered
 
     def _measured(self, made: Any) -> Any:
