@@ -33,6 +33,7 @@ class NodeOp:
     special = True  # the backward pass takes it off its fast path
     guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
+    leaves = False  # it takes elements of its arguments by place, and leaves others
     hooks: Any = None
     watch: Any = None
     guarding: Any = None  # the copy for nodes that saved guarded arrays, once there is one
@@ -87,7 +88,10 @@ class BoundOp(NodeOp):
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
-        self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
+        self.leaves: bool = rule.selects and rule.kind.is_elementwise
+        self.special: bool = (
+            rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
+        )
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
+from gradwrap.core.graph.untaken import Untaken
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -90,6 +91,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
+    untaken = Untaken()
+    masks = untaken.masks
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
@@ -125,8 +128,9 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
             raise _freed(node)
         op = node.op
         meta = node.meta
-        if op.special or meta.is_complex or specially:
-            if not op.guards or meta.is_complex or specially or targets is not None:
+        if op.special or meta.is_complex or specially or (masks and node.seq in masks):
+            is_plain = op.guards and not (meta.is_complex or specially or node.seq in masks)
+            if not is_plain or targets is not None:
                 visit(
                     pending,
                     heap,
@@ -140,6 +144,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                     arrived=arrived,
                     inspection=inspection,
                     placement=placement,
+                    untaken=untaken,
                 )
                 if not retain_graph:
                     node.free()

@@ -15,6 +15,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
+from gradwrap.core.graph.untaken import cotangent_of_taken, follows, taken_behind
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
@@ -27,6 +28,7 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
+    from gradwrap.core.graph.untaken import Untaken
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement
 
@@ -46,19 +48,22 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     arrived: dict[Node | Leaf, Any],
     inspection: Inspection | None,
     placement: Placement | None,
+    untaken: Untaken,
 ) -> None:
     """Visit a node that needs more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if placement is not None:
         placement.visit(node)
+    taken = untaken.of(node, g)
     if type_of(g) is list:
         g = _materialised(node, g)
-    hooks = op.hooks
+    given, hooks = g, op.hooks
     if hooks is not None:
         if node not in arrived:  # where the gradient is asked for, they have run
             g = on_variable(node, hooks, g, owned=owned)
         g, owned = before_node(node, hooks, g), False
+        taken = taken if g is given else None  # a hook has changed it
     seen, later = g, None
     present = next(part for part in g if part is not None) if type_of(g) is tuple else g
     xp = op.namespaces[type(present)]
@@ -79,16 +84,26 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         )
         later = pending, heap, arguments, hooks
         pending, heap, on_path = {}, [], None
+    is_elementwise = taken is not None and op.rule is not None and op.rule.kind.is_elementwise
     for parent, formula, saved, index in edges:
         if index == JOINT:
             arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
         elif on_path is None or parent in on_path or parent in (targets or ()):
-            cotangent = formula(xp, g, *saved)
+            if taken is None or not is_elementwise:
+                cotangent = formula(xp, g, *saved)
+            else:
+                cotangent = cotangent_of_taken(node, taken, formula, xp, g, saved)
             if placement is not None:
                 placement.arrive(parent)
             if parent.meta is not node.meta or op.check:
                 cotangent = _fitted(xp, cotangent, parent.meta, node, index)
-            arrive(pending, heap, parent, cotangent, op)
+            behind = None
+            if (taken is not None or op.leaves) and later is None and follows(parent):
+                behind = taken_behind(node, index, taken, formula, xp, saved, parent.meta)
+            if behind is None:
+                arrive(pending, heap, parent, cotangent, op)
+            else:
+                untaken.arrive(pending, heap, parent, cotangent, op, behind)
     if later is not None:
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):

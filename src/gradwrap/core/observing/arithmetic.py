@@ -11,6 +11,7 @@ import linecache
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
@@ -147,6 +148,10 @@ def _is_annihilated(frame: FrameType) -> bool:
     _, asked_of, cotangent_of = _VARIABLES.get(frame.f_code, UNKNOWN)
     if not asked_of:
         tangents = (one for name, one in frame.f_locals.items() if name.endswith("_t"))
-        return "annihilated" in frame.f_globals and any(bool((t == 0).any()) for t in tangents)
+        return "annihilated" in frame.f_globals and any(map(_has_zeros, tangents))
     asked, cotangent = frame.f_locals[asked_of], frame.f_locals[cotangent_of]
-    return bool(asked.zeros_annihilate) and bool((cotangent == 0).any())
+    return bool(asked.zeros_annihilate) and _has_zeros(cotangent)
+
+
+def _has_zeros(value: Any) -> bool:
+    return bool((innermost(value) == 0).any())

@@ -1,0 +1,155 @@
+"""Elements that a selection did not take: in a backward pass, no derivative reaches them.
+
+`where(x > 0, sqrt(x), 0)` does not take `sqrt(x)` at 0. The cotangent of that element is zero, but
+zero times the infinite derivative of `sqrt` would be NaN. The pass remembers which elements of a
+cotangent are zero because a selection did not take them, not because a number happened to be zero.
+Behind an elementwise operation they are zeros again, whatever its derivative is.
+
+The memory of such elements is a mask, true at those that were taken. It follows elementwise
+operations and views, ends at all others, and is computed where an elementwise operation with a
+derivative that depends on values needs it. A program without selections, or one that selects from
+the results of other operations (`maximum(x @ w, 0)`), pays nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.graph.arrivals import arrive
+from gradwrap.core.graph.node import JOINT, Node
+from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
+from gradwrap.core.library.scatter import PARTS, Scattered
+from gradwrap.core.observing.arithmetic import computes_derivative
+from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.space import fit_cotangent, zeros_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwrap.core.calls.bound import NodeOp
+    from gradwrap.core.graph.arrivals import Pending
+    from gradwrap.core.values.space import Meta
+
+
+class Taken:
+    """The mask of a cotangent, true at elements that selections took; computed when asked for."""
+
+    __slots__ = ("_mask", "_work")
+
+    zeros_annihilate = True
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work: Callable[[], Any] | None = work
+        self._mask: Any = None
+
+    @property
+    def mask(self) -> Any:
+        """The mask, of a shape that broadcasts to that of the cotangent."""
+        if self._work is not None:
+            self._mask, self._work = self._work(), None
+        return self._mask
+
+
+class Untaken:
+    """The masks of one backward pass, by the number of the node whose cotangent each describes.
+
+    A mask holds for one sum of cotangents. Where another cotangent is added, the sum is another
+    array, and the mask is not valid any more.
+    """
+
+    __slots__ = ("masks",)
+
+    def __init__(self) -> None:
+        self.masks: dict[int, tuple[Any, Taken]] = {}
+
+    def of(self, node: Node, g: Any) -> Taken | None:
+        """Return the mask of the cotangent with which the pass visits a node."""
+        total, taken = self.masks.pop(node.seq, (None, None))
+        return taken if total is g else None
+
+    def arrive(  # noqa: PLR0913  the state of the pass, as for `arrive`
+        self,
+        pending: dict[int, Pending],
+        heap: list[int],
+        parent: Any,
+        cotangent: Any,
+        op: NodeOp,
+        taken: Taken,
+    ) -> None:
+        """Add a cotangent that has a mask to the sum that has arrived at a node."""
+        seq = parent.seq
+        before = pending.get(seq)
+        earlier = None
+        if before is not None:
+            if type(cotangent) in PARTS:  # its mask is given up, so that it is added in place
+                arrive(pending, heap, parent, cotangent, op)
+                return
+            total, earlier = self.masks.pop(seq, (None, None))
+            if earlier is None or total is not before[1]:
+                arrive(pending, heap, parent, cotangent, op)
+                return
+        arrive(pending, heap, parent, cotangent, op)
+        arrival = pending[seq]
+        arrival[2] = False  # what is added to it makes another array, which has no mask
+        self.masks[seq] = arrival[1], taken if earlier is None else _either(earlier, taken)
+
+
+def _either(one: Taken, other: Taken) -> Taken:
+    return Taken(lambda: one.mask | other.mask)
+
+
+def follows(parent: Any) -> bool:
+    """Tell if a mask of a node's cotangent can be of use behind it."""
+    rule = parent.op.rule if isinstance(parent, Node) else None
+    return rule is not None and (rule.kind.is_elementwise or _moves(rule))
+
+
+def _moves(rule: Any) -> bool:
+    """Tell if each element of an operation's result is one of its argument's."""
+    return rule.views is not None and rule.kind.name == "linear"
+
+
+@computes_derivative(node="node", asked="taken", cotangent="mask")
+def cotangent_of_taken(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, saved: Any) -> Any:
+    """Call the formula of an elementwise operation; put zeros where nothing was taken."""
+    if all(type_of(value) in PYTHON_SCALARS for value in saved):
+        return formula(xp, g, *saved)
+    mask = taken.mask
+    cotangent = formula(xp, g, *saved)
+    if cotangent is None or cotangent is g or type(cotangent) in PARTS:
+        return cotangent
+    if tuple(cotangent.shape) != tuple(g.shape):  # it was summed: its derivative is 1 or -1
+        return cotangent
+    return xp.where(mask, cotangent, 0.0)
+
+
+def taken_behind(
+    node: Node, index: int, taken: Taken | None, formula: Any, xp: Any, saved: Any, meta: Meta
+) -> Taken | None:
+    """Return the mask of the cotangent that a formula has made for an argument, or None."""
+    rule = node.op.rule
+    if rule is None or index == JOINT:
+        return None
+    own: Meta = node.meta
+
+    def pulled() -> Any:
+        """Pull ones back: what they do not reach was not taken."""
+        ones = xp.ones((), dtype=own.dtype, device=own.device)
+        if taken is not None:
+            ones = xp.where(taken.mask, ones, 0.0)
+        if not rule.kind.is_elementwise:
+            ones = xp.broadcast_to(ones, own.shape)
+        if rule.selects or not rule.kind.is_elementwise:
+            ones = formula(xp, ones, *saved)
+            if type(ones) is Scattered:
+                buffer = zeros_of(xp, meta)
+                return backend_of(buffer).scatter_add(buffer, ones.key, ones.values) != 0
+        if len(meta.shape) < len(own.shape) or tuple(meta.shape) != tuple(own.shape):
+            ones = fit_cotangent(xp, xp.broadcast_to(ones, own.shape), meta)
+        return ones != 0
+
+    if rule.kind.is_elementwise:
+        if not rule.selects and taken is not None and tuple(meta.shape) == tuple(own.shape):
+            return taken
+        return Taken(pulled) if rule.selects or taken is not None else None
+    return Taken(pulled) if taken is not None and _moves(rule) else None
