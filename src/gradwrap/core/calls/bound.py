@@ -89,9 +89,7 @@ class BoundOp(NodeOp):
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
         self.leaves: bool = rule.selects and rule.kind.is_elementwise
-        self.special: bool = (
-            rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
-        )
+        self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

@@ -15,7 +15,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
-from gradwrap.core.graph.untaken import cotangent_of_taken, follows, taken_behind
+from gradwrap.core.graph.untaken import taken_behind, with_zeros
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @computes_derivative(node="node")
-def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
+def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
@@ -71,6 +71,8 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         edges = op.watch.restored(op.name, edges, began, on_path, targets)
     if create_graph:
         edges = rewrapped(node, edges)
+    if taken is not None and op.rule.kind.is_elementwise:
+        edges = with_zeros(node, taken, edges)
     if inspection is not None and not op.selects:
         edges = inspection.inspected_edges(node, edges)
     if node.meta.is_complex and op.holomorphic:
@@ -84,26 +86,19 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         )
         later = pending, heap, arguments, hooks
         pending, heap, on_path = {}, [], None
-    is_elementwise = taken is not None and op.rule is not None and op.rule.kind.is_elementwise
-    for parent, formula, saved, index in edges:
+    selected = (taken is not None or op.leaves) and later is None
+    for edge in edges:
+        parent, formula, saved, index = edge
         if index == JOINT:
             arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
         elif on_path is None or parent in on_path or parent in (targets or ()):
-            if taken is None or not is_elementwise:
-                cotangent = formula(xp, g, *saved)
-            else:
-                cotangent = cotangent_of_taken(node, taken, formula, xp, g, saved)
+            cotangent = formula(xp, g, *saved)
             if placement is not None:
                 placement.arrive(parent)
             if parent.meta is not node.meta or op.check:
                 cotangent = _fitted(xp, cotangent, parent.meta, node, index)
-            behind = None
-            if (taken is not None or op.leaves) and later is None and follows(parent):
-                behind = taken_behind(node, index, taken, formula, xp, saved, parent.meta)
-            if behind is None:
-                arrive(pending, heap, parent, cotangent, op)
-            else:
-                untaken.arrive(pending, heap, parent, cotangent, op, behind)
+            behind = taken_behind(node, edge, taken, xp) if selected else None
+            untaken.arrive(pending, heap, parent, cotangent, op, behind)
     if later is not None:
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):

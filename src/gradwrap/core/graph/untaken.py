@@ -13,10 +13,11 @@ the results of other operations (`maximum(x @ w, 0)`), pays nothing.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import arrive
-from gradwrap.core.graph.node import JOINT, Node
+from gradwrap.core.graph.node import Node
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.arithmetic import computes_derivative
@@ -74,9 +75,12 @@ class Untaken:
         parent: Any,
         cotangent: Any,
         op: NodeOp,
-        taken: Taken,
+        taken: Taken | None,
     ) -> None:
-        """Add a cotangent that has a mask to the sum that has arrived at a node."""
+        """Add a cotangent, which may have a mask, to the sum that has arrived at a node."""
+        if taken is None:
+            arrive(pending, heap, parent, cotangent, op)
+            return
         seq = parent.seq
         before = pending.get(seq)
         earlier = None
@@ -98,20 +102,16 @@ def _either(one: Taken, other: Taken) -> Taken:
     return Taken(lambda: one.mask | other.mask)
 
 
-def follows(parent: Any) -> bool:
-    """Tell if a mask of a node's cotangent can be of use behind it."""
-    rule = parent.op.rule if isinstance(parent, Node) else None
-    return rule is not None and (rule.kind.is_elementwise or _moves(rule))
-
-
-def _moves(rule: Any) -> bool:
-    """Tell if each element of an operation's result is one of its argument's."""
-    return rule.views is not None and rule.kind.name == "linear"
+def with_zeros(node: Node, taken: Taken, edges: Any) -> Any:
+    """Return the edges of an elementwise operation, with zeros where nothing was taken."""
+    return [
+        (parent, partial(_cotangent, node, taken, formula), saved, index)
+        for parent, formula, saved, index in edges
+    ]
 
 
 @computes_derivative(node="node", asked="taken", cotangent="mask")
-def cotangent_of_taken(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, saved: Any) -> Any:
-    """Call the formula of an elementwise operation; put zeros where nothing was taken."""
+def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:  # noqa: ARG001  named in warnings
     if all(type_of(value) in PYTHON_SCALARS for value in saved):
         return formula(xp, g, *saved)
     mask = taken.mask
@@ -123,33 +123,48 @@ def cotangent_of_taken(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, 
     return xp.where(mask, cotangent, 0.0)
 
 
-def taken_behind(
-    node: Node, index: int, taken: Taken | None, formula: Any, xp: Any, saved: Any, meta: Meta
-) -> Taken | None:
-    """Return the mask of the cotangent that a formula has made for an argument, or None."""
-    rule = node.op.rule
-    if rule is None or index == JOINT:
+def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken | None:
+    """Return the mask of the cotangent that an edge of a node makes for its argument, or None."""
+    parent = edge[0]
+    if not _can_use(parent):
         return None
-    own: Meta = node.meta
+    rule = node.op.rule
+    if taken is None:
+        return Taken(partial(_pulled_back, node, edge, None, xp)) if node.op.leaves else None
+    if not (rule.kind.is_elementwise or _moves(rule)):
+        return None
+    if rule.kind.is_elementwise and not rule.selects and parent.meta.shape == node.meta.shape:
+        return taken
+    return Taken(partial(_pulled_back, node, edge, taken, xp))
 
-    def pulled() -> Any:
-        """Pull ones back: what they do not reach was not taken."""
-        ones = xp.ones((), dtype=own.dtype, device=own.device)
-        if taken is not None:
-            ones = xp.where(taken.mask, ones, 0.0)
-        if not rule.kind.is_elementwise:
+
+def _can_use(parent: Any) -> bool:
+    """Tell if a mask of a node's cotangent can be of use behind it."""
+    rule = parent.op.rule if isinstance(parent, Node) else None
+    return rule is not None and (rule.kind.is_elementwise or _moves(rule))
+
+
+def _moves(rule: Any) -> bool:
+    """Tell if each element of an operation's result is one of its argument's."""
+    return rule.views is not None and rule.kind.name == "linear"
+
+
+def _pulled_back(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Any:
+    """Pull back ones where elements were taken: what they do not reach was not taken."""
+    parent, formula, saved, _ = edge
+    own, behind, rule = node.meta, parent.meta, node.op.rule
+    ones = xp.ones((), dtype=own.dtype, device=own.device)
+    if taken is not None:
+        ones = xp.where(taken.mask, ones, 0.0)
+    if not rule.kind.is_elementwise:
+        ones = formula(xp, xp.broadcast_to(ones, own.shape), *saved)
+    elif rule.selects:
+        ones = formula(xp, ones, *saved)
+    if type(ones) is Scattered:
+        buffer = zeros_of(xp, behind)
+        return backend_of(buffer).scatter_add(buffer, ones.key, ones.values) != 0
+    if behind.shape != own.shape:
+        if rule.kind.is_elementwise:
             ones = xp.broadcast_to(ones, own.shape)
-        if rule.selects or not rule.kind.is_elementwise:
-            ones = formula(xp, ones, *saved)
-            if type(ones) is Scattered:
-                buffer = zeros_of(xp, meta)
-                return backend_of(buffer).scatter_add(buffer, ones.key, ones.values) != 0
-        if len(meta.shape) < len(own.shape) or tuple(meta.shape) != tuple(own.shape):
-            ones = fit_cotangent(xp, xp.broadcast_to(ones, own.shape), meta)
-        return ones != 0
-
-    if rule.kind.is_elementwise:
-        if not rule.selects and taken is not None and tuple(meta.shape) == tuple(own.shape):
-            return taken
-        return Taken(pulled) if rule.selects or taken is not None else None
-    return Taken(pulled) if taken is not None and _moves(rule) else None
+        ones = fit_cotangent(xp, ones, behind)
+    return ones != 0

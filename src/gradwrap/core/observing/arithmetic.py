@@ -78,8 +78,8 @@ def computes_derivative(*, node: str, asked: str = "", cotangent: str = "") -> C
 
 BACKWARD = "backward pass"
 NAN = (
-    " Where a selection such as np.where does not take a value, its derivative gets 0, and 0 times "
-    "infinity is NaN. Fix: `with gradwrap.strong_zeros():` lets zeros annihilate, or "
+    " Where a value does not matter, as where an index leaves it out, its derivative gets 0, and 0 "
+    "times infinity is NaN. Fix: `with gradwrap.strong_zeros():` lets zeros annihilate, or "
     "gradwrap.apply_where(condition, x, f, fill) gives f only the values that are taken. "
     "`with gradwrap.detect_anomaly():` shows the line that called the operation."
 )
