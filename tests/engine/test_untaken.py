@@ -14,67 +14,69 @@ from lambdas import fn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+NP: Any = np
 X = np.array([-1.0, 0.0, 1.0, 4.0])
 ENGINES = ["numpy", *(["c"] if shutil.which("cc") else [])]
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
+    """Silence NumPy, which warns of the roots and logarithms."""
     with np.errstate(all="ignore"):
         yield
 
 
 def both_of_a_root(x: Any) -> Any:
     root = np.sqrt(x)
-    return np.where(x > 0, root, 0.0) + np.where(x > 2, root, x)
+    return NP.where(x > 0, root, np.zeros(4)) + NP.where(x > 2, root, x)
 
 
 def between_views(x: Any) -> Any:
     square = x.reshape(2, 2)
     root = np.sqrt(square).T[::-1]
-    return np.where(square.T[::-1] > 0, 2 * root, 1.0)
+    return NP.where(square.T[::-1] > 0, 2 * root, 1.0)
 
 
 # Each with the first and the second derivative of its sum, by hand.
 PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "root": (
-        fn(lambda x: np.where(x > 0, np.sqrt(x), 0.0)),
+        fn(lambda x: NP.where(x > 0, np.sqrt(x), 0.0)),
         [0, 0, 0.5, 0.25],
         [0, 0, -0.25, -1 / 32],
     ),
     "entropy": (
-        fn(lambda x: np.where(x > 0, x * np.log(x), 0.0)),
+        fn(lambda x: NP.where(x > 0, x * np.log(x), 0.0)),
         [0, 0, 1, 1 + np.log(4)],
         [0, 0, 1, 0.25],
     ),
     "quotient": (
-        fn(lambda x: np.where(x != 0, (x * x) / x, 0.0)),
+        fn(lambda x: NP.where(x != 0, (x * x) / x, 0.0)),
         [1, 0, 1, 1],
         [0, 0, 0, 0],
     ),
     "power": (
-        fn(lambda x: np.where(x > 0, x**1.5, 3 * x)),
+        fn(lambda x: NP.where(x > 0, x**1.5, 3 * x)),
         [3, 3, 1.5, 3],
         [0, 0, 0.75, 0.375],
     ),
     "overflow": (
-        fn(lambda x: np.where(x < 1, np.exp(1000 * x) * 0 + x, x)),
+        fn(lambda x: NP.where(x < 1, np.exp(1000 * x) * 0 + x, x)),
         [1, 1, 1, 1],
         [0, 0, 0, 0],
     ),
     "maximum": (fn(lambda x: np.maximum(np.sqrt(x * x), 0.5)), [-1, 0, 1, 1], [0, 0, 0, 0]),
     "minimum": (fn(lambda x: np.minimum(1 / x, 0.5)), [-1, 0, 0, -1 / 16], [-2, 0, 0, 1 / 32]),
-    "clip": (fn(lambda x: np.clip(np.sqrt(x * x), 0.5, 3.0)), [-1, 0, 1, 0], [0, 0, 0, 0]),
+    "clip": (fn(lambda x: NP.clip(np.sqrt(x * x), 0.5, 3.0)), [-1, 0, 1, 0], [0, 0, 0, 0]),
     "fmax": (fn(lambda x: np.fmax(np.sqrt(x), 0.5)), [0, 0, 0.5, 0.25], [0, 0, -0.25, -1 / 32]),
     "broadcast": (
-        fn(lambda x: np.where(x[:, None] > 0, np.sqrt(x)[:, None], np.ones(3))),
+        fn(lambda x: NP.where(x[:, None] > 0, np.sqrt(x)[:, None], np.ones(3))),
         [0, 0, 1.5, 0.75],
         [0, 0, -0.75, -3 / 32],
     ),
     "branches that overlap": (both_of_a_root, [1, 1, 1.5, 0.5], [0, 0, -0.25, -1 / 16]),
     "views": (between_views, [0, 0, 1, 0.5], [0, 0, -0.5, -1 / 16]),
     "inside another": (
-        fn(lambda x: np.where(x > 0, np.log(np.where(x > 2, np.sqrt(x), 1 / x)), 0.0)),
+        fn(lambda x: NP.where(x > 0, NP.log(NP.where(x > 2, np.sqrt(x), 1 / x)), 0.0)),
         [0, 0, -1, 1 / 8],
         [0, 0, 1, -1 / 32],
     ),
@@ -120,38 +122,38 @@ def close(found: Any, wanted: Any) -> None:
 def test_a_zero_that_is_a_number_hides_no_limit() -> None:
     assert np.isnan(gw.grad(fn(lambda x: np.sqrt(x) ** 2))(0.0))
     assert np.isnan(gw.grad(fn(lambda x: 0.0 * np.sqrt(x)))(0.0))
-    assert np.isnan(gw.grad(fn(lambda x: np.where(x >= 0, 0.0 * np.sqrt(x), 1.0)))(0.0))
+    assert np.isnan(gw.grad(fn(lambda x: NP.where(x >= 0, 0.0 * np.sqrt(x), 1.0)))(0.0))
 
 
 def test_a_value_that_is_used_elsewhere_keeps_its_nan() -> None:
     def f(x: Any) -> Any:
         root = np.sqrt(x)
-        return np.sum(np.where(x > 0, root, 0.0)) + np.sum(root * np.array([0.0, 0.0, 1.0, 1.0]))
+        return np.sum(NP.where(x > 0, root, 0.0)) + np.sum(root * np.array([0.0, 0.0, 1.0, 1.0]))
 
     np.testing.assert_array_equal(gw.grad(f)(X), [np.nan, np.nan, 1.0, 0.5])
 
 
 def test_an_infinite_derivative_of_a_branch_that_was_taken_stays() -> None:
-    found = gw.grad(fn(lambda x: np.sum(np.where(x >= 0, np.sqrt(x), 0.0))))(X)
+    found = gw.grad(fn(lambda x: np.sum(NP.where(x >= 0, np.sqrt(x), 0.0))))(X)
     np.testing.assert_array_equal(found, [0.0, np.inf, 0.5, 0.25])
 
 
 def test_a_scalar_in_a_branch_that_no_element_takes() -> None:
-    found = gw.grad(fn(lambda a: np.sum(np.where(X > 9, np.sqrt(a), X))))(0.0)
+    found = gw.grad(fn(lambda a: np.sum(NP.where(X > 9, np.sqrt(a), X))))(0.0)
     assert found == 0.0
 
 
 def test_a_hook_that_changes_the_cotangent_is_followed() -> None:
     x = gw.wrap(np.array([-1.0, 4.0]), requires_grad=True)
-    inner = np.exp(x)
-    inner.register_hook(lambda g: g + 1.0)
-    np.sum(np.where(x > 0, inner, 0.0)).backward()
+    inner: Any = np.exp(x)
+    inner.register_hook(fn(lambda g: g + 1.0))
+    np.sum(NP.where(x > 0, inner, 0.0)).backward()
     close(x.grad, [np.exp(-1.0), 2 * np.exp(4.0)])
 
 
 def test_complex_branches() -> None:
     def f(z: Any) -> Any:
-        return np.sum(np.abs(np.where(np.abs(z) > 0, 1 / z, 0.0)))
+        return np.sum(np.abs(NP.where(np.abs(z) > 0, 1 / z, 0.0)))
 
     found = gw.grad(f)(np.array([0.0 + 0.0j, 2.0j]))
     np.testing.assert_allclose(found, [0.0, -0.25j], rtol=1e-12)

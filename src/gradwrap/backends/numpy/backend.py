@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 import operator
@@ -284,6 +285,12 @@ class NumPyBackend(Backend):
         return copied_as_it_lies(array) if order is None else np.array(array, order=order)
 
     kept: Any = staticmethod(kept)
+
+    def is_seen_finite(self, array: Any) -> bool:
+        kind = type_of(array)
+        if kind is np.ndarray:
+            return array.dtype.char in "fdFD" and cmath.isfinite(complex(np.vdot(array, array)))
+        return kind is np.float64 and math.isfinite(array)
 
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):

@@ -34,6 +34,7 @@ class NodeOp:
     guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
     leaves = False  # it takes elements of its arguments by place, and leaves others
+    plain = False  # it is special for nothing but the elements that it leaves
     hooks: Any = None
     watch: Any = None
     guarding: Any = None  # the copy for nodes that saved guarded arrays, once there is one
@@ -49,7 +50,7 @@ class NodeOp:
     def changed(self, **changes: Any) -> Any:
         """Copy the binding for a single node, with changes that take it off the fast path."""
         made = copy.copy(self)
-        made.__dict__.update({"guards": False, **changes, "special": True})
+        made.__dict__.update({"guards": False, "plain": False, **changes, "special": True})
         return made
 
     def __repr__(self) -> str:
@@ -89,6 +90,7 @@ class BoundOp(NodeOp):
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
         self.leaves: bool = rule.selects and rule.kind.is_elementwise
+        self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import Untaken
+from gradwrap.core.graph.untaken import Untaken, is_of_use
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -129,8 +129,10 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
         op = node.op
         meta = node.meta
         if op.special or meta.is_complex or specially or (masks and node.seq in masks):
-            is_plain = op.guards and not (meta.is_complex or specially or node.seq in masks)
-            if not is_plain or targets is not None:
+            rarely = meta.is_complex or specially or node.seq in masks
+            if rarely or not (
+                op.guards and targets is None if not op.plain else not is_of_use(node)
+            ):
                 visit(
                     pending,
                     heap,
@@ -150,7 +152,9 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                     node.free()
                 node = None
                 continue
-            saved, more = unguarded(op.name, node, began)
+            saved, more = node.saved, node.more
+            if op.guards:
+                saved, more = unguarded(op.name, node, began)
         else:
             saved, more = node.saved, node.more
         xp = op.namespaces[type(g)]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @computes_derivative(node="node")
-def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the state of the pass
+def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,

@@ -17,11 +17,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import arrive
-from gradwrap.core.graph.node import Node
-from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
+from gradwrap.core.graph.node import EDGE, Leaf, Node
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.arithmetic import computes_derivative
-from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent, zeros_of
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from gradwrap.core.calls.bound import NodeOp
     from gradwrap.core.graph.arrivals import Pending
-    from gradwrap.core.values.space import Meta
 
 
 class Taken:
@@ -110,17 +108,16 @@ def with_zeros(node: Node, taken: Taken, edges: Any) -> Any:
     ]
 
 
-@computes_derivative(node="node", asked="taken", cotangent="mask")
-def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:  # noqa: ARG001  named in warnings
-    if all(type_of(value) in PYTHON_SCALARS for value in saved):
-        return formula(xp, g, *saved)
-    mask = taken.mask
+@computes_derivative(node="node", asked="taken", cotangent="taken")
+def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: Any) -> Any:
     cotangent = formula(xp, g, *saved)
     if cotangent is None or cotangent is g or type(cotangent) in PARTS:
         return cotangent
-    if tuple(cotangent.shape) != tuple(g.shape):  # it was summed: its derivative is 1 or -1
+    if not saved or cotangent.shape != g.shape:  # it was summed: its derivative is 1 or -1
         return cotangent
-    return xp.where(mask, cotangent, 0.0)
+    if node.op.backend.is_seen_finite(cotangent):
+        return cotangent
+    return xp.where(taken.mask, cotangent, 0.0)
 
 
 def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken | None:
@@ -138,10 +135,26 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
     return Taken(partial(_pulled_back, node, edge, taken, xp))
 
 
+def is_of_use(node: Node) -> bool:
+    """Tell if a mask can be of use behind a node that takes some elements."""
+    more = node.more
+    return _can_use(node.parent) or (more is not None and any(map(_can_use, more[::EDGE])))
+
+
 def _can_use(parent: Any) -> bool:
-    """Tell if a mask of a node's cotangent can be of use behind it."""
-    rule = parent.op.rule if isinstance(parent, Node) else None
-    return rule is not None and (rule.kind.is_elementwise or _moves(rule))
+    """Tell if a mask of a node's cotangent can be of use there: at a function of each element."""
+    while type(parent) is not Leaf:
+        rule = parent.op.rule
+        if rule is None:
+            return False
+        if rule.kind.is_elementwise:
+            return True
+        if not _moves(rule):
+            return False
+        parent = parent.parent
+        if parent is None:  # the graph is freed
+            return False
+    return False
 
 
 def _moves(rule: Any) -> bool:

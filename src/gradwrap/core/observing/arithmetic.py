@@ -154,4 +154,5 @@ def _is_annihilated(frame: FrameType) -> bool:
 
 
 def _has_zeros(value: Any) -> bool:
-    return bool((innermost(value) == 0).any())
+    value = innermost(getattr(value, "mask", value))
+    return bool((value == 0).any())
