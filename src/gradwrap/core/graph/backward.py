@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import Untaken, is_of_use
+from gradwrap.core.graph.untaken import is_of_use
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -29,6 +29,7 @@ from gradwrap.errors import GraphFreedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.graph.untaken import Masks
     from gradwrap.core.observing.places import Placement
 
 
@@ -91,8 +92,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
-    untaken = Untaken()
-    masks = untaken.masks
+    masks: Masks = {}
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
@@ -146,7 +146,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                     arrived=arrived,
                     inspection=inspection,
                     placement=placement,
-                    untaken=untaken,
+                    masks=masks,
                 )
                 if not retain_graph:
                     node.free()

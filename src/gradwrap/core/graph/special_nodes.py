@@ -15,7 +15,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
-from gradwrap.core.graph.untaken import taken_behind, with_zeros
+from gradwrap.core.graph.untaken import arrive_with, mask_of, taken_behind, with_zeros
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
@@ -28,13 +28,13 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
-    from gradwrap.core.graph.untaken import Untaken
+    from gradwrap.core.graph.untaken import Masks
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement
 
 
 @computes_derivative(node="node")
-def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
+def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
@@ -48,14 +48,14 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     arrived: dict[Node | Leaf, Any],
     inspection: Inspection | None,
     placement: Placement | None,
-    untaken: Untaken,
+    masks: Masks,
 ) -> None:
     """Visit a node that needs more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if placement is not None:
         placement.visit(node)
-    taken = untaken.of(node, g)
+    taken = mask_of(masks, node, g) if masks else None
     if type_of(g) is list:
         g = _materialised(node, g)
     given, hooks = g, op.hooks
@@ -71,7 +71,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         edges = op.watch.restored(op.name, edges, began, on_path, targets)
     if create_graph:
         edges = rewrapped(node, edges)
-    if taken is not None and op.rule.kind.is_elementwise:
+    if taken is not None and op.rule.kind.is_elementwise and not op.leaves:
         edges = with_zeros(node, taken, edges)
     if inspection is not None and not op.selects:
         edges = inspection.inspected_edges(node, edges)
@@ -98,7 +98,10 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
             if parent.meta is not node.meta or op.check:
                 cotangent = _fitted(xp, cotangent, parent.meta, node, index)
             behind = taken_behind(node, edge, taken, xp) if selected else None
-            untaken.arrive(pending, heap, parent, cotangent, op, behind)
+            if behind is None:
+                arrive(pending, heap, parent, cotangent, op)
+            else:
+                arrive_with(masks, behind, pending, heap, parent, cotangent, op)
     if later is not None:
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import arrive
 from gradwrap.core.graph.node import EDGE, Leaf, Node
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.scatter import PARTS, Scattered
 from gradwrap.core.observing.arithmetic import computes_derivative
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent, zeros_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradwrap.core.calls.bound import NodeOp
     from gradwrap.core.graph.arrivals import Pending
 
 
@@ -49,51 +49,42 @@ class Taken:
         return self._mask
 
 
-class Untaken:
-    """The masks of one backward pass, by the number of the node whose cotangent each describes.
+Masks = dict[int, tuple[Any, Taken]]
+"""The masks of one backward pass, by the number of the node whose cotangent each describes.
 
-    A mask holds for one sum of cotangents. Where another cotangent is added, the sum is another
-    array, and the mask is not valid any more.
-    """
+A mask stands beside its sum of cotangents. Where another cotangent is added, the sum is another
+array, and the mask is not valid any more.
+"""
 
-    __slots__ = ("masks",)
 
-    def __init__(self) -> None:
-        self.masks: dict[int, tuple[Any, Taken]] = {}
+def mask_of(masks: Masks, node: Node, g: Any) -> Taken | None:
+    """Return the mask of the cotangent with which the pass visits a node."""
+    total, taken = masks.pop(node.seq, (None, None))
+    return taken if total is g else None
 
-    def of(self, node: Node, g: Any) -> Taken | None:
-        """Return the mask of the cotangent with which the pass visits a node."""
-        total, taken = self.masks.pop(node.seq, (None, None))
-        return taken if total is g else None
 
-    def arrive(  # noqa: PLR0913  the state of the pass, as for `arrive`
-        self,
-        pending: dict[int, Pending],
-        heap: list[int],
-        parent: Any,
-        cotangent: Any,
-        op: NodeOp,
-        taken: Taken | None,
-    ) -> None:
-        """Add a cotangent, which may have a mask, to the sum that has arrived at a node."""
-        if taken is None:
-            arrive(pending, heap, parent, cotangent, op)
-            return
-        seq = parent.seq
-        before = pending.get(seq)
-        earlier = None
-        if before is not None:
-            if type(cotangent) in PARTS:  # its mask is given up, so that it is added in place
-                arrive(pending, heap, parent, cotangent, op)
-                return
-            total, earlier = self.masks.pop(seq, (None, None))
-            if earlier is None or total is not before[1]:
-                arrive(pending, heap, parent, cotangent, op)
-                return
-        arrive(pending, heap, parent, cotangent, op)
+def arrive_with(  # noqa: PLR0913  the state of the pass, as for `arrive`
+    masks: Masks,
+    taken: Taken,
+    pending: dict[int, Pending],
+    heap: list[int],
+    parent: Any,
+    cotangent: Any,
+    op: Any,
+) -> None:
+    """Add a cotangent that has a mask to the sum that has arrived at a node."""
+    seq = parent.seq
+    before = pending.get(seq)
+    total, earlier = masks.pop(seq, (None, None))
+    is_valid = before is None or (
+        earlier is not None and total is before[1] and type(cotangent) not in PARTS
+    )
+    total = None  # a buffer with one reference is added to in place
+    arrive(pending, heap, parent, cotangent, op)
+    if is_valid:
         arrival = pending[seq]
         arrival[2] = False  # what is added to it makes another array, which has no mask
-        self.masks[seq] = arrival[1], taken if earlier is None else _either(earlier, taken)
+        masks[seq] = arrival[1], taken if earlier is None else _either(earlier, taken)
 
 
 def _either(one: Taken, other: Taken) -> Taken:
@@ -116,6 +107,8 @@ def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: 
     if not saved or cotangent.shape != g.shape:  # it was summed: its derivative is 1 or -1
         return cotangent
     if node.op.backend.is_seen_finite(cotangent):
+        return cotangent
+    if PYTHON_SCALARS.issuperset(map(type_of, saved)):
         return cotangent
     return xp.where(taken.mask, cotangent, 0.0)
 
