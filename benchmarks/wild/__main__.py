@@ -1,11 +1,11 @@
 """Try functions of public packages: `python -m benchmarks.wild [--sample NAME] [name ...]`.
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
-`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth` and
-`thirteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-thirteenth`. `--write`
-enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
-arguments.
+`later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
+`thirteenth` and `fourteenth`, which need the extras `wild`, `wild-fresh` and so on to
+`wild-fourteenth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
+costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
+with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .cost import cost_table
 from .eighth import EIGHTH
 from .eleventh import ELEVENTH
 from .fifth import FIFTH
+from .fourteenth import FOURTEENTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
@@ -48,6 +49,7 @@ SAMPLES = {
     "eleventh": ELEVENTH,
     "twelfth": TWELFTH,
     "thirteenth": THIRTEENTH,
+    "fourteenth": FOURTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

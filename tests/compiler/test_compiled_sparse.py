@@ -372,6 +372,35 @@ def test_a_change_of_a_factorised_matrix_is_noticed() -> None:
     np.testing.assert_allclose(compiled(X), grad(f)(X), rtol=1e-12)
 
 
+MATRICES: list[Any] = [sparse.csc_matrix(DENSE + k * np.eye(N)) for k in range(40)]
+
+
+def with_two(x: Any) -> Any:
+    return ours.linalg.spsolve(C, x) - ours.linalg.spsolve(SYMMETRIC, x)
+
+
+def one_after_the_other(x: Any) -> Any:
+    found = x
+    for matrix in MATRICES:
+        found = ours.linalg.spsolve(matrix, found) + x
+    return found
+
+
+def each_several_times(x: Any) -> Any:
+    found = x
+    for matrix in MATRICES[:12]:
+        for _ in range(12):
+            found = ours.linalg.spsolve(matrix, found) + x
+    return found
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+@pytest.mark.parametrize("function", [with_two, one_after_the_other, each_several_times])
+def test_solutions_with_several_matrices(function: Any, engine: str) -> None:
+    """At zeros all of them are equal, so the first call cannot show which matrix it was."""
+    compared(function, np.zeros(N), X, 1.3 * X, engine=engine)
+
+
 # Matrices of tracked elements ---------------------------------------------------------------------
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 3, 5, 5]), np.array([1, 1, 0, 3, 2, 2, 4, 0])

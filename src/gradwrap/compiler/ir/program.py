@@ -203,6 +203,15 @@ class Instr:
         return self.name.startswith(OPAQUE)
 
     @property
+    def performed(self) -> Any:
+        """Return what instructions that perform the same operation have in common.
+
+        It is the name, or the function if source cannot name it: two such functions may hold
+        different objects, such as sparse matrices.
+        """
+        return self.fn if self.is_opaque else self.name
+
+    @property
     def form_may_vary(self) -> bool:
         """Tell if the shape or the dtype of the result may depend on values.
 

@@ -177,7 +177,7 @@ def _key(instr: Instr) -> Any:
         mine, other = tokens[1:]
         if type(mine) is not int or (type(other) is int and other < mine):
             tokens = (TUPLE, other, mine)
-    return (instr.name, tokens, token(instr.kw) if instr.kw else None)
+    return (instr.performed, tokens, token(instr.kw) if instr.kw else None)
 
 
 def _has_integer_key(instr: Instr) -> bool:

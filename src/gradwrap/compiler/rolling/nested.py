@@ -75,7 +75,7 @@ def _form(loop: Loop, values: Sequence[Value], numbers: dict[int, int]) -> Any:
             body += [_form(step, values, numbers), *map(number, step.outs)]
         else:
             nests = token(mapped((step.args, step.kw), leaf))
-            body.append((step.name, nests, number(step.out)))
+            body.append((step.performed, nests, number(step.out)))
     handed_on = [
         [numbers[index] for index in found]
         for found in ([carry.next for carry in loop.carries], loop.stacks, loop.finals)

@@ -304,7 +304,7 @@ class Roller(Rewriting):
         """Return a small number for an operation, the shapes and the dtypes of its operands."""
         numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
         keyed = instr.op.has_key
-        name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.name
+        name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.performed
         parts: list[Any] = [name, self.kind_of[instr.out]]
         for number, arg in enumerate(instr.args):
             if type(arg) is Ref:
