@@ -34,6 +34,7 @@ class NodeOp:
     guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
     leaves = False  # it takes elements of its arguments by place, and leaves others
+    halves = False  # what it leaves of one of two arguments, it takes of the other
     plain = False  # it is special for nothing but the elements that it leaves
     hooks: Any = None
     watch: Any = None
@@ -90,6 +91,7 @@ class BoundOp(NodeOp):
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
         self.leaves: bool = rule.selects and rule.kind.is_elementwise
+        self.halves: bool = self.leaves and len(rule.formulas) - rule.formulas.count(None) == 2
         self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
         self.split: Callable[..., Any]

@@ -8,11 +8,11 @@ values of an array, so nothing here waits for a device.
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.graph.untaken import is_of_use
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
@@ -24,7 +24,6 @@ from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.places import placement_of, placers
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
-from gradwrap.errors import GraphFreedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +93,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
     heap: list[int] = []
     masks: Masks = {}
     arrived: dict[Node | Leaf, Any] = {}
-    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
+    on_path = None if targets is None else leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
         if root.seq in pending or type(cotangent) in PARTS:
             arrive(pending, heap, root, cotangent)
@@ -125,14 +124,12 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                 continue
         formula = node.formula
         if formula is None:
-            raise _freed(node)
+            raise freed_error(node)
         op = node.op
         meta = node.meta
-        if op.special or meta.is_complex or specially or (masks and node.seq in masks):
-            rarely = meta.is_complex or specially or node.seq in masks
-            if rarely or not (
-                op.guards and targets is None if not op.plain else not is_of_use(node)
-            ):
+        rarely = meta.is_complex or specially or (masks and node.seq in masks)
+        if rarely or op.special:
+            if rarely or (is_of_use(node) if op.plain else not op.guards or targets is not None):
                 visit(
                     pending,
                     heap,
@@ -223,51 +220,3 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
 
 
 performs(backward_pass, "pass", "backward pass")
-
-
-def _freed(node: Node) -> GraphFreedError:
-    return GraphFreedError(
-        "Trying to backward through the graph a second time: what its operations saved was "
-        f"freed by the first backward (met at {node.op.name}). "
-        "Fix: pass retain_graph=True to the first one."
-    )
-
-
-def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
-    """Return the nodes that depend on a target."""
-    oldest = max(target.seq for target in targets)
-    parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
-    freed: Node | None = None
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node in parents or node.seq > oldest:
-            continue
-        if cut and node in targets:
-            parents[node] = ()
-            continue
-        parents[node] = found = _parents(node)
-        stack += found
-        if not found and isinstance(node, Node):
-            freed = node
-    if freed is not None and not all(target in parents for target in targets):
-        raise _freed(freed)  # a target may lie behind it
-    reached: set[Node | Leaf] = set()
-    for node in sorted(parents, key=_age, reverse=True):
-        for parent in parents[node]:
-            if parent in reached or parent in targets:
-                reached.add(node)
-                break
-    return reached
-
-
-_age = attrgetter("seq")
-
-
-def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
-    """Return the nodes of the arguments; none once the graph is freed."""
-    if isinstance(node, Leaf) or node.formula is None:
-        return ()
-    if node.index == JOINT:
-        return [one for one in node.parent if one is not None]
-    return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)

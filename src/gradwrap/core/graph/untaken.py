@@ -13,6 +13,8 @@ the results of other operations (`maximum(x @ w, 0)`), pays nothing.
 
 from __future__ import annotations
 
+import functools
+import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,28 +27,75 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent, zeros_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gradwrap.core.graph.arrivals import Pending
 
 
 class Taken:
-    """The mask of a cotangent, true at elements that selections took; computed when asked for."""
+    """The mask of a cotangent, true at elements that selections took; computed when asked for.
 
-    __slots__ = ("_mask", "_work")
+    `work` computes it from the masks of `bases`. Of a selection between two arguments, `half` is
+    the node and the mask of its own cotangent: what one argument's mask leaves, the other's takes.
+    """
+
+    __slots__ = ("_bases", "_mask", "_work", "half")
 
     zeros_annihilate = True
 
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self._work: Callable[[], Any] | None = work
+    def __init__(
+        self,
+        work: Callable[..., Any],
+        bases: Collection[Taken] = (),
+        half: tuple[Node, Taken | None] | None = None,
+    ) -> None:
+        self._work: Callable[..., Any] | None = work
+        self._bases = bases
         self._mask: Any = None
+        self.half = half
 
     @property
     def mask(self) -> Any:
         """The mask, of a shape that broadcasts to that of the cotangent."""
-        if self._work is not None:
-            self._mask, self._work = self._work(), None
+        stack = [self]  # no recursion: a loop makes a chain of masks
+        while stack:
+            one = stack[-1]
+            waiting = [base for base in one._bases if base._work is not None]
+            stack += waiting
+            if not waiting:
+                stack.pop()
+                if one._work is not None:
+                    one._mask = one._work(*[base._mask for base in one._bases])
+                    one._work, one._bases = None, ()
         return self._mask
+
+
+class Either(Taken):
+    """The mask of a sum: elements that a part of it takes."""
+
+    __slots__ = ("is_shared", "parts")
+
+    def __init__(self, first: Taken) -> None:
+        self.parts: dict[Any, Taken] = {first if first.half is None else first.half[0]: first}
+        self.is_shared = False
+        super().__init__(_union, self.parts.values())
+
+    def covers_all_with(self, other: Taken) -> bool:
+        """Add a part; tell if the sum then takes all elements, as with both halves of one node."""
+        new: Taken | None = other
+        while new is not None:
+            key = new if new.half is None else new.half[0]
+            partner = self.parts.pop(key, new)
+            if partner is new:
+                self.parts[key] = new
+                return False
+            assert new.half is not None
+            new = new.half[1]
+        return True
+
+
+def _union(*masks: Any) -> Any:
+    return functools.reduce(operator.or_, masks)
 
 
 Masks = dict[int, tuple[Any, Taken]]
@@ -60,6 +109,8 @@ array, and the mask is not valid any more.
 def mask_of(masks: Masks, node: Node, g: Any) -> Taken | None:
     """Return the mask of the cotangent with which the pass visits a node."""
     total, taken = masks.pop(node.seq, (None, None))
+    if type(taken) is Either:
+        taken.is_shared = True
     return taken if total is g else None
 
 
@@ -81,14 +132,16 @@ def arrive_with(  # noqa: PLR0913  the state of the pass, as for `arrive`
     )
     total = None  # a buffer with one reference is added to in place
     arrive(pending, heap, parent, cotangent, op)
+    if is_valid and earlier is not None:
+        either = earlier
+        if type(either) is not Either or either.is_shared:
+            either = Either(earlier)
+        is_valid = not either.covers_all_with(taken)
+        taken = either
     if is_valid:
         arrival = pending[seq]
         arrival[2] = False  # what is added to it makes another array, which has no mask
-        masks[seq] = arrival[1], taken if earlier is None else _either(earlier, taken)
-
-
-def _either(one: Taken, other: Taken) -> Taken:
-    return Taken(lambda: one.mask | other.mask)
+        masks[seq] = arrival[1], taken
 
 
 def with_zeros(node: Node, taken: Taken, edges: Any) -> Any:
@@ -119,13 +172,14 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
     if not _can_use(parent):
         return None
     rule = node.op.rule
-    if taken is None:
-        return Taken(partial(_pulled_back, node, edge, None, xp)) if node.op.leaves else None
-    if not (rule.kind.is_elementwise or _moves(rule)):
+    if not (node.op.leaves if taken is None else rule.kind.is_elementwise or _moves(rule)):
         return None
-    if rule.kind.is_elementwise and not rule.selects and parent.meta.shape == node.meta.shape:
+    has_its_shape = rule.kind.is_elementwise and parent.meta.shape == node.meta.shape
+    if has_its_shape and not rule.selects:
         return taken
-    return Taken(partial(_pulled_back, node, edge, taken, xp))
+    half = (node, taken) if has_its_shape and node.op.halves else None
+    work = partial(_pulled_back, node, edge, xp)
+    return Taken(work, () if taken is None else (taken,), half)
 
 
 def is_of_use(node: Node) -> bool:
@@ -155,13 +209,13 @@ def _moves(rule: Any) -> bool:
     return rule.views is not None and rule.kind.name == "linear"
 
 
-def _pulled_back(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Any:
+def _pulled_back(node: Node, edge: Any, xp: Any, taken: Any = None) -> Any:
     """Pull back ones where elements were taken: what they do not reach was not taken."""
     parent, formula, saved, _ = edge
     own, behind, rule = node.meta, parent.meta, node.op.rule
-    ones = xp.ones((), dtype=own.dtype, device=own.device)
+    ones = xp.asarray(1 + 1j if own.is_complex else 1, dtype=own.dtype, device=own.device)
     if taken is not None:
-        ones = xp.where(taken.mask, ones, 0.0)
+        ones = xp.where(taken, ones, 0.0)
     if not rule.kind.is_elementwise:
         ones = formula(xp, xp.broadcast_to(ones, own.shape), *saved)
     elif rule.selects:
