@@ -41,8 +41,8 @@ def masked(x: Any) -> Any:
     return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
 
 
-def indexed(x: Any) -> Any:
-    return np.sum(np.sqrt(x)[x > 0])
+def sliced(x: Any) -> Any:
+    return np.sum(np.sqrt(x)[2:])
 
 
 # detect_anomaly -----------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_a_branch_that_was_not_taken_is_no_anomaly() -> None:
 
 def test_a_value_that_an_index_leaves_out_is_said_to_be_left_out() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError) as info:
-        gw.grad(indexed)(X)
+        gw.grad(sliced)(X)
 
     message = str(info.value)
     assert message.startswith("SqrtBackward returned nan values")
@@ -86,7 +86,7 @@ def test_a_value_that_an_index_leaves_out_is_said_to_be_left_out() -> None:
 
 def test_an_index_is_found_behind_further_operations() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError, match="`getitem` did not take"):
-        gw.grad(fn(lambda x: np.sum((2 * np.exp(np.log(x)))[x > 0])))(X)
+        gw.grad(fn(lambda x: np.sum((2 * np.exp(np.log(x)))[2:])))(X)
 
 
 def test_zero_times_infinity_without_a_mask_is_told_apart() -> None:
@@ -133,7 +133,7 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
 
     odd.defvjp(fn(lambda x: (x * 2, None)), lambda kept, g: fail(g))
     with gw.detect_anomaly(check_nan=False):
-        found = gw.grad(indexed)(X)
+        found = gw.grad(sliced)(X)
         with pytest.raises(KeyError) as info:
             gw.grad(fn(lambda x: np.sum(odd(x))))(X)
 
@@ -144,7 +144,7 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
 
 
 def test_forward_outside_of_the_context_is_told_to_be_missing() -> None:
-    y = indexed(leaf())
+    y = sliced(leaf())
     with gw.detect_anomaly(), pytest.raises(AnomalyError, match="Fix: run forward, too, inside"):
         y.backward()
 
@@ -152,7 +152,7 @@ def test_forward_outside_of_the_context_is_told_to_be_missing() -> None:
 def test_backward_outside_of_the_context_is_not_looked_at() -> None:
     x = leaf()
     with gw.detect_anomaly():
-        y = indexed(x)
+        y = sliced(x)
     y.backward()
 
     np.testing.assert_array_equal(x.grad, [np.nan, np.nan, 0.5])
@@ -207,7 +207,7 @@ def test_contexts_belong_to_their_thread_and_context() -> None:
 
     def run() -> None:
         with np.errstate(all="ignore"):
-            found.append(gw.grad(indexed)(X))
+            found.append(gw.grad(sliced)(X))
 
     with gw.detect_anomaly(), gw.strong_zeros(), gw.guard_buffers():
         thread = threading.Thread(target=run)
@@ -331,13 +331,13 @@ def test_without_the_guard_an_operation_saves_what_a_small_array_held() -> None:
 
 
 def test_zeros_annihilate_when_asked_to() -> None:
-    np.testing.assert_array_equal(gw.grad(indexed)(X), [np.nan, np.nan, 0.5])
+    np.testing.assert_array_equal(gw.grad(sliced)(X), [np.nan, np.nan, 0.5])
     with gw.strong_zeros():
-        np.testing.assert_array_equal(gw.grad(indexed)(X), [0.0, 0.0, 0.5])
+        np.testing.assert_array_equal(gw.grad(sliced)(X), [0.0, 0.0, 0.5])
         x = leaf()
-        indexed(x).backward()
+        sliced(x).backward()
         np.testing.assert_array_equal(x.grad, [0.0, 0.0, 0.5])
-    np.testing.assert_array_equal(gw.grad(indexed)(X), [np.nan, np.nan, 0.5])
+    np.testing.assert_array_equal(gw.grad(sliced)(X), [np.nan, np.nan, 0.5])
 
 
 def test_zeros_annihilate_through_broadcasting_division_and_chains() -> None:
@@ -528,14 +528,14 @@ def test_anomalies_are_found_where_pytorch_finds_them() -> None:
 
     def backward() -> None:
         with torch.autograd.set_detect_anomaly(True):
-            y = torch.sqrt(array)[array > 0].sum()
+            y = torch.sqrt(array)[2:].sum()
             with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan values"):
                 y.backward()
 
     with pytest.warns(UserWarning, match="test_finding_mistakes.py"):
         backward()
     with gw.detect_anomaly():
-        z = indexed(leaf())
+        z = sliced(leaf())
         with pytest.raises(RuntimeError) as ours:
             z.backward()
 

@@ -37,6 +37,26 @@ def between_views(x: Any) -> Any:
     return NP.where(square.T[::-1] > 0, 2 * root, 1.0)
 
 
+def written(x: Any) -> Any:
+    root = np.sqrt(x)
+    root[X < 0] = 0.0
+    root[X == 0] = 1.0
+    return root * np.ones(4)
+
+
+def indexed_twice(x: Any) -> Any:
+    root = np.sqrt(x.reshape(2, 2))
+    places = X.reshape(2, 2)
+    return np.sum(root[places > 0]) + np.sum(root[places > 2])
+
+
+def in_a_long_loop(x: Any) -> Any:
+    total = np.sqrt(np.abs(x))
+    for _ in range(1500):  # deeper than Python's stack
+        total = np.maximum(total, 0.5) + 0.0
+    return total
+
+
 # Each with the first and the second derivative of its sum, by hand.
 PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "root": (
@@ -75,6 +95,8 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     ),
     "branches that overlap": (both_of_a_root, [1, 1, 1.5, 0.5], [0, 0, -0.25, -1 / 16]),
     "views": (between_views, [0, 0, 1, 0.5], [0, 0, -0.5, -1 / 16]),
+    "written": (written, [0, 0, 0.5, 0.25], [0, 0, -0.25, -1 / 32]),
+    "index of booleans": (indexed_twice, [0, 0, 0.5, 0.5], [0, 0, -0.25, -1 / 16]),
     "inside another": (
         fn(lambda x: NP.where(x > 0, NP.log(NP.where(x > 2, np.sqrt(x), 1 / x)), 0.0)),
         [0, 0, -1, 1 / 8],
@@ -149,6 +171,41 @@ def test_a_hook_that_changes_the_cotangent_is_followed() -> None:
     inner.register_hook(fn(lambda g: g + 1.0))
     np.sum(NP.where(x > 0, inner, 0.0)).backward()
     close(x.grad, [np.exp(-1.0), 2 * np.exp(4.0)])
+
+
+def test_a_chain_of_masks_may_be_longer_than_the_stack_of_python() -> None:
+    found = gw.grad(fn(lambda x: np.sum(in_a_long_loop(x))))(X)
+    close(found, [-0.5, 0, 0.5, 0.25])
+
+
+def test_what_two_branches_leave_to_each_other_is_taken() -> None:
+    """The masks of both halves are all; NaN is passed on where an argument has it."""
+
+    def f(x: Any) -> Any:
+        root = np.sqrt(x)
+        return np.sum(NP.where(x > 2, 2 * root, 3 * root))
+
+    np.testing.assert_array_equal(gw.grad(f)(X), [np.nan, np.inf, 1.5, 0.5])
+
+
+def test_a_branch_inside_of_one_that_was_not_taken() -> None:
+    def f(x: Any) -> Any:
+        root = np.sqrt(x)
+        return np.sum(NP.where(x > 0, NP.where(x > 2, 2 * root, 3 * root), 0.0))
+
+    close(gw.grad(f)(X), [0, 0, 1.5, 0.5])
+
+
+def test_the_imaginary_part_is_taken_where_the_real_part_is_written() -> None:
+    def f(z: Any) -> Any:
+        root = np.sqrt(z)
+        root.real = 0.0
+        return np.sum(root.imag)
+
+    z = np.array([1.0 + 1.0j, 2.0j])
+    want = gw.grad(fn(lambda z: np.sum(np.sqrt(z).imag)))(z)
+    close(gw.grad(f)(z), want)
+    close(gw.compile(gw.grad(f))(z), want)
 
 
 def test_complex_branches() -> None:

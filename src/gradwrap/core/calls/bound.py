@@ -90,10 +90,11 @@ class BoundOp(NodeOp):
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
-        self.leaves: bool = rule.selects and rule.kind.is_elementwise
+        self.leaves: bool = rule.selects and (rule.kind.is_elementwise or rule.key is not None)
         self.halves: bool = self.leaves and len(rule.formulas) - rule.formulas.count(None) == 2
         self.plain: bool = self.leaves and not rule.checked
-        self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1) or self.leaves
+        self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
+        self.special |= self.leaves and not rule.parts  # the pass knows indices
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

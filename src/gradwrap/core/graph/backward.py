@@ -14,7 +14,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import is_of_use
+from gradwrap.core.graph.untaken import arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -170,7 +170,15 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if formula is at_key:
-                    arrive_at(pending, heap, parent, saved[0], g)
+                    taken = None
+                    if type(parent) is not Leaf:
+                        taken = taken_behind(node, (parent, formula, saved, 0), None, xp)
+                    if taken is None:
+                        arrive_at(pending, heap, parent, saved[0], g)
+                    else:
+                        cotangent = formula(xp, g, *saved)
+                        arrive_with(masks, taken, pending, heap, parent, cotangent, op)
+                        taken = None  # it refers to what the nodes saved
                     break
                 if type_of(saved) is tuple:
                     cotangent = formula(xp, g, *saved)

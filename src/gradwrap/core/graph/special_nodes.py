@@ -28,7 +28,7 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
-    from gradwrap.core.graph.untaken import Masks
+    from gradwrap.core.graph.untaken import Masks, Taken
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement
 
@@ -89,15 +89,16 @@ def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the stat
     selected = (taken is not None or op.leaves) and later is None
     for edge in edges:
         parent, formula, saved, index = edge
+        behind = taken_behind(node, edge, taken, xp) if selected else None
         if index == JOINT:
-            arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
+            made = formula(xp, g, *saved)
+            arrive_jointly(pending, heap, node, parent, made, masks, behind)
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
             if placement is not None:
                 placement.arrive(parent)
             if parent.meta is not node.meta or op.check:
                 cotangent = _fitted(xp, cotangent, parent.meta, node, index)
-            behind = taken_behind(node, edge, taken, xp) if selected else None
             if behind is None:
                 arrive(pending, heap, parent, cotangent, op)
             else:
@@ -151,14 +152,19 @@ def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     )
 
 
-def arrive_jointly(
+def arrive_jointly(  # noqa: PLR0913  the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
     parents: tuple[Node | Leaf | None, ...],
     cotangents: Any,
+    masks: Masks | None = None,
+    taken: Taken | None = None,
 ) -> None:
-    """Distribute the cotangents that one formula returned for all arguments."""
+    """Distribute the cotangents that one formula returned for all arguments.
+
+    `taken` is the mask of the first one, if it has one.
+    """
     op = node.op
     if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
         got = len(cotangents) if isinstance(cotangents, SEQUENCE) else 1
@@ -175,7 +181,10 @@ def arrive_jointly(
                 if op.check or cotangent.shape != space.shape or cotangent.dtype != space.dtype:
                     xp = op.namespaces[type(cotangent)]
                     cotangent = _fitted(xp, cotangent, space, node, index)
-            arrive(pending, heap, parent, cotangent, op, owned=owned)
+            if taken is not None and masks is not None and index == 0:
+                arrive_with(masks, taken, pending, heap, parent, cotangent, op)
+            else:
+                arrive(pending, heap, parent, cotangent, op, owned=owned)
         owned = False
 
 

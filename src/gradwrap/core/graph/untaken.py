@@ -19,11 +19,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import arrive
-from gradwrap.core.graph.node import EDGE, Leaf, Node
+from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
-from gradwrap.core.library.scatter import PARTS, Scattered
+from gradwrap.core.library.scatter import PARTS, OutputPart, Scattered, is_basic_key
 from gradwrap.core.observing.arithmetic import computes_derivative
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.space import fit_cotangent, zeros_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def arrive_with(  # noqa: PLR0913  the state of the pass, as for `arrive`
     before = pending.get(seq)
     total, earlier = masks.pop(seq, (None, None))
     is_valid = before is None or (
-        earlier is not None and total is before[1] and type(cotangent) not in PARTS
+        earlier is not None and total is before[1] and type(cotangent) is not OutputPart
     )
     total = None  # a buffer with one reference is added to in place
     arrive(pending, heap, parent, cotangent, op)
@@ -167,12 +167,16 @@ def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: 
 
 
 def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken | None:
-    """Return the mask of the cotangent that an edge of a node makes for its argument, or None."""
-    parent = edge[0]
+    """Return the mask of the cotangent that an edge of a node makes for its argument, or None.
+
+    Of the arguments of a write, it is that of the array written to.
+    """
+    parent, _, saved, index = edge
+    parent = parent[0] if index == JOINT else parent
     if not _can_use(parent):
         return None
     rule = node.op.rule
-    if not (node.op.leaves if taken is None else rule.kind.is_elementwise or _moves(rule)):
+    if not (_begins(node, saved) if taken is None else _passes_on(rule, saved)):
         return None
     has_its_shape = rule.kind.is_elementwise and parent.meta.shape == node.meta.shape
     if has_its_shape and not rule.selects:
@@ -183,41 +187,64 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
 
 
 def is_of_use(node: Node) -> bool:
-    """Tell if a mask can be of use behind a node that takes some elements."""
-    more = node.more
-    return _can_use(node.parent) or (more is not None and any(map(_can_use, more[::EDGE])))
+    """Tell if a mask can be of use behind a node that may take some elements."""
+    parent, more = node.parent, node.more
+    if (type(parent) is Leaf and more is None) or not _begins(node, node.saved):
+        return False
+    parent = parent[0] if node.index == JOINT else parent
+    return _can_use(parent) or (more is not None and any(map(_can_use, more[::EDGE])))
 
 
 def _can_use(parent: Any) -> bool:
     """Tell if a mask of a node's cotangent can be of use there: at a function of each element."""
-    while type(parent) is not Leaf:
+    while parent is not None and type(parent) is not Leaf:  # None: not tracked, or freed
         rule = parent.op.rule
         if rule is None:
             return False
         if rule.kind.is_elementwise:
             return True
-        if not _moves(rule):
+        if not _passes_on(rule, parent.saved):
             return False
-        parent = parent.parent
-        if parent is None:  # the graph is freed
-            return False
+        parent = parent.parent[0] if parent.index == JOINT else parent.parent
     return False
 
 
-def _moves(rule: Any) -> bool:
-    """Tell if each element of an operation's result is one of its argument's."""
-    return rule.views is not None and rule.kind.name == "linear"
+def _begins(node: Node, saved: Any) -> bool:
+    """Tell if a node makes a mask of its own: an elementwise selection, or by an index of masks.
+
+    Other indices do not: each `x[i]` of a loop would pay.
+    """
+    return node.op.leaves and (node.op.rule.key is None or _is_of_booleans(saved[0]))
+
+
+def _passes_on(rule: Any, saved: Any) -> bool:
+    """Tell if each element of an operation's result is, or depends on, one of its argument's."""
+    if rule.kind.is_elementwise or (rule.views is not None and rule.kind.name == "linear"):
+        return True
+    return rule.key is not None and rule.is_joint and _is_of_booleans(saved[0])
+
+
+def _is_of_booleans(key: Any) -> bool:
+    if is_basic_key(key):
+        return False
+    parts = key if type_of(key) is TUPLE else (key,)
+    return any(str(getattr(part, "dtype", "")) == "bool" for part in parts)
 
 
 def _pulled_back(node: Node, edge: Any, xp: Any, taken: Any = None) -> Any:
     """Pull back ones where elements were taken: what they do not reach was not taken."""
-    parent, formula, saved, _ = edge
+    parent, formula, saved, index = edge
+    parent = parent[0] if index == JOINT else parent
     own, behind, rule = node.meta, parent.meta, node.op.rule
     ones = xp.asarray(1 + 1j if own.is_complex else 1, dtype=own.dtype, device=own.device)
     if taken is not None:
         ones = xp.where(taken, ones, 0.0)
     if not rule.kind.is_elementwise:
-        ones = formula(xp, xp.broadcast_to(ones, own.shape), *saved)
+        ones = xp.broadcast_to(ones, own.shape)
+        if index == JOINT:
+            ones = formula(xp, xp.asarray(ones, copy=True), *saved)[0]  # it writes to them
+        else:
+            ones = formula(xp, ones, *saved)
     elif rule.selects:
         ones = formula(xp, ones, *saved)
     if type(ones) is Scattered:
