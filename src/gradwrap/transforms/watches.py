@@ -121,9 +121,9 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     This is a context manager, for the current thread or task, around the backward pass, or around
     the call of a transform in forward mode. In elementwise operations, a cotangent or tangent that
     is exactly zero gives a zero, whatever the derivative is. This is usually the intended result
-    for an index that leaves out bad values, and wrong in `sqrt(x)**2` at 0. By default, gradwrap
-    computes NaN as in IEEE arithmetic, except for elements that `where`, `clip`, `maximum` and
-    `minimum` do not take: they have the derivative zero without this context manager.
+    for a slice that leaves out bad values, and wrong in `sqrt(x)**2` at 0. By default, gradwrap
+    computes NaN as in IEEE arithmetic, except for elements that `where`, `clip`, `maximum`,
+    `minimum` or an index of booleans does not take: their derivative is zero without this.
 
     It costs a comparison and a selection per operation in backward, and in forward mode.
 
@@ -131,7 +131,7 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     --------
     >>> import numpy as np, gradwrap as gw
     >>> def f(x):
-    ...     return np.sum(np.sqrt(x)[x > 0])
+    ...     return np.sum(np.sqrt(x)[2:])
     >>> with gw.strong_zeros(), np.errstate(invalid="ignore", divide="ignore"):
     ...     gw.grad(f)(np.array([-1.0, 0.0, 1.0]))
     array([0. , 0. , 0.5])

@@ -288,7 +288,7 @@ class NumPyBackend(Backend):
     def is_seen_finite(self, array: Any) -> bool:
         kind = type_of(array)
         if kind is np.ndarray:
-            return np.count_nonzero(np.isfinite(array)) == array.size
+            return bool(np.count_nonzero(np.isfinite(array)) == array.size)
         return kind is np.float64 and math.isfinite(array)
 
     def owns_buffer(self, array: Any) -> bool:

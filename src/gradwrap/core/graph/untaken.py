@@ -13,8 +13,6 @@ the results of other operations (`maximum(x @ w, 0)`), pays nothing.
 
 from __future__ import annotations
 
-import functools
-import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +93,10 @@ class Either(Taken):
 
 
 def _union(*masks: Any) -> Any:
-    return functools.reduce(operator.or_, masks)
+    first, *others = masks
+    for mask in others:
+        first = first | mask
+    return first
 
 
 Masks = dict[int, tuple[Any, Taken]]
@@ -188,7 +189,8 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
 
 def is_of_use(node: Node) -> bool:
     """Tell if a mask can be of use behind a node that may take some elements."""
-    parent, more = node.parent, node.more
+    parent: Any = node.parent
+    more = node.more
     if (type(parent) is Leaf and more is None) or not _begins(node, node.saved):
         return False
     parent = parent[0] if node.index == JOINT else parent
