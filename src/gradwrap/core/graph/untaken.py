@@ -189,12 +189,15 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
 
 def is_of_use(node: Node) -> bool:
     """Tell if a mask can be of use behind a node that may take some elements."""
-    parent: Any = node.parent
-    more = node.more
-    if (type(parent) is Leaf and more is None) or not _begins(node, node.saved):
+    parent, more = node.parent, node.more
+    if more is None and type(parent) is Leaf:
         return False
-    parent = parent[0] if node.index == JOINT else parent
-    return _can_use(parent) or (more is not None and any(map(_can_use, more[::EDGE])))
+    if not _begins(node, node.saved):
+        return False
+    written: Any = parent
+    if node.index == JOINT:
+        written = written[0]
+    return _can_use(written) or (more is not None and any(map(_can_use, more[::EDGE])))
 
 
 def _can_use(parent: Any) -> bool:
