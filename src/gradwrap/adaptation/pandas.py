@@ -24,6 +24,7 @@ from gradwrap.core.library.labelled import (
     attributes,
     keeps_labels,
     labelled,
+    note_product,
     unlabelled,
 )
 from gradwrap.core.observing.callers import advisers
@@ -134,7 +135,9 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
         if not isinstance(other, AnyWrapper):
             return native(self, other)
         mine, theirs = unlabelled((self, other))
-        return theirs @ mine if swapped else mine @ theirs
+        found = theirs @ mine if swapped else mine @ theirs
+        note_product(found, self, swapped=swapped)
+        return found
 
     return product
 

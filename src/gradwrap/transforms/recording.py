@@ -23,6 +23,7 @@ from gradwrap.errors import (
     NonScalarOutputError,
     NotAnArrayError,
 )
+from gradwrap.transforms.alignment import check_labels
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
 from gradwrap.transforms.running import run
@@ -67,6 +68,7 @@ class Recording:
             for key, value in kwargs.items()
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
+        check_labels(self.out, self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """Protect an argument against later writes by its owner, and return it."""
