@@ -226,6 +226,11 @@ class Tape:
         self.refused = self.refused or reason
         return Unhandled(reason)
 
+    def too_long(self) -> Unhandled:
+        """Record that the trace would be too long."""
+        self.is_too_long = not self.refused
+        return self.refuse(f"it performs more than {self._most} operations")
+
     # Values ---------------------------------------------------------------------------------------
 
     def described(self, value: Any) -> Value:
@@ -399,8 +404,7 @@ class Tape:
     ) -> Any:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= self._most:
-            self.is_too_long = not self.refused
-            raise self.refuse(f"it performs more than {self._most} operations")
+            raise self.too_long()
         if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
