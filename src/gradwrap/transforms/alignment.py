@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 def check_labels(results: Any, level: int) -> None:
     """Refuse a recording in which elementwise operations combine arrays with other labels."""
-    if not labels_of_results:
-        return
     known: dict[Node, Labels] = {}
     for node in _from_the_first(results, level):
         labels: Labels = labels_of_results.get(node, ())
