@@ -2,10 +2,10 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth` and `sixteenth`, which need the extras `wild`, `wild-fresh` and so on to
-`wild-sixteenth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what it
-costs that a package is adapted, and what gradients cost; `--compiled` compares compiled gradients
-with eager ones at other arguments.
+`thirteenth`, `fourteenth`, `fifteenth` and `sixteenth`, which need the extras `wild`,
+`wild-fresh` and so on to `wild-sixteenth`. `--write` enters the table in docs/public-packages.md;
+`--cost` measures what it costs that a package is adapted, and what gradients cost; `--compiled`
+compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .compiled import compiled
 from .cost import cost_table
 from .eighth import EIGHTH
 from .eleventh import ELEVENTH
+from .fifteenth import FIFTEENTH
 from .fifth import FIFTH
 from .fourteenth import FOURTEENTH
 from .fresh import FRESH
@@ -51,6 +52,7 @@ SAMPLES = {
     "twelfth": TWELFTH,
     "thirteenth": THIRTEENTH,
     "fourteenth": FOURTEENTH,
+    "fifteenth": FIFTEENTH,
     "sixteenth": SIXTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"

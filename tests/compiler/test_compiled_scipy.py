@@ -58,6 +58,9 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cdist": lambda a: np.sum(untyped.spatial.distance.cdist(a, 2.0 * a[::-1])),
     "norm.logpdf": lambda a: np.sum(untyped.stats.norm.logpdf(a, loc=np.mean(a), scale=1.5)),
     "gamma.logpdf": lambda a: np.sum(untyped.stats.gamma.logpdf(a, 2.5)),
+    "linregress": lambda a: untyped.stats.linregress(a[0], a[1]).slope,
+    "ttest_ind": lambda a: sum(untyped.stats.ttest_ind(a[0], 2.0 * a[1])),
+    "pearsonr": lambda a: untyped.stats.pearsonr(a[0], a[1]).statistic,
     "a loop": in_a_loop,
 }
 
@@ -74,6 +77,25 @@ def test_a_function_of_scipy_is_compiled(name: str, engine: str) -> None:
             assert (type(found), found.dtype) == (type(wanted), wanted.dtype)
             np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
     assert len(compiled.programs) == 1
+
+
+def with_attributes(a: Any) -> Any:
+    line, test = untyped.stats.linregress(a[0], a[1]), untyped.stats.ttest_1samp(a[2], 0.4)
+    return line.intercept_stderr * test.df + line.slope / test.statistic
+
+
+@pytest.mark.parametrize("engine", ["numpy", "c"])
+def test_attributes_of_a_tuple_are_those_of_each_call(engine: str, tmp_path: pathlib.Path) -> None:
+    for function in (with_attributes, grad(with_attributes)):
+        compiled: Any = gw.compile(function, engine=engine)
+        for a in (A, 1.2 * A + np.sin(A)):
+            np.testing.assert_allclose(compiled(a), function(a), rtol=1e-11)
+        assert len(compiled.programs) == 1
+    if engine == "numpy":
+        compiled = gw.compile(with_attributes)
+        compiled(A)
+        compiled.save(tmp_path / "of_attributes.py")
+        assert ".intercept_stderr" in (tmp_path / "of_attributes.py").read_text()
 
 
 def test_a_saved_program_imports_what_it_calls_of_scipy(tmp_path: pathlib.Path) -> None:

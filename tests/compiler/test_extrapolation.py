@@ -18,6 +18,7 @@ from gradwrap.compiler.extrapolating.paths import covered, paths
 from gradwrap.compiler.extrapolating.proof import affordable
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
+from gradwrap.compiler.tracing.tape import Tape
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -58,6 +59,49 @@ def test_a_long_recurrence_is_extrapolated() -> None:
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
+
+
+def test_a_trace_ends_when_its_first_turns_tell_that_it_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tapes: list[Tape] = []
+
+    def noted(*args: Any, **kwargs: Any) -> Tape:
+        tapes.append(Tape(*args, **kwargs))
+        return tapes[-1]
+
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.Tape", noted)
+    compiled(recurrence, x)
+    (tape,) = tapes
+    assert tape.is_too_long
+    assert 0 < len(tape.instrs) < 40
+
+
+def of_a_ranges_bounds(x: Any) -> Any:
+    turns = range(2, len(x))
+    s = x[0]
+    for i in turns:
+        s = np.sin(s) * x[i] + 0.1 * x[i - turns.start]
+    return s
+
+
+def test_code_that_asks_for_more_of_a_range_is_traced_as_it_is() -> None:
+    compiled(of_a_ranges_bounds, x[:40], extrapolates=False)
+
+
+def over_an_array_of_its_own(x: Any) -> Any:
+    s = x[0]
+    for z in np.sin(np.arange(200.0)):
+        s = np.sin(s) * x[1] + z * x[0]
+    return s
+
+
+def test_without_a_long_length_the_function_runs_once_to_find_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.points._found", None)
+    made = compiled(over_an_array_of_its_own, u, extrapolates=False)
+    assert "no length is long" in made.explain()
 
 
 def test_the_length_of_the_program_does_not_depend_on_the_turns() -> None:

@@ -332,6 +332,11 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("real imag", lambda x: np.real(x * 1j + x**2) * np.imag(x * 1j), (A,)),
     ("real_if real", lambda x: np.real(x) + np.imag(x), (A,)),
     ("unwrap", lambda x: np.unwrap(x * 4.0) ** 2, (V,)),
+    (
+        "nan_to_num complex",
+        lambda x: np.abs(np.nan_to_num(x + 1j * x**3 + HOLES, nan=2.0)),
+        (A,),
+    ),
     ("nan_to_num values", lambda x: np.nan_to_num(x + HOLES, nan=2.0, posinf=1.0) ** 2, (A,)),
     ("copy", lambda x: np.copy(x) ** 2, (A,)),
     ("astype", lambda x: np.astype(x, np.float64) ** 2, (A,)),

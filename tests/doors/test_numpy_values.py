@@ -203,11 +203,10 @@ def test_both_modes_agree_where_a_branch_is_not_taken() -> None:
     clipped = fn(lambda x: np.clip(np.sqrt(x), 1.0, None))
     for fun in (entropy, clipped):
         for annihilates in (False, True):
-            wanted = 0.0 if annihilates else np.nan
             with gw.strong_zeros() if annihilates else gw.enable_grad():
-                np.testing.assert_equal(gw.grad(fun)(0.0), wanted)
-                np.testing.assert_equal(float(gw.jvp(fun, (0.0,), (1.0,))[1]), wanted)
-                np.testing.assert_equal(float(gw.jacfwd(fun)(0.0)), wanted)
+                np.testing.assert_equal(gw.grad(fun)(0.0), 0.0)
+                np.testing.assert_equal(float(gw.jvp(fun, (0.0,), (1.0,))[1]), 0.0)
+                np.testing.assert_equal(float(gw.jacfwd(fun)(0.0)), 0.0)
     np.testing.assert_allclose(gw.jvp(entropy, (2.0,), (1.0,))[1], gw.grad(entropy)(2.0))
 
 

@@ -21,7 +21,7 @@ NP: Any = np
 
 
 def root(x: Any) -> Any:
-    return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
+    return np.sum(0.0 * np.sqrt(x) + x)
 
 
 def taped() -> None:
@@ -70,7 +70,7 @@ def test_forward_mode_names_the_operation_and_its_line() -> None:
 
     assert [str(w.message).partition(" (")[0] for w in found] == [
         "divide by zero encountered in divide, in the derivative of sqrt",
-        "invalid value encountered in multiply, in the derivative of where",
+        "invalid value encountered in multiply, in the derivative of multiply",
     ]
     assert "gradwrap.strong_zeros()" in str(found[1].message)
     _, start = inspect.getsourcelines(root)

@@ -41,8 +41,8 @@ def masked(x: Any) -> Any:
     return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
 
 
-def indexed(x: Any) -> Any:
-    return np.sum(np.sqrt(x)[x > 0])
+def sliced(x: Any) -> Any:
+    return np.sum(np.sqrt(x)[2:])
 
 
 # detect_anomaly -----------------------------------------------------------------------------------
@@ -68,21 +68,25 @@ def test_an_infinite_derivative_raises_with_the_operation_and_its_line() -> None
     assert isinstance(info.value, (RuntimeError, FloatingPointError, GradwrapError))
 
 
-@pytest.mark.parametrize(("f", "selects"), [(masked, "where"), (indexed, "getitem")])
-def test_a_masked_value_is_said_to_be_masked_and_by_what(f: Any, selects: str) -> None:
+def test_a_branch_that_was_not_taken_is_no_anomaly() -> None:
+    with gw.detect_anomaly():
+        np.testing.assert_array_equal(gw.grad(masked)(X), [0.0, 0.0, 0.5])
+
+
+def test_a_value_that_an_index_leaves_out_is_said_to_be_left_out() -> None:
     with gw.detect_anomaly(), pytest.raises(AnomalyError) as info:
-        gw.grad(f)(X)
+        gw.grad(sliced)(X)
 
     message = str(info.value)
     assert message.startswith("SqrtBackward returned nan values")
-    assert f"`{selects}` did not take these values, so the cotangent there is 0" in message
+    assert "`getitem` did not take these values, so the cotangent there is 0" in message
     assert "gradwrap.apply_where(condition, x, f, fill)" in message
     assert "gradwrap.strong_zeros()" in message
 
 
-def test_a_mask_is_found_behind_further_operations() -> None:
-    with gw.detect_anomaly(), pytest.raises(AnomalyError, match="`where` did not take"):
-        gw.grad(fn(lambda x: np.sum(np.where(x > 0, 2 * np.exp(np.log(x)), 0.0))))(X)
+def test_an_index_is_found_behind_further_operations() -> None:
+    with gw.detect_anomaly(), pytest.raises(AnomalyError, match="`getitem` did not take"):
+        gw.grad(fn(lambda x: np.sum((2 * np.exp(np.log(x)))[2:])))(X)
 
 
 def test_zero_times_infinity_without_a_mask_is_told_apart() -> None:
@@ -129,7 +133,7 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
 
     odd.defvjp(fn(lambda x: (x * 2, None)), lambda kept, g: fail(g))
     with gw.detect_anomaly(check_nan=False):
-        found = gw.grad(masked)(X)
+        found = gw.grad(sliced)(X)
         with pytest.raises(KeyError) as info:
             gw.grad(fn(lambda x: np.sum(odd(x))))(X)
 
@@ -140,7 +144,7 @@ def test_without_check_nan_values_pass_and_errors_get_a_note() -> None:
 
 
 def test_forward_outside_of_the_context_is_told_to_be_missing() -> None:
-    y = masked(leaf())
+    y = sliced(leaf())
     with gw.detect_anomaly(), pytest.raises(AnomalyError, match="Fix: run forward, too, inside"):
         y.backward()
 
@@ -148,7 +152,7 @@ def test_forward_outside_of_the_context_is_told_to_be_missing() -> None:
 def test_backward_outside_of_the_context_is_not_looked_at() -> None:
     x = leaf()
     with gw.detect_anomaly():
-        y = masked(x)
+        y = sliced(x)
     y.backward()
 
     np.testing.assert_array_equal(x.grad, [np.nan, np.nan, 0.5])
@@ -203,7 +207,7 @@ def test_contexts_belong_to_their_thread_and_context() -> None:
 
     def run() -> None:
         with np.errstate(all="ignore"):
-            found.append(gw.grad(masked)(X))
+            found.append(gw.grad(sliced)(X))
 
     with gw.detect_anomaly(), gw.strong_zeros(), gw.guard_buffers():
         thread = threading.Thread(target=run)
@@ -326,15 +330,14 @@ def test_without_the_guard_an_operation_saves_what_a_small_array_held() -> None:
 # strong_zeros -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("f", [masked, indexed])
-def test_zeros_annihilate_when_asked_to(f: Any) -> None:
-    np.testing.assert_array_equal(gw.grad(f)(X), [np.nan, np.nan, 0.5])
+def test_zeros_annihilate_when_asked_to() -> None:
+    np.testing.assert_array_equal(gw.grad(sliced)(X), [np.nan, np.nan, 0.5])
     with gw.strong_zeros():
-        np.testing.assert_array_equal(gw.grad(f)(X), [0.0, 0.0, 0.5])
+        np.testing.assert_array_equal(gw.grad(sliced)(X), [0.0, 0.0, 0.5])
         x = leaf()
-        f(x).backward()
+        sliced(x).backward()
         np.testing.assert_array_equal(x.grad, [0.0, 0.0, 0.5])
-    np.testing.assert_array_equal(gw.grad(f)(X), [np.nan, np.nan, 0.5])
+    np.testing.assert_array_equal(gw.grad(sliced)(X), [np.nan, np.nan, 0.5])
 
 
 def test_zeros_annihilate_through_broadcasting_division_and_chains() -> None:
@@ -525,14 +528,14 @@ def test_anomalies_are_found_where_pytorch_finds_them() -> None:
 
     def backward() -> None:
         with torch.autograd.set_detect_anomaly(True):
-            y = torch.where(array > 0, torch.sqrt(array), 0.0).sum()
+            y = torch.sqrt(array)[2:].sum()
             with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan values"):
                 y.backward()
 
     with pytest.warns(UserWarning, match="test_finding_mistakes.py"):
         backward()
     with gw.detect_anomaly():
-        z = masked(leaf())
+        z = sliced(leaf())
         with pytest.raises(RuntimeError) as ours:
             z.backward()
 

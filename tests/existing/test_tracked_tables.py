@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -251,6 +252,26 @@ def test_compiled(name: str) -> None:
     compiled = gw.compile(slope)
     for x in (X, 1.01 * X, X[::-1].copy()):
         np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-12)
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "Series": pd.Series,
+    "Series of objects": lambda x: pd.Series([*x], dtype=object),
+    "deque": deque,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", [np.roots, np.poly])
+def test_numpy_looks_for_arrays_among_elements(function: Any, kind: str) -> None:
+    def from_elements(x: Any) -> Any:
+        return np.sum(np.abs(function(KINDS[kind](x))) ** 3)
+
+    wanted = differences(from_elements)
+    for form in (from_elements, gw.adapting(from_elements)):
+        np.testing.assert_allclose(gw.grad(form)(X), wanted, rtol=1e-5, atol=1e-7)
+    constant = gw.grad(lambda x: from_elements(gw.stop_gradient(x)) * x[0])(X)
+    np.testing.assert_allclose(constant, [from_elements(X), 0.0, 0.0])
 
 
 def test_results_are_arrays() -> None:

@@ -93,7 +93,7 @@ REAL: list[Row] = [
         "where, branch not taken",
         lambda x: np.sum(np.where(x > 0, np.sqrt(x), 0.0)),
         [-1.0, 0.0, 1.0],
-        [NAN, NAN, 0.5],
+        [0.0, 0.0, 0.5],
     ),
     (
         "where inside where",

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from gradwrap.core.array.writing.views import IMAG, REAL
-from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.table.kinds import elementwise, nondifferentiable
 from gradwrap.core.table.registry import register
@@ -29,13 +28,8 @@ def _negated(xp: Any, g: Any, x2_meta: Any) -> Any:
 
 
 def where_taken(xp: Any, t: Any, taken: Any) -> Any:
-    """Return a tangent where its argument was taken, and 0 times it elsewhere.
-
-    So it is NaN where the derivative of the branch not taken is infinite, as in reverse mode.
-    """
-    asked = inspecting.get()
-    annihilates = asked is not None and asked.zeros_annihilate
-    return xp.where(taken, t, xp.zeros_like(t) if annihilates else 0.0 * t)
+    """Return a tangent where its argument was taken, and 0 elsewhere."""
+    return xp.where(taken, t, xp.zeros_like(t))
 
 
 def tie_share(xp: Any, g: Any, mine: Any, other: Any, chosen: Any) -> Any:

@@ -313,7 +313,7 @@ RULES = [
         ),
         selects=True,
         samples=("b(1, 0, 1), x(3), x(3)", "b(1, 0, 1), x(2, 3), x(2, 1)"),
-        convention="the branch not taken gets 0 times its derivative: NaN where that is inf",
+        convention="the branch not taken gets 0, also where its derivative is infinite or NaN",
         numpy="where(condition, x=None, y=None, /) -> mask(xp, condition), x, y when y is not None",
     ),
     elementwise(

@@ -120,10 +120,10 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
 
     This is a context manager, for the current thread or task, around the backward pass, or around
     the call of a transform in forward mode. In elementwise operations, a cotangent or tangent that
-    is exactly zero gives a zero, whatever the derivative is. This is usually the intended result in
-    `where(x > 0, sqrt(x), 0)`, and for an index that leaves out bad values. By default, gradwrap
-    computes NaN as in IEEE arithmetic, since a zero can also be a mistake, which NaN reveals.
-    `apply_where` avoids the NaN without a context manager.
+    is exactly zero gives a zero, whatever the derivative is. This is usually the intended result
+    for a slice that leaves out bad values, and wrong in `sqrt(x)**2` at 0. By default, gradwrap
+    computes NaN as in IEEE arithmetic, except for elements that `where`, `clip`, `maximum`,
+    `minimum` or an index of booleans does not take: their derivative is zero without this.
 
     It costs a comparison and a selection per operation in backward, and in forward mode.
 
@@ -131,7 +131,7 @@ class strong_zeros(_Inspecting):  # noqa: N801  named like the others
     --------
     >>> import numpy as np, gradwrap as gw
     >>> def f(x):
-    ...     return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
+    ...     return np.sum(np.sqrt(x)[2:])
     >>> with gw.strong_zeros(), np.errstate(invalid="ignore", divide="ignore"):
     ...     gw.grad(f)(np.array([-1.0, 0.0, 1.0]))
     array([0. , 0. , 0.5])

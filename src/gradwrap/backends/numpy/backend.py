@@ -285,6 +285,12 @@ class NumPyBackend(Backend):
 
     kept: Any = staticmethod(kept)
 
+    def is_seen_finite(self, array: Any) -> bool:
+        kind = type_of(array)
+        if kind is np.ndarray:
+            return bool(np.count_nonzero(np.isfinite(array)) == array.size)
+        return kind is np.float64 and math.isfinite(array)
+
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):
             return False

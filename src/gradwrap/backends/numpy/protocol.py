@@ -16,6 +16,7 @@ from gradwrap.backends.numpy.functions.table import (
     cast,
     check_cast,
     on_data,
+    opened,
     out_position,
     scalar,
 )
@@ -238,7 +239,9 @@ def _general(cls: Any, function: Any) -> Callable[..., Any]:
             return ELSEWHERE
         if implementation is None or natively:
             if not is_recorded([args, kwargs]):
-                return cls._plain(on_data(function, args, kwargs))
+                args = tuple(map(opened, args))
+                if not is_recorded(args):
+                    return cls._plain(on_data(function, args, kwargs))
             if implementation is None:
                 path = f"{function.__module__}.{function.__name__}"
                 raise no_rule(cls, path.replace("numpy.", "np.", 1))

@@ -29,10 +29,11 @@ from gradwrap.compiler.passes.from_traces import constants_of, difference, preci
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import MOST, TooLong, Unhandled, shares
+from gradwrap.compiler.tracing.tape import MOST, Tape, TooLong, Unhandled, shares
 from gradwrap.core.levels.modes import noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
+from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from gradwrap.compiler.calls.signatures import Call, Signature
     from gradwrap.compiler.engines.libraries import Compilable
     from gradwrap.compiler.extrapolating.points import Found
+    from gradwrap.compiler.extrapolating.sizes import Foreseeing
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
 
 FIRST = 5000
@@ -232,7 +234,8 @@ class Entry:
         assert surroundings is not None
         found, problem = self._attempted(call)
         is_extrapolated = self._extrapolated is not None and not problem
-        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
+        with _frozen():
+            fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
         if fits is not None:
@@ -426,7 +429,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran):
+            with call.library.current(), noting_code(self._ran), _frozen():
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -451,7 +454,7 @@ class Entry:
         why = ""
         is_long = self._extrapolates and not self.traces and call.library.name == "numpy"
         try:
-            one = self._trace(call, None, FIRST if is_long else MOST)
+            one = self._first_trace(call) if is_long else self._trace(call, None, MOST)
         except TooLong as error:
             if not is_long:
                 raise
@@ -487,6 +490,25 @@ class Entry:
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
+
+    def _first_trace(self, call: Call) -> Traced:
+        """Trace until the turns of a loop tell that it will take more than `FIRST` operations."""
+        from gradwrap.compiler.extrapolating.sizes import Foreseeing
+
+        assert self.surroundings is not None
+        if self.surroundings.has_ranges:
+            tape = Tape(self.library, most=FIRST)
+            # a backward pass has at least as many operations
+            is_gradient = differentiated(self.target.function) is not None
+            around = Foreseeing(self.surroundings, tape, FIRST // (1 + is_gradient))
+            try:
+                return self._trace(call, None, FIRST, around, tape)
+            except TooLong:
+                raise
+            except Exception:
+                if not around.is_used:
+                    raise
+        return self._trace(call, None, FIRST)
 
     def _again(self, call: Call, one: Traced) -> tuple[Traced, str]:
         """Return a second trace and how it differs from the first one.
@@ -550,16 +572,19 @@ class Entry:
         self.executable = self._with_floats(executable, found.traced.floats)
         return ""
 
-    def _trace(self, call: Call, first: Traced | None, most: int = MOST) -> Traced:
+    def _trace(
+        self,
+        call: Call,
+        first: Traced | None,
+        most: int = MOST,
+        around: Foreseeing | None = None,
+        tape: Tape | None = None,
+    ) -> Traced:
         return trace(
-            self.target.function,
-            call.leaves,
-            call.treedef,
-            call.given,
-            self.surroundings,
+            *(self.target.function, call.leaves, call.treedef, call.given),
+            around or self.surroundings,
             call.library,
-            first,
-            most,
+            *(first, most, tape),
         )
 
     def _named(
@@ -674,6 +699,22 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
+
+
+@contextmanager
+def _frozen() -> Generator[None]:
+    """Keep the garbage collector, which stays on, from searching what is there before a trace.
+
+    A trace makes so many objects that the collector goes through all others, too.
+    """
+    if gc.get_freeze_count():  # the user's, for processes that fork
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager

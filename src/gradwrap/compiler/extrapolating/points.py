@@ -17,6 +17,7 @@ from gradwrap.compiler.extrapolating.sizes import (
     BETWEEN,
     LIMIT,
     NEAR,
+    SHORT,
     Declined,
     Shortened,
     Sizes,
@@ -95,9 +96,9 @@ FURTHEST = 6
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(13, 2, cuts=CUT),),
-    (Lengths(8, 1, between=3, limit=12, nested=True, forwards=False, longest=500, cuts=CUT),),
+    (Lengths(8, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
-        Lengths(base, 1, between=3, limit=12, nested=True, longest=1500, cuts=CUT)
+        Lengths(base, 1, between=3, limit=SHORT, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)
     ),
     (Lengths(36, 12, cuts=CUT),),
@@ -109,6 +110,8 @@ do. With steps of 12, a function that does something else in every second, third
 turn repeats itself."""
 NESTS = (Lengths(11, 1, between=3, limit=20, nests=True, longest=1500, cuts=CUT),)
 """The lengths for loops of ever more or fewer turns."""
+SHORTEST = 15
+"""The shortest length of which a loop can be extrapolated."""
 PERIODS = 10
 """The least number of periods in a loop, if its turns repeat after several."""
 LONGEST = 128
@@ -499,14 +502,21 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     reasons: list[str] = []
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
+    sizes = _seen(subject)
+    if sizes is not None and sizes.longest < SHORTEST:
+        return None, "no length is long"
     budget = Budget()
-    nests = (NESTS,) if _varies(subject) else ()
+    known: dict[tuple[int, int], list[list[int]]] = {}
+    nests = (NESTS,) if sizes is not None and sizes.varying else ()
     for lengths in (*nests, *_repeating(subject), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
         budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
         try:
-            found = _found(subject, lengths, compared, budget, reasons)
+            near = lengths[0].limit, lengths[0].near
+            if near not in known:
+                known[near] = _parameters(subject, *near, reasons, budget)
+            found = _found(subject, lengths, known[near], compared, budget, reasons)
         except TooMany as why:
             reasons.append(str(why))
         except Unprofitable as why:
@@ -534,15 +544,17 @@ def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
         yield (Lengths(least, period, cuts=BOTH, longest=1500, several=True, near=near),)
 
 
-def _varies(subject: Subject) -> bool:
-    """Tell if a loop of the function has ever more or fewer turns."""
+def _seen(subject: Subject) -> Sizes | None:
+    """Return the lengths that a run with short loops meets; None if it raises an error."""
     sizes = Sizes(NESTS[0].limit)
     for length in _lengths_of(subject):
         sizes.of(length)
-    with suppress(Declined):
+    try:
         around = Shortened(subject.surroundings, sizes, cuts=True)
         run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
-    return bool(sizes.varying)
+    except Declined:
+        return None
+    return sizes
 
 
 def _lengths_of(subject: Subject) -> list[int]:
@@ -553,11 +565,14 @@ def _lengths_of(subject: Subject) -> list[int]:
 def _found(
     subject: Subject,
     lengths: Sequence[Lengths],
+    possible: Sequence[Sequence[int]],
     compared: Callable[[Family], None],
     budget: Budget,
     reasons: list[str],
 ) -> Found | None:
     """Return the program of the actual lengths, or None; add the reasons.
+
+    `possible` are the long lengths that may be parameters.
 
     Raises
     ------
@@ -566,8 +581,7 @@ def _found(
     Unprofitable
         Calls of the program would take too much time or memory.
     """
-    limit, near = lengths[0].limit, lengths[0].near
-    for parameters in _parameters(subject, limit, near, reasons, budget):
+    for parameters in possible:
         for one in lengths:
             if not one.is_less(parameters):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 import sys
 import time
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gradwrap.compiler.tracing.surroundings.find import Surroundings
+    from gradwrap.compiler.tracing.tape import Tape
 
 LIMIT = 40
 """The greatest length that stays as it is."""
+SHORT = 12
+"""The greatest length that stays as it is where loops of loops are looked for."""
 NEAR = 3
 """Lengths that differ by at most so much share a parameter, such as `n` and `n - 1`."""
 BETWEEN = 6
@@ -72,6 +76,8 @@ class Sizes:
         self.short: list[int] = []
         self.in_ranges: list[int] = []
         """The long lengths that bounds of ranges stand for, in the order in which they appear."""
+        self.longest: int = 0
+        """The longest length so far."""
         self.is_open: bool = True
         """Whether a new long length becomes a parameter."""
         self.watch: Numbers | None = None
@@ -83,6 +89,7 @@ class Sizes:
 
     def of(self, length: int) -> int:
         """Return the length that replaces a length, or a bound of a range."""
+        self.longest = max(self.longest, length, -length)
         if -self._limit <= length <= self._limit:
             return length
         if length < 0:
@@ -168,33 +175,20 @@ class TooSlow(BaseException):
     """A run takes longer than it may."""
 
 
-def timed(seconds: float) -> dict[str, Any]:
-    """Return Python's builtins, with a `range` that raises `TooSlow` after some time.
+def ranges(watched: Callable[[range], Iterator[int]]) -> dict[str, Any]:
+    """Return Python's builtins, with a `range` whose turns a generator gives."""
 
-    It does so at once if the first turns tell that a loop will take longer.
-    """
-    end = time.perf_counter() + seconds
-
-    class Timed:
-        """A range that looks at the clock in each turn."""
+    class Watched:
+        """A range that is watched while code goes through it."""
 
         def __init__(self, *bounds: Any) -> None:
             self.whole: Any = range(*bounds)
 
         def __iter__(self) -> Iterator[int]:
-            return self._watched(self.whole)
+            return watched(self.whole)
 
         def __reversed__(self) -> Iterator[int]:
-            return self._watched(self.whole[::-1])
-
-        def _watched(self, turns: range) -> Iterator[int]:
-            start = time.perf_counter()
-            for number, turn in enumerate(turns):
-                now = time.perf_counter()
-                is_slow = (now - start) * len(turns) > seconds * number
-                if now > end or (is_slow and now - start > max(ENOUGH * seconds, SOON)):
-                    raise TooSlow
-                yield turn
+            return watched(self.whole[::-1])
 
         def __len__(self) -> int:
             return len(self.whole)
@@ -209,7 +203,58 @@ def timed(seconds: float) -> dict[str, Any]:
             """Return the place of a number."""
             return int(self.whole.index(number))
 
-    return {**vars(builtins), "range": Timed}
+    return {**vars(builtins), "range": Watched}
+
+
+def timed(seconds: float) -> dict[str, Any]:
+    """Return Python's builtins, with a `range` that raises `TooSlow` after some time.
+
+    It does so at once if the first turns tell that a loop will take longer.
+    """
+    end = time.perf_counter() + seconds
+
+    def watched(turns: range) -> Iterator[int]:
+        start = time.perf_counter()
+        for number, turn in enumerate(turns):
+            now = time.perf_counter()
+            is_slow = (now - start) * len(turns) > seconds * number
+            if now > end or (is_slow and now - start > max(ENOUGH * seconds, SOON)):
+                raise TooSlow
+            yield turn
+
+    return ranges(watched)
+
+
+class Foreseeing:
+    """The surroundings of a function, in a trace that its first turns tell to be too long."""
+
+    def __init__(self, surroundings: Surroundings, tape: Tape, most: int) -> None:
+        self._whole = surroundings
+        self._tape = tape
+        self._most = most
+        """The most operations until a loop ends."""
+        self.replaces: bool = True
+        self.sets_errors: bool = surroundings.sets_errors
+        self.tells_same: bool = surroundings.tells_same
+        self.watch = None
+        self.is_used: bool = False
+        """Whether code went through a range."""
+
+    def with_arrays(
+        self, leaves: Sequence[Any], enter: Callable[[Any], Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any]]:
+        """Return the function and the leaves of its arguments, with loops that are watched."""
+        return self._whole.with_arrays(leaves, enter, ranges(self._watched))
+
+    def _watched(self, turns: range) -> Iterator[int]:
+        self.is_used = True
+        instrs = self._tape.instrs
+        start = len(instrs)
+        most = self._most - start if len(turns) > SHORT else math.inf
+        for number, turn in enumerate(turns):
+            if number > NEAR and (len(instrs) - start) * len(turns) > most * number:
+                raise self._tape.too_long()
+            yield turn
 
 
 class Shortened:

@@ -155,8 +155,8 @@ class _Operations(dict[str, Operation]):
         return self.row(name, METHOD_KINDS.get(method, Kind.OTHER), fails=FAILURES.get(method, ""))
 
 
-def _item(_xp: Any, whole: Any, index: int) -> Any:
-    return whole[index]
+def _item(_xp: Any, whole: Any, index: int | str) -> Any:
+    return getattr(whole, index) if isinstance(index, str) else whole[index]
 
 
 def _padded_product(_xp: Any, *args: Any) -> Any:

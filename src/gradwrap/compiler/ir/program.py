@@ -43,7 +43,7 @@ name                       operation
 `zeros`, `full`            `(shape, dtype)` and `(shape, number, dtype)`: a new array
 `array`                    `(nest, dtype)`: `np.array` of nested lists of values and literals
 `item`                     `(whole, i)`: output `i` of an instruction with several outputs, whose
-                           value `whole` is a tuple (`Value.is_tuple`)
+                           value `whole` is a tuple (`Value.is_tuple`); a name is an attribute of it
 `T`, `mT`, `real`, `imag`  the attribute of `(x,)`; `fn` is an `Attribute`
 `astype`, `reshape`, …     the function of NumPy of this name; `fn` is it, or a `Method` of `x`
 others                     the function of NumPy of this dotted name (`linalg.solve`)
@@ -507,9 +507,9 @@ def copy(x: Any, order: Any = "K", /) -> Any:
     return np.array(x, order=order) if isinstance(x, NDARRAY) else x
 
 
-def item(whole: Any, index: int, /) -> Any:
-    """Return one output of an operation with several."""
-    return whole[index]
+def item(whole: Any, index: int | str, /) -> Any:
+    """Return one output of an operation with several, or an attribute that comes with them."""
+    return np.asarray(getattr(whole, index))[()] if isinstance(index, str) else whole[index]
 
 
 def choice(condition: Any, one: Any, other: Any, /) -> Any:

@@ -239,7 +239,7 @@ class _Structure:
             whole, place = step.args
             number: int = whole.index
             _require(self.values[number].is_tuple, f"{_shown(step)} takes a part of no tuple")
-            _require(type(place) is int, f"{_shown(step)} takes part {place!r}")
+            _require(type(place) in (int, str), f"{_shown(step)} takes part {place!r}")
 
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
         what, values = _shown(loop), self.values

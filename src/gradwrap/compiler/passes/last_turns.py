@@ -15,6 +15,8 @@ from gradwrap.compiler.ir.program import Instr, Loop, Ref, copy
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradwrap.compiler.ir.program import Program
 
 FURTHEST = 2
@@ -23,16 +25,20 @@ FURTHEST = 2
 
 def keep_last_turns(program: Program) -> None:
     """Replace stacks of which only constant last turns are read."""
-    bodies = list(program.bodies())
-    loops = [(body, step) for body in bodies for step in body if isinstance(step, Loop)]
-    if not any(loop.stacks for _, loop in loops):
+    loops = [
+        (body, loop, _parts_of(body))
+        for body in program.bodies()
+        for loop in body
+        if isinstance(loop, Loop) and loop.stacks
+    ]
+    if not loops:
         return
     everywhere = uses(program)
     first = len(program.values)
     read: set[int] = set()
-    for body, loop in loops:
+    for body, loop, parts in loops:
         for value, stack in list(loop.stacks.items()):
-            found = [(i, step, turn_of(step, stack, loop)) for i, step in enumerate(body)]
+            found = [(i, body[i], turn_of(body[i], stack, loop)) for i in parts.get(stack, ())]
             readers = [one for one in found if one[2] is not None]
             before = [0 if at is None else loop.turns - 1 - at for *_, at in readers]
             most = max(before, default=0)
@@ -49,6 +55,15 @@ def keep_last_turns(program: Program) -> None:
                 read.add(step.out)
     if read:
         describe_orders(program, first, read)
+
+
+def _parts_of(body: Sequence[Instr | Loop]) -> dict[int, list[int]]:
+    """Return the places in a body where parts of arrays are read, by array."""
+    found: dict[int, list[int]] = {}
+    for place, step in enumerate(body):
+        if isinstance(step, Instr) and step.op is GETITEM and type_of(step.args[0]) is Ref:
+            found.setdefault(step.args[0].index, []).append(place)
+    return found
 
 
 def turn_of(step: Instr | Loop, stack: int, loop: Loop) -> int | None:

@@ -115,8 +115,8 @@ def pad_slices(program: Program) -> float:
     padding = _Padding(program, slices)
     padding.run()
     remove_dead(program)
-    outs = [index for step in program.root.body for index in given(step)]
-    describe_orders(program, first, outs)
+    every = {index for step in program.root.body for index in given(step)}
+    describe_orders(program, first, every if slices.ragged else slices.single)
     program.exact = False
     if not slices.ragged:
         return 0.0
@@ -276,7 +276,10 @@ class _Padding:
             if step.out in self._single:
                 step = self._by_index(step)  # noqa: PLW2901  the same operation
             try:
-                self._step(step)
+                if self._ragged:
+                    self._step(step)
+                else:
+                    self._body.append(step)
             except Unpadded:  # what it has written so far is removed as dead code
                 self._keep(step)
         for index in _indices(root.result):

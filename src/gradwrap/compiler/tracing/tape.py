@@ -8,6 +8,7 @@ arrays are traced; their tracers are in `tracer.py`.
 from __future__ import annotations
 
 import weakref
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -37,7 +38,7 @@ from gradwrap.core.observing.code import (
     module_of,
     package_of,
 )
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, TUPLE, attributes_of, type_of
 from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ NUMBER: type[Any] = np.generic
 INTEGER: type[Any] = np.integer
 LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUMBER)
 """The types of literal arguments of operations, beside None and the ellipsis."""
+FIXED: tuple[type[Any], ...] = (str, type(None), np.dtype, ModuleType)
+"""The types of attributes of results that are alike in each call."""
 NUMERIC = "biufc"
 MOST = 1 << 18
 """The longest trace, in operations."""
@@ -223,6 +226,11 @@ class Tape:
         self.refused = self.refused or reason
         return Unhandled(reason)
 
+    def too_long(self) -> Unhandled:
+        """Record that the trace would be too long."""
+        self.is_too_long = not self.refused
+        return self.refuse(f"it performs more than {self._most} operations")
+
     # Values ---------------------------------------------------------------------------------------
 
     def described(self, value: Any) -> Value:
@@ -396,8 +404,7 @@ class Tape:
     ) -> Any:
         """Record an operation that has been performed; return its result as tracers."""
         if len(self.instrs) >= self._most:
-            self.is_too_long = not self.refused
-            raise self.refuse(f"it performs more than {self._most} operations")
+            raise self.too_long()
         if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
         views = False
@@ -453,21 +460,33 @@ class Tape:
     def _several(
         self, fn: Any, name: str, recorded: Any, keywords: Any, result: Any, args: Any
     ) -> Any:
-        """Record an operation with several outputs; a rank (an `int`) becomes a NumPy number."""
-        kept = [np.int64(part) if type_of(part) is int else part for part in result]
-        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept):
+        """Record an operation with several outputs; a rank (an `int`) becomes a NumPy number.
+
+        Attributes of the result, such as those of SciPy's `TtestResult`, are outputs, too.
+        """
+        known = attributes_of(result)
+        fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
+        kept: dict[Any, Any] = {
+            i: np.int64(part) if type_of(part) is int else part for i, part in enumerate(result)
+        }
+        kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
+        if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept.values()):
             raise self.refuse(f"{name} gives a nest of arrays")
         whole = self._numbered(Value((), None, is_ndarray=False, is_tuple=True))
-        views = any(shares(part, args) for part in kept)
+        views = any(shares(part, args) for part in kept.values())
         line = self._line()
         self.instrs.append(Instr(fn, name, recorded, keywords, whole.index, views, line))
         parts: list[Any] = []
-        for i, part in enumerate(kept):
+        for i, part in kept.items():
             made = self.new(part)
             self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
             parts.append(self._measured(made) if OPERATIONS[name].by_values else made)
-        kind = type_of(result)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        kind, count = type_of(result), len(result)
+        if not fields:
+            return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        gathered: Any = TUPLE.__new__(kind, parts[:count])
+        gathered.__dict__.update(known, **dict(zip(fields, parts[count:], strict=True)))
+        return gathered
 
     def _measured(self, made: Any) -> Any:
         self.look("shape", made, made.value.shape)

@@ -33,6 +33,9 @@ class NodeOp:
     special = True  # the backward pass takes it off its fast path
     guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
+    leaves = False  # it takes elements of its arguments by place, and leaves others
+    halves = False  # what it leaves of one of two arguments, it takes of the other
+    plain = False  # it is special for nothing but the elements that it leaves
     hooks: Any = None
     watch: Any = None
     guarding: Any = None  # the copy for nodes that saved guarded arrays, once there is one
@@ -48,7 +51,7 @@ class NodeOp:
     def changed(self, **changes: Any) -> Any:
         """Copy the binding for a single node, with changes that take it off the fast path."""
         made = copy.copy(self)
-        made.__dict__.update({"guards": False, **changes, "special": True})
+        made.__dict__.update({"guards": False, "plain": False, **changes, "special": True})
         return made
 
     def __repr__(self) -> str:
@@ -87,7 +90,11 @@ class BoundOp(NodeOp):
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
+        self.leaves: bool = rule.selects and (rule.kind.is_elementwise or rule.key is not None)
+        self.halves: bool = self.leaves and len(rule.formulas) - rule.formulas.count(None) == 2
+        self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
+        self.special |= self.leaves and not rule.parts  # the pass knows indices
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

@@ -8,12 +8,13 @@ values of an array, so nothing here waits for a device.
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
+from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
+from gradwrap.core.graph.untaken import arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -23,11 +24,11 @@ from gradwrap.core.observing.performing import performs
 from gradwrap.core.observing.places import placement_of, placers
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
-from gradwrap.errors import GraphFreedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.core.graph.untaken import Masks
     from gradwrap.core.observing.places import Placement
 
 
@@ -90,8 +91,9 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
+    masks: Masks = {}
     arrived: dict[Node | Leaf, Any] = {}
-    on_path = None if targets is None else _leading_to(targets, [node for node, _ in roots], cut)
+    on_path = None if targets is None else leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:
         if root.seq in pending or type(cotangent) in PARTS:
             arrive(pending, heap, root, cotangent)
@@ -122,11 +124,12 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                 continue
         formula = node.formula
         if formula is None:
-            raise _freed(node)
+            raise freed_error(node)
         op = node.op
         meta = node.meta
-        if op.special or meta.is_complex or specially:
-            if not op.guards or meta.is_complex or specially or targets is not None:
+        rarely = meta.is_complex or specially or (masks and node.seq in masks)
+        if rarely or op.special:
+            if rarely or (is_of_use(node) if op.plain else not op.guards or targets is not None):
                 visit(
                     pending,
                     heap,
@@ -140,12 +143,15 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
                     arrived=arrived,
                     inspection=inspection,
                     placement=placement,
+                    masks=masks,
                 )
                 if not retain_graph:
                     node.free()
                 node = None
                 continue
-            saved, more = unguarded(op.name, node, began)
+            saved, more = node.saved, node.more
+            if op.guards:
+                saved, more = unguarded(op.name, node, began)
         else:
             saved, more = node.saved, node.more
         xp = op.namespaces[type(g)]
@@ -164,7 +170,15 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
         while True:
             if on_path is None or parent in on_path or parent in targets:  # type: ignore[operator]  # likewise
                 if formula is at_key:
-                    arrive_at(pending, heap, parent, saved[0], g)
+                    taken = None
+                    if type(parent) is not Leaf:
+                        taken = taken_behind(node, (parent, formula, saved, 0), None, xp)
+                    if taken is None:
+                        arrive_at(pending, heap, parent, saved[0], g)
+                    else:
+                        cotangent = formula(xp, g, *saved)
+                        arrive_with(masks, taken, pending, heap, parent, cotangent, op)
+                        taken = None  # it refers to what the nodes saved
                     break
                 if type_of(saved) is tuple:
                     cotangent = formula(xp, g, *saved)
@@ -214,51 +228,3 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
 
 
 performs(backward_pass, "pass", "backward pass")
-
-
-def _freed(node: Node) -> GraphFreedError:
-    return GraphFreedError(
-        "Trying to backward through the graph a second time: what its operations saved was "
-        f"freed by the first backward (met at {node.op.name}). "
-        "Fix: pass retain_graph=True to the first one."
-    )
-
-
-def _leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
-    """Return the nodes that depend on a target."""
-    oldest = max(target.seq for target in targets)
-    parents: dict[Node | Leaf, Sequence[Node | Leaf]] = {}
-    freed: Node | None = None
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node in parents or node.seq > oldest:
-            continue
-        if cut and node in targets:
-            parents[node] = ()
-            continue
-        parents[node] = found = _parents(node)
-        stack += found
-        if not found and isinstance(node, Node):
-            freed = node
-    if freed is not None and not all(target in parents for target in targets):
-        raise _freed(freed)  # a target may lie behind it
-    reached: set[Node | Leaf] = set()
-    for node in sorted(parents, key=_age, reverse=True):
-        for parent in parents[node]:
-            if parent in reached or parent in targets:
-                reached.add(node)
-                break
-    return reached
-
-
-_age = attrgetter("seq")
-
-
-def _parents(node: Node | Leaf) -> Sequence[Node | Leaf]:
-    """Return the nodes of the arguments; none once the graph is freed."""
-    if isinstance(node, Leaf) or node.formula is None:
-        return ()
-    if node.index == JOINT:
-        return [one for one in node.parent if one is not None]
-    return (node.parent, *node.more[::EDGE]) if node.more else (node.parent,)

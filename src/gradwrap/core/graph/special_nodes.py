@@ -15,6 +15,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
+from gradwrap.core.graph.untaken import arrive_with, mask_of, taken_behind, with_zeros
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
@@ -27,12 +28,13 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
+    from gradwrap.core.graph.untaken import Masks, Taken
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement
 
 
 @computes_derivative(node="node")
-def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the pass
+def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
@@ -46,19 +48,22 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
     arrived: dict[Node | Leaf, Any],
     inspection: Inspection | None,
     placement: Placement | None,
+    masks: Masks,
 ) -> None:
     """Visit a node that needs more than one formula per argument on plain real arrays."""
     op = node.op
     edges: Any = node.edges
     if placement is not None:
         placement.visit(node)
+    taken = mask_of(masks, node, g) if masks else None
     if type_of(g) is list:
         g = _materialised(node, g)
-    hooks = op.hooks
+    given, hooks = g, op.hooks
     if hooks is not None:
         if node not in arrived:  # where the gradient is asked for, they have run
             g = on_variable(node, hooks, g, owned=owned)
         g, owned = before_node(node, hooks, g), False
+        taken = taken if g is given else None  # a hook has changed it
     seen, later = g, None
     present = next(part for part in g if part is not None) if type_of(g) is tuple else g
     xp = op.namespaces[type(present)]
@@ -66,6 +71,8 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         edges = op.watch.restored(op.name, edges, began, on_path, targets)
     if create_graph:
         edges = rewrapped(node, edges)
+    if taken is not None and op.rule.kind.is_elementwise and not op.leaves:
+        edges = with_zeros(node, taken, edges)
     if inspection is not None and not op.selects:
         edges = inspection.inspected_edges(node, edges)
     if node.meta.is_complex and op.holomorphic:
@@ -79,16 +86,23 @@ def visit(  # noqa: C901, PLR0912, PLR0913  the rare cases and the state of the 
         )
         later = pending, heap, arguments, hooks
         pending, heap, on_path = {}, [], None
-    for parent, formula, saved, index in edges:
+    selected = (taken is not None or op.leaves) and later is None
+    for edge in edges:
+        parent, formula, saved, index = edge
+        behind = taken_behind(node, edge, taken, xp) if selected else None
         if index == JOINT:
-            arrive_jointly(pending, heap, node, parent, formula(xp, g, *saved))
+            made = formula(xp, g, *saved)
+            arrive_jointly(pending, heap, node, parent, made, masks, behind)
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
             if placement is not None:
                 placement.arrive(parent)
             if parent.meta is not node.meta or op.check:
                 cotangent = _fitted(xp, cotangent, parent.meta, node, index)
-            arrive(pending, heap, parent, cotangent, op)
+            if behind is None:
+                arrive(pending, heap, parent, cotangent, op)
+            else:
+                arrive_with(masks, behind, pending, heap, parent, cotangent, op)
     if later is not None:
         held, (pending, heap, arguments, hooks) = pending, later
         for parent, cotangent in after_node(arguments, hooks, held, seen):
@@ -138,14 +152,19 @@ def _materialised(node: Node, parts: list[Any]) -> tuple[Any, ...]:
     )
 
 
-def arrive_jointly(
+def arrive_jointly(  # noqa: PLR0913  the state of the pass
     pending: dict[int, Pending],
     heap: list[int],
     node: Node,
     parents: tuple[Node | Leaf | None, ...],
     cotangents: Any,
+    masks: Masks | None = None,
+    taken: Taken | None = None,
 ) -> None:
-    """Distribute the cotangents that one formula returned for all arguments."""
+    """Distribute the cotangents that one formula returned for all arguments.
+
+    `taken` is the mask of the first one, if it has one.
+    """
     op = node.op
     if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
         got = len(cotangents) if isinstance(cotangents, SEQUENCE) else 1
@@ -162,7 +181,10 @@ def arrive_jointly(
                 if op.check or cotangent.shape != space.shape or cotangent.dtype != space.dtype:
                     xp = op.namespaces[type(cotangent)]
                     cotangent = _fitted(xp, cotangent, space, node, index)
-            arrive(pending, heap, parent, cotangent, op, owned=owned)
+            if taken is not None and masks is not None and index == 0:
+                arrive_with(masks, taken, pending, heap, parent, cotangent, op)
+            else:
+                arrive(pending, heap, parent, cotangent, op, owned=owned)
         owned = False
 
 

@@ -275,6 +275,13 @@ class Backend:
         """
         return self.copy(array) if type_of(array) in self.array_types else array
 
+    def is_seen_finite(self, array: Any) -> bool:
+        """Tell if a look at `array`, which waits for nothing, has shown that all of it is finite.
+
+        Where a look would wait, or costs as much as a selection, the answer is False.
+        """
+        return False
+
     def owns_buffer(self, array: Any) -> bool:
         """Tell if `array` is known to have one reference, and its buffer no other owner.
 

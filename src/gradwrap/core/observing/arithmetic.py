@@ -11,6 +11,7 @@ import linecache
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.buffers import GENERATED, OURS
 from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
@@ -77,8 +78,8 @@ def computes_derivative(*, node: str, asked: str = "", cotangent: str = "") -> C
 
 BACKWARD = "backward pass"
 NAN = (
-    " Where a selection such as np.where does not take a value, its derivative gets 0, and 0 times "
-    "infinity is NaN. Fix: `with gradwrap.strong_zeros():` lets zeros annihilate, or "
+    " Where a value does not matter, as where an index leaves it out, its derivative gets 0, and 0 "
+    "times infinity is NaN. Fix: `with gradwrap.strong_zeros():` lets zeros annihilate, or "
     "gradwrap.apply_where(condition, x, f, fill) gives f only the values that are taken. "
     "`with gradwrap.detect_anomaly():` shows the line that called the operation."
 )
@@ -147,6 +148,11 @@ def _is_annihilated(frame: FrameType) -> bool:
     _, asked_of, cotangent_of = _VARIABLES.get(frame.f_code, UNKNOWN)
     if not asked_of:
         tangents = (one for name, one in frame.f_locals.items() if name.endswith("_t"))
-        return "annihilated" in frame.f_globals and any(bool((t == 0).any()) for t in tangents)
+        return "annihilated" in frame.f_globals and any(map(_has_zeros, tangents))
     asked, cotangent = frame.f_locals[asked_of], frame.f_locals[cotangent_of]
-    return bool(asked.zeros_annihilate) and bool((cotangent == 0).any())
+    return bool(asked.zeros_annihilate) and _has_zeros(cotangent)
+
+
+def _has_zeros(value: Any) -> bool:
+    value = innermost(getattr(value, "mask", value))
+    return bool((value == 0).any())

@@ -22,7 +22,13 @@ from gradwrap.backends.numpy.functions.spelling import (
 from gradwrap.core.array.adapted import note_text
 from gradwrap.core.array.writing.views import view_of
 from gradwrap.core.levels.memory import is_fortran, lay_out, one_array
-from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    CONTAINERS,
+    AnyWrapper,
+    innermost,
+    is_recorded,
+    unwrapped_key,
+)
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.errors import NoRuleError, OutArgumentError
@@ -210,6 +216,19 @@ def put_back(xp: Any, reduced: Any, like: Any, axis: Any, keepdims: Any) -> Any:
 def on_data(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function with the plain data; nothing is recorded."""
     return function(*unwrapped_key(args), **{k: unwrapped_key(v) for k, v in kwargs.items()})
+
+
+def opened(value: Any) -> Any:
+    """Return a list in place of an object that has wrappers as elements, such as a table.
+
+    NumPy looks for arrays among the elements of an argument of `roots` and `poly`.
+    """
+    if isinstance(value, (AnyWrapper, str, *CONTAINERS)) or not hasattr(value, "__len__"):
+        return value
+    if isinstance(value, NDARRAY) and not value.dtype.hasobject:
+        return value
+    elements = [*value]
+    return elements if any(isinstance(one, AnyWrapper) for one in elements) else value
 
 
 def check_target(call: str, target: Any) -> None:

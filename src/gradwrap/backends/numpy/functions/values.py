@@ -24,7 +24,6 @@ from gradwrap.backends.numpy.functions.table import (
 from gradwrap.core.array.adapted import rounded
 from gradwrap.core.levels.memory import lay_out
 from gradwrap.core.levels.wrapper import innermost, is_recorded, native, unwrapped_key
-from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
 
@@ -76,17 +75,21 @@ def i0(xp: Any, x: Any) -> Any:
 
 @implements("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", always=True, arrays=1)
 def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) -> Any:
-    if xp.isdtype(x.dtype, "complex floating"):
-        raise NoRuleError(
-            "np.nan_to_num of complex numbers has no rule. Fix: apply it to x.real and x.imag."
-        )
-    if not xp.isdtype(x.dtype, "real floating"):
+    if not xp.isdtype(x.dtype, ("real floating", "complex floating")):
         return xp.copy(x) if copy else x
     info = np.finfo(innermost(x).dtype)
     high = info.max if posinf is None else posinf
     low = info.min if neginf is None else neginf
-    found = xp.where(xp.isnan(x), nan, x)
-    found = xp.where(xp.isinf(x), xp.where(x > 0, high, low), found)
+
+    def finite(part: Any) -> Any:
+        found = xp.where(xp.isnan(part), nan, part)
+        return xp.where(xp.isinf(part), xp.where(part > 0, high, low), found)
+
+    if xp.isdtype(x.dtype, "real floating"):
+        found = finite(x)
+    else:
+        found = xp.zeros_like(x)
+        found.real, found.imag = finite(xp.real(x)), finite(xp.imag(x))
     if copy:
         return scalar(in_order(found, "K", x))
     x[...] = found

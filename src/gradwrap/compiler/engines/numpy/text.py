@@ -132,7 +132,9 @@ class SourceText:
         if op is GETITEM:
             return f"{self._operand(args[0], state)}[{self._key(args[1], state)}]"
         if op is ITEM:
-            return f"{self.text(args[0], state)}[{args[1]}]"
+            whole = self.text(args[0], state)
+            is_attribute = isinstance(args[1], str)
+            return f"np.asarray({whole}.{args[1]})[()]" if is_attribute else f"{whole}[{args[1]}]"
         if op is COPY:
             text = self.text(args[0], state)
             is_number = not self.values[instr.out].is_ndarray

@@ -190,6 +190,11 @@ class Surroundings:
         return bool(self._replaced)
 
     @property
+    def has_ranges(self) -> bool:
+        """Tell if code names Python's `range`."""
+        return "range" in self._names
+
+    @property
     def sets_errors(self) -> bool:
         """Tell if code sets NumPy's handling of floating point errors."""
         return not self._names.isdisjoint(("errstate", "seterr"))
