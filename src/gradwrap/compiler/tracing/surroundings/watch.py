@@ -10,6 +10,8 @@ import gc
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -183,7 +185,7 @@ class Cached(Place):
 
 
 class Own(Contents):
-    """The attributes of a thread-local object in this thread."""
+    """The attributes of a thread-local object in this thread, or of an array of a subclass."""
 
     __slots__ = ()
 
@@ -241,6 +243,8 @@ class Shape(Place):
 
 def content(holder: Any) -> bytes:
     """Return the bytes of a buffer or an array."""
+    if isinstance(holder, np.ndarray):
+        return np.ndarray.tobytes(holder)  # a subclass may refuse, as astropy's Quantity does
     return holder.tobytes() if hasattr(holder, "tobytes") else bytes(holder)
 
 
