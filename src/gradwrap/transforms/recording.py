@@ -12,6 +12,7 @@ from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.library.buffers import Guarded
+from gradwrap.core.library.labelled import labels_of_results
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch
@@ -23,6 +24,7 @@ from gradwrap.errors import (
     NonScalarOutputError,
     NotAnArrayError,
 )
+from gradwrap.transforms.alignment import check_labels
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
 from gradwrap.transforms.running import run
@@ -67,6 +69,8 @@ class Recording:
             for key, value in kwargs.items()
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
+        if labels_of_results:
+            check_labels(self.out, self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """Protect an argument against later writes by its owner, and return it."""

@@ -32,6 +32,8 @@ from gradwrap.core.library.labelled import (
     keeps_labels,
     key_without_labels,
     labelled,
+    note_tables,
+    tables_in,
     unlabelled,
 )
 from gradwrap.core.library.scatter import is_basic_key
@@ -196,7 +198,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         else array
         for array in arrays
     ]
-    if labelled:
+    tables = tables_in(arrays) if labelled else {}
+    if tables:
         arrays = unlabelled(arrays)
     arrays, taking = promoted(arrays)
     if taking is not None:
@@ -218,7 +221,10 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
-    return bound.variable_class._interpret(bound, level, data, nodes, statics)
+    result = bound.variable_class._interpret(bound, level, data, nodes, statics)
+    if tables:
+        note_tables(result, tables, rule)
+    return result
 
 
 performs(apply, "operation", name_of_first)
