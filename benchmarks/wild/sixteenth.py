@@ -147,9 +147,16 @@ def simframe() -> Iterator[Case]:
         def ends(x: Any) -> Any:
             frame = m.Frame(verbosity=0)
             frame.addfield("Y", x[:2])
-            frame.Y.differentiator = lambda _f, t, y: -x[2] * y + x[3] * np.sin(t)
+
+            def slope(_frame: Any, t: Any, y: Any) -> Any:
+                return -x[2] * y + x[3] * np.sin(t)
+
+            def step(_frame: Any) -> float:
+                return 0.1
+
+            frame.Y.differentiator = slope
             frame.addintegrationvariable("t", 0.0, snapshots=[0.4])
-            frame.t.updater = lambda _f: 0.1
+            frame.t.updater = step
             made = getattr(m.schemes, scheme)
             frame.integrator = m.Integrator(frame.t)
             frame.integrator.instructions = [m.Instruction(made, frame.Y)]
@@ -897,9 +904,13 @@ def pyodesys() -> Iterator[Case]:
 @package("lazyarray", "lazy arrays")
 def lazyarray() -> Iterator[Case]:
     m = module("lazyarray")
+
+    def wave(i: Any, j: Any) -> Any:
+        return np.sin(i) + j
+
     yield "larray", lambda x: ((m.larray(x) * 2.0 + 1.0) ** 2).evaluate(), SERIES[:6]
     yield "larray of a function", lambda x: (
-        m.larray(lambda i, j: np.sin(i) + j, shape=(3, 2)) * x[0] - x[1]
+        m.larray(wave, shape=(3, 2)) * x[0] - x[1]
     ).evaluate(), [1.4, 0.3]  # fmt: skip
     yield "partial evaluation", lambda x: m.sqrt(m.larray(x.reshape(3, 4)))[1:, :2], SERIES
 

@@ -706,7 +706,7 @@ class Quantity(np.ndarray[Any, Any]):
 
     unit = 1.0
 
-    def tobytes(self, *_: Any) -> Any:
+    def tobytes(self, order: Any = "C") -> Any:
         raise NotImplementedError("cannot write Quantities to bytes")
 
 

@@ -241,10 +241,13 @@ class Shape(Place):
         return f"P{number}.shape == W{number}[0] and P{number}.dtype == W{number}[1]"
 
 
+ARRAY: Any = np.ndarray
+
+
 def content(holder: Any) -> bytes:
     """Return the bytes of a buffer or an array."""
-    if isinstance(holder, np.ndarray):
-        return np.ndarray.tobytes(holder)  # a subclass may refuse, as astropy's Quantity does
+    if isinstance(holder, ARRAY):  # a subclass may refuse, as astropy's Quantity does
+        return bytes(ARRAY.tobytes(holder))
     return holder.tobytes() if hasattr(holder, "tobytes") else bytes(holder)
 
 
