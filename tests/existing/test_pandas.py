@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap
+from gradwrap.core.calls import table_labels
 from gradwrap.core.library import labelled as labels
 from gradwrap.errors import (
     NotAnArrayError,
@@ -120,6 +121,56 @@ def test_other_labels_than_those_of_an_argument_are_refused() -> None:
     np.testing.assert_allclose(found, A * A[::-1])
     found = gw.grad(lambda x: np.sum(x * other))(W3)  # an array has no labels in pandas either
     np.testing.assert_allclose(found, A[::-1])
+
+
+TURNED: Any = TABLE["b"].iloc[::-1]
+SWAPPED: Any = TABLE[["b", "a"]]
+COLUMNS: Any = pd.Series([1.0, 2.0], index=["b", "a"])
+APART: dict[str, One] = {
+    "a result and a table": lambda x: np.sum(S * x * TURNED),
+    "two results": lambda x: np.sum(np.exp(S * x) - np.sin(TURNED * x)),
+    "a number": lambda x: np.sum(S * x[0] - TURNED),
+    "behind a branch": lambda x: np.sum(np.where(x > 1.5, S * x, 0.0) + TURNED),
+    "columns": lambda x: np.sum(TABLE * x[0] - SWAPPED),
+    "a row": lambda x: np.sum(TABLE * x[0] - COLUMNS * x[1]),
+    "a product": lambda x: np.sum((TABLE @ x[:2] - TURNED) ** 2),
+    "a product from the left": lambda x: np.sum((x @ TABLE) * COLUMNS),
+    "part of a list": lambda x: np.sum(np.concatenate([S * x * TURNED, x])),
+}
+IN_LINE: dict[str, One] = {
+    "sums apart": lambda x: np.sum(S * x) + np.sum(TURNED * x**2),
+    "equal labels": lambda x: np.sum(S * x * TABLE["b"] + x),
+    "put in order": lambda x: np.sum(S * x * TURNED.reindex(S.index)),
+    "by position": lambda x: np.sum(S * x * TURNED.to_numpy()),
+    "a table and its row": lambda x: np.sum(np.sum(TABLE * x[0] - TABLE.iloc[0] * x[1])),
+}
+
+
+@pytest.mark.parametrize("transform", [gw.grad, gw.hessian, gw.linearize])
+@pytest.mark.parametrize("name", APART)
+def test_tables_with_other_labels_are_not_combined_by_position(name: str, transform: Any) -> None:
+    words = r"combines arrays that were made with two tables \(in .*test_pandas.py, line \d+\)\)\."
+    with pytest.raises(TrackedValueError, match=words) as raised:
+        transform(APART[name], A) if transform is gw.linearize else transform(APART[name])(A)
+    assert "other.reindex(table.index)" in str(raised.value)
+
+
+@pytest.mark.parametrize("name", IN_LINE)
+def test_tables_that_are_apart_or_in_line_are_as_arrays(name: str) -> None:
+    function = IN_LINE[name]
+    wanted = [(function(A + e) - function(A - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_labels_end_at_an_index() -> None:
+    found = gw.grad(lambda x: np.sum((S * x)[::-1] * TURNED))(W3)
+    np.testing.assert_allclose(found, A * B)
+
+
+def test_labels_of_results_are_kept_as_long_as_these() -> None:
+    gw.grad(IN_LINE["sums apart"])(A)
+    gc.collect()
+    assert not table_labels.labels_of_results
 
 
 MASK = S.iloc[0] < S

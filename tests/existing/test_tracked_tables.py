@@ -205,7 +205,23 @@ def by_numpy(x: Any) -> Any:
     )
 
 
+def a_table_and_a_number(x: Any) -> Any:
+    table = T[["a", "b"]]
+    scaled, power = table * x[0], x[1] ** table.loc["q":]
+    aligned = scaled - table[["b", "a"]].iloc[::-1] * x[2]
+    return np.sum(scaled.to_numpy() ** 2) + power.to_numpy().sum() + aligned.T.loc["a"].prod()
+
+
+def with_missing_values(x: Any) -> Any:
+    series = pd.Series([1.0, np.nan, 3.0]) * x[0] + x
+    table = pd.DataFrame({"a": [2.0, np.nan, 1.0], "b": [np.nan, 1.0, 3.0]}) / x[1]
+    sums = table.sum().prod() + (x[2] ** table).mean().sum()
+    return series.sum() * series.mean() + series.dropna().iloc[1] + series.fillna(2.0).std() + sums
+
+
 ADAPTED: dict[str, Function] = {
+    "a table and a number": a_table_and_a_number,
+    "missing values": with_missing_values,
     "aligned": lambda x: (T["a"] * x * TURNED).sum() + (x[0] - TURNED)["r"] ** 2,
     "aligned by ufuncs": aligned_by_ufuncs,
     "comparisons": comparisons,

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.library.labelled import (
@@ -134,7 +135,9 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
         if not isinstance(other, AnyWrapper):
             return native(self, other)
         mine, theirs = unlabelled((self, other))
-        return theirs @ mine if swapped else mine @ theirs
+        found = theirs @ mine if swapped else mine @ theirs
+        note_product(found, self, swapped=swapped)
+        return found
 
     return product
 
@@ -175,7 +178,9 @@ def _let_hold() -> None:
     _exchange(pd.Series, "__init__", _made)
     _exchange(pd.Series, "__setitem__", _placed)
     _exchange(pd.Series, "_cmp_method", _compared)
+    _exchange(pd.Series, "_arith_method", _computed)
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
+    _exchange(pd.DataFrame, "_arith_method", _computed_by_column)
     _exchange(pd.DataFrame, "__setitem__", _stored)
     _exchange(pd.DataFrame, "insert", _inserted)
     _exchange(pd.DataFrame, "to_numpy", _converted)
@@ -303,6 +308,32 @@ def _compared(compare: Any) -> Any:
         return compare(self, other, op)
 
     return compared
+
+
+def _computed(compute: Any) -> Any:
+    """Combine a series with tracked values as a column that holds such, which knows of NaN."""
+
+    def computed(self: Any, other: Any, op: Any) -> Any:
+        if isinstance(other, AnyWrapper) and is_recorded(other) and _is_of_floats(self.dtype):
+            column = _columns().held(self.to_numpy())
+            self = pd.Series(column, index=self.index, name=self.name)
+        return compute(self, other, op)
+
+    return computed
+
+
+def _computed_by_column(compute: Any) -> Any:
+    """Combine a table with a tracked number column by column; pandas would join the columns."""
+
+    def computed(self: Any, other: Any, op: Any) -> Any:
+        if not (isinstance(other, AnyWrapper) and not other.ndim and is_recorded(other)):
+            return compute(self, other, op)
+        columns = {at: op(self.iloc[:, at], other) for at in range(self.shape[1])}
+        made = pd.DataFrame(columns, index=self.index)
+        made.columns = self.columns
+        return made
+
+    return computed
 
 
 def _converted(convert: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.table_labels import labels_of_results
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
@@ -23,6 +24,7 @@ from gradwrap.errors import (
     NonScalarOutputError,
     NotAnArrayError,
 )
+from gradwrap.transforms.alignment import check_labels
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
 from gradwrap.transforms.running import run
@@ -67,6 +69,8 @@ class Recording:
             for key, value in kwargs.items()
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
+        if labels_of_results:
+            check_labels(self.out, self.level)
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """Protect an argument against later writes by its owner, and return it."""

@@ -12,6 +12,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.promotion import promoted
+from gradwrap.core.calls.table_labels import note_tables, tables_in
 from gradwrap.core.levels.levels import is_differentiating, silent_up_to
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
@@ -196,7 +197,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
         else array
         for array in arrays
     ]
-    if labelled:
+    tables = tables_in(arrays) if labelled else {}
+    if tables:
         arrays = unlabelled(arrays)
     arrays, taking = promoted(arrays)
     if taking is not None:
@@ -218,7 +220,10 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
-    return bound.variable_class._interpret(bound, level, data, nodes, statics)
+    result = bound.variable_class._interpret(bound, level, data, nodes, statics)
+    if tables:
+        note_tables(result, tables, rule)
+    return result
 
 
 performs(apply, "operation", name_of_first)

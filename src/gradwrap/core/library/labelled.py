@@ -8,6 +8,7 @@ must have the same ones in the same order, or the operation is refused.
 
 from __future__ import annotations
 
+import functools
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -63,9 +64,14 @@ known_labels: WeakValueDictionary[int, Axes] = WeakValueDictionary()
 
 def labels_of(value: Any) -> Labelled | None:
     """Return how the type of a value labels its array, or None."""
-    if not labelled:
-        return None
-    return next((labelled[base] for base in type_of(value).__mro__ if base in labelled), None)
+    kind: Any = type_of(value)
+    return _of_type(kind, len(labelled)) if labelled else None
+
+
+@functools.lru_cache(256)
+def _of_type(kind: Any, _count: int) -> Labelled | None:
+    """Return how a type labels its array, as long as no further types are entered."""
+    return next((labelled[base] for base in kind.__mro__ if base in labelled), None)
 
 
 def without_labels(value: Any) -> Any:

@@ -1,0 +1,75 @@
+"""Labels of tables that a recording has combined: they must be the same, in the same order.
+
+A tracked array beside a plain table gives an array, which goes by position. The library of the
+table would put elements with equal labels together. So each result of an operation with a table
+remembers the labels; they hold for elementwise operations behind it, and end at all others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwrap.core.calls.table_labels import labels_of_results, out_of_line
+from gradwrap.core.graph.node import EDGE, Node
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.tree import flatten
+
+if TYPE_CHECKING:
+    Labels = tuple[Any, ...]
+    """The labels of the last axes of an array, each with a place in code, or None."""
+
+
+def check_labels(results: Any, level: int) -> None:
+    """Refuse a recording in which elementwise operations combine arrays with other labels."""
+    known: dict[Node, Labels] = {}
+    for node in _from_the_first(results, level):
+        labels: Labels = labels_of_results.get(node, ())
+        rule = node.op.rule
+        if rule is not None and rule.kind.is_elementwise and type_of(node.meta) is not TUPLE:
+            for parent in _parents(node):
+                labels = _joined(node, labels, known.get(parent, ()))
+        if labels:
+            known[node] = labels
+
+
+def _from_the_first(results: Any, level: int) -> list[Node]:
+    """Return the nodes that results depend on, in the order in which they were made."""
+    found: set[Node] = set()
+    leaves, _ = flatten(results)
+    waiting = [
+        leaf._node
+        for leaf in leaves
+        if isinstance(leaf, AnyWrapper)
+        and leaf._node is not None
+        and leaf._node.meta.level == level
+    ]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Node) and node not in found:
+            found.add(node)
+            waiting += _parents(node)
+    return sorted(found, key=lambda node: -node.seq)  # which falls with time
+
+
+def _parents(node: Node) -> list[Any]:
+    """Return the nodes of the tracked arguments."""
+    found: list[Any] = []
+    for parent in (node.parent, *(node.more or ())[::EDGE]):
+        found += parent if type_of(parent) is TUPLE else (parent,)
+    return found
+
+
+def _joined(node: Node, some: Labels, others: Labels) -> Labels:
+    """Return the labels of a result of which two arguments have labels."""
+    shape = node.meta.shape
+    kept: list[Any] = []
+    for place in range(1, len(shape) + 1):
+        each = [labels[-place] for labels in (some, others) if len(labels) >= place]
+        each = [one for one in each if one is not None and len(one[0]) == shape[-place]]
+        if len(each) == 2:
+            (axis, here), (other, there) = each
+            if axis is not other and not axis.equals(other):
+                raise out_of_line(node.op.name, here, there)
+        kept.append(each[0] if each else None)
+    return tuple(reversed(kept)) if any(axis is not None for axis in kept) else ()
