@@ -16,6 +16,7 @@ import numpy as np
 
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
+from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.library.labelled import (
@@ -24,7 +25,6 @@ from gradwrap.core.library.labelled import (
     attributes,
     keeps_labels,
     labelled,
-    note_product,
     unlabelled,
 )
 from gradwrap.core.observing.callers import advisers
