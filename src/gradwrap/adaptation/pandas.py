@@ -455,8 +455,9 @@ def _chosen_by_values(choose: Any) -> Any:
             return choose(self, *args, **options)
         is_series = isinstance(self, pd.Series)
         table = self.to_frame() if is_series else self
-        columns = [table.iloc[:, at].to_numpy() for at in range(table.shape[1])]
-        known = pd.DataFrame(dict(enumerate(map(_columns().ordered, columns))))
+        known = pd.DataFrame(
+            {at: _columns().ordered(table.iloc[:, at].to_numpy()) for at in range(table.shape[1])}
+        )
         known.columns = table.columns
         found = choose(known.iloc[:, 0] if is_series else known, *args, **options)
         return self.iloc[found.index]
