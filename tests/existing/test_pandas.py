@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap
+from gradwrap.core.calls import table_labels
 from gradwrap.core.library import labelled as labels
 from gradwrap.errors import (
     NotAnArrayError,
@@ -169,7 +170,7 @@ def test_labels_end_at_an_index() -> None:
 def test_labels_of_results_are_kept_as_long_as_these() -> None:
     gw.grad(IN_LINE["sums apart"])(A)
     gc.collect()
-    assert not labels.labels_of_results
+    assert not table_labels.labels_of_results
 
 
 MASK = S.iloc[0] < S
