@@ -317,3 +317,75 @@ def test_what_interpolants_have_no_derivative_in_is_refused(
 ) -> None:
     with pytest.raises(NoRuleError, match=message):
         gw.grad(fn(lambda x: np.sum(np.real(function(x)))))(INSIDE)
+
+
+# Class methods that make one polynomial of another ------------------------------------------------
+
+HEIGHTS = [[0.3, 1.2, -0.4], [0.7], [1.0, -0.2], [0.1, 0.5, 0.2]]
+MAKERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "powers of Bernstein's": (
+        lambda m, c, x: m.PPoly.from_bernstein_basis(m.BPoly(c, x))(AT),
+        (BERNSTEIN, X),
+    ),
+    "Bernstein's of powers": (
+        lambda m, c, x: m.BPoly.from_power_basis(m.PPoly(c, x))(AT),
+        (BERNSTEIN, X),
+    ),
+    "powers of a spline": (
+        lambda m, y: m.PPoly.from_spline(m.make_interp_spline(X, y))(AT, 1),
+        (Y,),
+    ),
+    "powers of a tuple": (lambda m, y: m.PPoly.from_spline(m.splrep(X, y))(AT), (Y,)),
+    "derivatives at all points": (
+        lambda m, x, y: m.BPoly.from_derivatives(x, y)(AT),
+        (X[::2], GRID[:4]),
+    ),
+    "as many derivatives as there are": (
+        lambda m, x, s: m.BPoly.from_derivatives(x, [[s * v for v in row] for row in HEIGHTS])(AT),
+        (X[::2], np.float64(1.3)),
+    ),
+    "derivatives up to an order": (
+        lambda m, x, y: m.BPoly.from_derivatives(x, y, orders=[3, 2, 1])(AT),
+        (X[::2], GRID[:4, :3]),
+    ),
+    "derivatives up to one order": (
+        lambda m, x, y: m.BPoly.from_derivatives(x, y, 3)(AT),
+        (X[::2], GRID[:4, :3]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MAKERS)
+def test_a_polynomial_made_of_tracked_data_is_scipys(case: str) -> None:
+    function, args = MAKERS[case]
+    np.testing.assert_allclose(
+        gw.vjp(lambda *given: function(new, *given), *args)[0], function(native, *args), rtol=1e-11
+    )
+    np.testing.assert_array_equal(function(new, *args), function(native, *args))
+    gw.testing.check_grads(lambda *given: function(new, *given), args, order=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("BSpline.construct_fast", lambda c: new.BSpline.construct_fast(KNOTS, c, 3)(AT)),
+        ("BSpline.design_matrix", lambda x: new.BSpline.design_matrix(x, KNOTS, 3).toarray()),
+        ("BSpline.from_power_basis", lambda y: new.BSpline.from_power_basis(new.PPoly(y, X))(AT)),
+    ],
+)
+def test_other_class_methods_are_refused_for_tracked_data(
+    name: str, function: Callable[[Any], Any]
+) -> None:
+    given = np.ones((4, 6)) if "power" in name else np.ones(6)
+    with pytest.raises(NoRuleError, match=rf"interpolate\.{name} has no derivative"):
+        gw.grad(lambda x: np.sum(function(x)))(given)
+
+
+def test_points_that_adapted_code_makes_are_constants() -> None:
+    def f(x: Any) -> Any:
+        points = np.linspace(0.0, 1.0, 12)
+        fitted = native.AAA(points, np.exp(points * x[0]))(0.33)
+        return fitted + native.make_interp_spline(points, points * x[0], bc_type="natural")(0.4)
+
+    found = gw.grad(gw.adapting(f))(np.array([1.2]))
+    np.testing.assert_allclose(found, [0.33 * np.exp(0.33 * 1.2) + 0.4], rtol=1e-9)

@@ -30,6 +30,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
+from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.scipy.results import float_parts, is_whole, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
@@ -492,6 +493,25 @@ def are_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         if isinstance(value, SUSPECTS) and holds_variable(value):
             return False
     return not kwargs or not holds_variable(kwargs)
+
+
+def with_plain_constants(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Replace variables that no transform differentiates or maps over by their data.
+
+    In adapted code, an array that the code makes is such a variable. Where there is no other, the
+    arguments stay as they are.
+    """
+    given: tuple[tuple[Any, ...], dict[str, Any]] = args, kwargs
+    return map_leaves(_constant, given) if is_recorded(given) else given
+
+
+def _constant(leaf: Any) -> Any:
+    if not isinstance(leaf, AnyWrapper) or is_recorded(leaf):
+        return leaf
+    data = native(leaf)
+    return data if isinstance(data, np.ndarray) and data.ndim else leaf
 
 
 # The arguments, by name and checked ---------------------------------------------------------------

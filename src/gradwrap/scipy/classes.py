@@ -64,7 +64,7 @@ def in_namespace(  # noqa: C901  the parts of one class
         made = meta_of(native)(native.__name__, (native,), body)
 
         def opened(function: Any, args: Any, kwargs: Any) -> Any:
-            if not (holds_variable([args, kwargs]) or _holds_tracked([args, kwargs])):
+            if not (holds_variable([args, kwargs]) or holds_tracked([args, kwargs])):
                 return _adopted(function(*args, **kwargs), native, made)
             with array_api_paths():
                 result = function(*map(_lifted, args), **_lifted(kwargs))
@@ -120,12 +120,12 @@ def method_of_property(native: Any, name: str, opened: Any) -> Any:
     return lambda self: opened(getter, (self,), {})
 
 
-def _holds_tracked(value: Any) -> bool:
+def holds_tracked(value: Any) -> bool:
     """Tell if nested lists contain an object that holds variables."""
     if isinstance(value, SEQUENCE):
-        return any(map(_holds_tracked, value))
+        return any(map(holds_tracked, value))
     if isinstance(value, DICT):
-        return any(map(_holds_tracked, value.values()))
+        return any(map(holds_tracked, value.values()))
     return hasattr(value, "__dict__") and holds_variable(list(vars(value).values()))
 
 
@@ -150,7 +150,7 @@ def _lifted(value: Any) -> Any:
     if isinstance(value, AnyWrapper):
         # SciPy computes in double precision, except for arrays of other libraries
         return value.astype(np.float64) if value.dtype == np.float32 else value
-    if _holds_tracked(value):
+    if holds_tracked(value):
         return value
     for public, make in (("as_quat", "from_quat"), ("as_dual_quat", "from_matrix")):
         if hasattr(value, public) and hasattr(type(value), make):

@@ -34,6 +34,7 @@ from gradwrap.scipy.calls import (
     holds_variable,
     natively,
     refuse_recorded,
+    with_plain_constants,
     without_permissions,
     wrappers_in,
 )
@@ -89,6 +90,7 @@ class Composed(Kind):
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call gradwrap's function instead of SciPy's."""
+        args, kwargs = with_plain_constants(args, kwargs)
         return self.function(*args, **kwargs)
 
     def stand_in(self, row: Row) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +16,17 @@ from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import holds_variable, wrappers_in
-from gradwrap.scipy.classes import meta_of
+from gradwrap.scipy.calls import holds_variable, with_plain_constants, wrappers_in
+from gradwrap.scipy.classes import holds_tracked, meta_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.results import is_float
 from gradwrap.scipy.solving import as_array, attached, is_tracer, plain
 from gradwrap.transforms.forward import jvp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+CLASS_METHODS = (classmethod, staticmethod)
 GAUSS = np.polynomial.legendre.leggauss(6)
 
 
@@ -169,12 +171,14 @@ def interpolant_class(  # noqa: C901  the parts of one class
     formula: Callable[..., Any],
     first: str = "x",
     as_points: Callable[[Any], Any] = as_array,
+    makers: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
 ) -> Callable[[Any], Any]:
     """Make the subclass of an interpolant's class that evaluates `formula`.
 
     `formula(made, given, x, **options)` returns the value at points, where `made` is SciPy's own
     object of the data, and `given` has the arguments of the constructor by name. `first` is the
-    name of the parameter for the points, and `as_points` makes an array of its argument.
+    name of the parameter for the points, and `as_points` makes an array of its argument. `makers`
+    are the class methods that make an object, by name: each returns the constructor's arguments.
     """
 
     def make(native: Any) -> Any:  # noqa: C901  likewise
@@ -186,6 +190,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 return object.__new__(cls)
 
             def __init__(self, *args: Any, **kwargs: Any) -> None:
+                args, kwargs = with_plain_constants(args, kwargs)
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
                 given = dict(bound.arguments)
@@ -284,9 +289,24 @@ def interpolant_class(  # noqa: C901  the parts of one class
 
             return functools.wraps(getattr(native, name))(call)
 
+        def maker(name: str, native_maker: Any) -> Any:
+            def make(*args: Any, **kwargs: Any) -> Any:
+                if not (holds_variable([args, kwargs]) or holds_tracked([args, kwargs])):
+                    return native_maker(*args, **kwargs)
+                if name not in makers:
+                    raise NoRuleError(
+                        f"scipy.{path}.{name} has no derivative. Fix: .detach() the arguments, or "
+                        f"make the object by {path.split('.')[1]}(...)."
+                    )
+                return Interpolant(*makers[name](*args, **kwargs))
+
+            return staticmethod(functools.wraps(native_maker)(make))
+
         for name, member in inspect.getmembers_static(native):
             if isinstance(member, property):
                 setattr(Interpolant, name, _property(member, name))
+            elif isinstance(member, CLASS_METHODS) and not name.startswith("_"):
+                setattr(Interpolant, name, maker(name, getattr(Interpolant, name)))
         for name, step in (("derivative", 1), ("antiderivative", -1)):
             if hasattr(native, name) and "nu" in called.parameters:
                 setattr(Interpolant, name, of_order(step))

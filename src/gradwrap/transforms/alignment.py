@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.table_labels import labels_of_results, out_of_line
 from gradwrap.core.graph.node import EDGE, Node
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.library.labelled import labels_of_results, out_of_line
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import flatten
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.calls.table_labels import labels_of_results
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
@@ -12,7 +13,6 @@ from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.library.buffers import Guarded
-from gradwrap.core.library.labelled import labels_of_results
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import described as described_array
 from gradwrap.core.values.comparing import kind_of, mismatch

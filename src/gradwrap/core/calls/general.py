@@ -12,6 +12,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.promotion import promoted
+from gradwrap.core.calls.table_labels import note_tables, tables_in
 from gradwrap.core.levels.levels import is_differentiating, silent_up_to
 from gradwrap.core.levels.wrapper import (
     UNTRACKED,
@@ -32,8 +33,6 @@ from gradwrap.core.library.labelled import (
     keeps_labels,
     key_without_labels,
     labelled,
-    note_tables,
-    tables_in,
     unlabelled,
 )
 from gradwrap.core.library.scatter import is_basic_key

@@ -11,12 +11,10 @@ from __future__ import annotations
 import functools
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
-from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import AnyWrapper, layers, unwrapped_index
-from gradwrap.core.observing.callers import current_place
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.record import Record
 from gradwrap.core.values.space import Meta
@@ -60,8 +58,6 @@ attributes: dict[str, Callable[[Any], Any]] = {}
 """Attributes of labelled objects that a wrapper of such an argument has, too."""
 are_kept: ContextVar[bool] = ContextVar("gradwrap_labels", default=False)
 """Whether results have the labels of an operand, as code expects that knows nothing of wrappers."""
-labels_of_results: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
-"""The labels of results of operations with plain tables, and the places in code, by their nodes."""
 known_labels: WeakValueDictionary[int, Axes] = WeakValueDictionary()
 """The labels of the arguments of a transform, by its level, while an array of that level lives."""
 
@@ -141,44 +137,6 @@ def unlabelled(arrays: Iterable[Any]) -> list[Any]:
     return [without_labels(array) for array in arrays]
 
 
-def tables_in(arrays: Sequence[Any]) -> dict[int, Any]:
-    """Return the labelled values among the arguments of an operation, by their places."""
-    return {place: one for place, one in enumerate(arrays) if labels_of(one) is not None}
-
-
-def note_tables(result: Any, tables: dict[int, Any], rule: Any) -> None:
-    """Remember the labels of a result, which are those of the tables among the arguments."""
-    for place, table in tables.items():
-        if rule.kind.is_elementwise:
-            note_labels(result, axes_of(table))
-        elif rule.symbol == "@":
-            note_product(result, table, swapped=place == 1)
-
-
-def axes_of(table: Any) -> Sequence[Any]:
-    """Return the labels of each axis of a labelled value."""
-    found = labels_of(table)
-    return () if found is None else found.axes(table)
-
-
-def note_product(result: Any, table: Any, *, swapped: bool) -> None:
-    """Remember the labels of a matrix product with a table, the second factor if `swapped`."""
-    axes = axes_of(table)
-    if len(axes) == 2 and isinstance(result, AnyWrapper) and result.ndim:
-        rest = [None] * (result.ndim - 1)
-        note_labels(result, [*rest, axes[1]] if swapped else [axes[0], *rest])
-
-
-def note_labels(result: Any, axes: Sequence[Any]) -> None:
-    """Remember the labels of the axes of a result, or None for an axis, for `check_labels`."""
-    for layer in layers(result):
-        if type(layer._node) is Node and len(axes) == layer.ndim:
-            place = current_place()
-            labels_of_results[layer._node] = tuple(
-                None if axis is None else (axis, place) for axis in axes
-            )
-
-
 def keeps_labels(operands: Sequence[Any]) -> Labelled | None:
     """Return the type of labels whose library combines the operands, and keeps them, or None."""
     if not labelled:
@@ -254,17 +212,6 @@ def _by_label(value: Any) -> TrackedValueError:
         f"{kind.__module__.partition('.')[0]} would look up among the labels of the argument. "
         "Tracked values have no labels. Fix: index by .to_numpy() to go by position; "
         "positions of labels are argument.index.get_indexer(labels)."
-    )
-
-
-def out_of_line(op: str, *places: Any) -> TrackedValueError:
-    """Make the error for an operation of arrays that come from tables with other labels."""
-    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
-    return TrackedValueError(
-        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
-        "other labels, or the same ones in another order: the tables' library would put equal "
-        "labels together, and arrays go by position. Fix: bring the tables into one order before "
-        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
     )
 
 

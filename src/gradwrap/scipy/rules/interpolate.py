@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.interpolate
 from scipy.spatial import Delaunay, KDTree
 
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
@@ -234,6 +236,85 @@ def _bernstein(x: Any, c: Any, points: Any) -> Any:
     while len(values) > 1:
         values = [(1 - t) * one + t * other for one, other in itertools.pairwise(values)]
     return values[0]
+
+
+# Polynomials made of others -----------------------------------------------------------------------
+#
+# Each returns the coefficients, the breakpoints and `extrapolate`, which the constructor takes.
+
+
+def _lengths(c: Any, x: Any) -> Any:
+    return np.reshape(np.diff(x), (-1, *(1,) * (c.ndim - 2)))
+
+
+def _of_bernstein(bp: Any, extrapolate: Any = None) -> Any:
+    """Convert from Bernstein's basis: `b_a` is a sum of the powers from `a` to the degree."""
+    c, x = as_array(bp.c), as_array(bp.x)
+    k = c.shape[0] - 1
+    shares = np.zeros((k + 1, k + 1))
+    for a, s in itertools.combinations_with_replacement(range(k + 1), 2):
+        shares[k - s, a] = (-1) ** (a + s) * math.comb(k, a) * math.comb(k - a, s - a)
+    mixed, length = np.tensordot(shares, c, 1), _lengths(c, x)
+    c = np.stack([row / length ** (k - i) for i, row in enumerate(mixed)])
+    return c, x, bp.extrapolate if extrapolate is None else extrapolate
+
+
+def _of_powers(pp: Any, extrapolate: Any = None) -> Any:
+    """Convert to Bernstein's basis: each power is a sum of `b_j` from itself to the degree."""
+    c, x = as_array(pp.c), as_array(pp.x)
+    k, length = c.shape[0] - 1, _lengths(c, x)
+    scaled = np.stack([row * length ** (k - i) for i, row in enumerate(c)])
+    shares = [[math.comb(j, p) / math.comb(k, p) for p in range(k, -1, -1)] for j in range(k + 1)]
+    c = np.tensordot(np.array(shares), scaled, 1)
+    return c, x, pp.extrapolate if extrapolate is None else extrapolate
+
+
+def _of_spline(tck: Any, extrapolate: Any = None) -> Any:
+    """Expand a spline by Taylor's formula at the left end of each interval."""
+    t, c, k = tck if isinstance(tck, TUPLE) else (tck.t, tck.c, tck.k)
+    if not isinstance(tck, TUPLE) and extrapolate is None:
+        extrapolate = tck.extrapolate
+    spline = dispatcher("interpolate.BSpline")(t, c, k)
+    orders = range(k, -1, -1)
+    return np.stack([spline(t[:-1], m) / math.factorial(m) for m in orders]), t, extrapolate
+
+
+def _of_derivatives(xi: Any, yi: Any, orders: Any = None, extrapolate: Any = None) -> Any:
+    """Match the derivatives at both ends of each interval, one by one."""
+    made = scipy.interpolate.BPoly.from_derivatives(plain(xi), plain(yi), orders)
+    xi = as_array(xi)
+    count = len(made.x) - 1
+    degrees = [orders] * count if orders is None or np.ndim(orders) == 0 else list(orders)
+    columns: list[Any] = []
+    for i, degree in enumerate(degrees):
+        ends = yi[i], yi[i + 1]
+        lefts, rights = map(len, ends)
+        if degree is not None:  # as many of each end, where there are
+            lefts = min((degree + 1) // 2, lefts)
+            rights = min(degree + 1 - lefts, rights)
+            lefts = degree + 1 - rights
+        h = xi[i + 1] - xi[i]
+        column = _end(ends[0][:lefts], h, lefts + rights)
+        column += _end(ends[1][:rights], -h, lefts + rights)[::-1]
+        while len(column) < made.c.shape[0]:  # the same polynomial with one more coefficient
+            n = len(column)
+            column = [
+                column[0],
+                *(j / n * column[j - 1] + (1 - j / n) * column[j] for j in range(1, n)),
+                column[-1],
+            ]
+        columns.append(np.stack(column))
+    return np.stack(columns, axis=1), xi, extrapolate
+
+
+def _end(derivatives: Any, h: Any, n: int) -> list[Any]:
+    """Return the first of `n` coefficients, from the derivatives at the end that they belong to."""
+    found: list[Any] = []
+    for q in range(len(derivatives)):
+        value = derivatives[q] * (h**q / math.perm(n - 1, q))
+        signs = ((-1) ** (q + j + 1) * math.comb(q, j) for j in range(q))
+        found.append(sum((sign * c for sign, c in zip(signs, found, strict=True)), value))
+    return found
 
 
 # B-splines ----------------------------------------------------------------------------------------
@@ -935,13 +1016,15 @@ def _steps(kind: Any, x: Any, at: Any) -> Any:
 
 
 def _class(
-    name: str, formula: Any, first: str = "x", note: str = "", as_points: Any = as_array
+    name: str,
+    formula: Any,
+    first: str = "x",
+    note: str = "",
+    as_points: Any = as_array,
+    **makers: Any,
 ) -> Row:
-    return Row(
-        f"interpolate.{name}",
-        Class(interpolant_class(f"interpolate.{name}", formula, first, as_points)),
-        note=note,
-    )
+    path = f"interpolate.{name}"
+    return Row(path, Class(interpolant_class(path, formula, first, as_points, makers)), note=note)
 
 
 ROWS = [
@@ -951,8 +1034,8 @@ ROWS = [
     ),
     _class("PchipInterpolator", _spline(_pchip_slopes)),
     _class("Akima1DInterpolator", _spline(_akima_slopes)),
-    _class("PPoly", _ppoly),
-    _class("BPoly", _bpoly),
+    _class("PPoly", _ppoly, from_bernstein_basis=_of_bernstein, from_spline=_of_spline),
+    _class("BPoly", _bpoly, from_power_basis=_of_powers, from_derivatives=_of_derivatives),
     _class("BSpline", _bspline),
     _class("NdBSpline", _nd_bspline, "xi"),
     _class("AAA", _aaa, "z", "with the support points held fixed"),

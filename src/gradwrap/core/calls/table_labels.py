@@ -1,0 +1,71 @@
+"""The labels of results of operations with plain tables, for a check when a transform ends.
+
+A wrapper has no labels. So they are kept beside the nodes, and arrays that come from tables with
+other labels are not combined by position without a word (`gradwrap.transforms.alignment`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from gradwrap.core.graph.node import Node
+from gradwrap.core.levels.wrapper import AnyWrapper, layers
+from gradwrap.core.library.labelled import labels_of
+from gradwrap.core.observing.callers import current_place
+from gradwrap.errors import TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+labels_of_results: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
+"""The labels of results of operations with plain tables, and the places in code, by their nodes."""
+
+
+def tables_in(arrays: Sequence[Any]) -> dict[int, Any]:
+    """Return the labelled values among the arguments of an operation, by their places."""
+    return {place: one for place, one in enumerate(arrays) if labels_of(one) is not None}
+
+
+def note_tables(result: Any, tables: dict[int, Any], rule: Any) -> None:
+    """Remember the labels of a result, which are those of the tables among the arguments."""
+    for place, table in tables.items():
+        if rule.kind.is_elementwise:
+            note_labels(result, axes_of(table))
+        elif rule.symbol == "@":
+            note_product(result, table, swapped=place == 1)
+
+
+def axes_of(table: Any) -> Sequence[Any]:
+    """Return the labels of each axis of a labelled value."""
+    found = labels_of(table)
+    return () if found is None else found.axes(table)
+
+
+def note_product(result: Any, table: Any, *, swapped: bool) -> None:
+    """Remember the labels of a matrix product with a table, the second factor if `swapped`."""
+    axes = axes_of(table)
+    if len(axes) == 2 and isinstance(result, AnyWrapper) and result.ndim:
+        rest = [None] * (result.ndim - 1)
+        note_labels(result, [*rest, axes[1]] if swapped else [axes[0], *rest])
+
+
+def note_labels(result: Any, axes: Sequence[Any]) -> None:
+    """Remember the labels of the axes of a result, or None for an axis, for `check_labels`."""
+    for layer in layers(result):
+        if type(layer._node) is Node and len(axes) == layer.ndim:
+            place = current_place()
+            labels_of_results[layer._node] = tuple(
+                None if axis is None else (axis, place) for axis in axes
+            )
+
+
+def out_of_line(op: str, *places: Any) -> TrackedValueError:
+    """Make the error for an operation of arrays that come from tables with other labels."""
+    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
+    return TrackedValueError(
+        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
+        "other labels, or the same ones in another order: the tables' library would put equal "
+        "labels together, and arrays go by position. Fix: bring the tables into one order before "
+        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
+    )
