@@ -2,10 +2,10 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth` and `fifteenth`, which need the extras `wild`, `wild-fresh` and so on
-to `wild-fifteenth`. `--write` enters the table in docs/public-packages.md; `--cost` measures what
-it costs that a package is adapted, and what gradients cost; `--compiled` compares compiled
-gradients with eager ones at other arguments.
+`thirteenth`, `fourteenth`, `fifteenth` and `sixteenth`, which need the extras `wild`,
+`wild-fresh` and so on to `wild-sixteenth`. `--write` enters the table in docs/public-packages.md;
+`--cost` measures what it costs that a package is adapted, and what gradients cost; `--compiled`
+compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .functions import PACKAGES
 from .later import LATER
 from .ninth import NINTH
 from .seventh import SEVENTH
+from .sixteenth import SIXTEENTH
 from .sixth import SIXTH
 from .tenth import TENTH
 from .thirteenth import THIRTEENTH
@@ -52,6 +53,7 @@ SAMPLES = {
     "thirteenth": THIRTEENTH,
     "fourteenth": FOURTEENTH,
     "fifteenth": FIFTEENTH,
+    "sixteenth": SIXTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,26 @@ def test_results_that_are_rounding_alone_come_from_a_program_that_rounds_as_eage
     assert np.array_equal(compiled(x), gradient(x))
     assert "engine: numpy" in compiled.explain()
     assert "loops were not rolled" in compiled.explain()
+
+
+def _attention(q: Any, k: Any, v: Any) -> Any:
+    """Attend to the rows up to each one."""
+    total = 0.0
+    for i in range(len(q)):
+        e = np.exp(k[: i + 1] @ q[i] / 3.0)
+        total = total + np.sum(np.tanh((e / np.sum(e)) @ v[: i + 1]))
+    return total
+
+
+def test_arrays_of_different_shapes_share_memory_one_after_the_other() -> None:
+    rng = np.random.default_rng(0)
+    given = [rng.normal(size=(60, 40)) for _ in range(3)]
+    gradient = gw.grad(_attention, (0, 1, 2))
+    made = gw.compile(gradient)
+    first = made(*given)
+    (size,) = re.findall(r"workspace: (\d+) bytes", made.explain())
+    assert int(size) < 12 * 60 * 40 * 8  # outer products of all turns would take 30 times as much
+    assert re.search(r"w\d+ = w\d+\[:\d+\]\.reshape", made.source)
+    others = [1.1 * one for one in given]
+    np.testing.assert_allclose(made(*others), gradient(*others), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(first, gradient(*given), rtol=1e-11, atol=1e-13)

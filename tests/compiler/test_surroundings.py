@@ -699,3 +699,28 @@ def test_an_object_that_cannot_be_looked_at_makes_calls_eager(error: type[Except
     with pytest.warns(CompileWarning, match=rf"runs eagerly .*raises {error.__name__}.*Fix: pass"):
         np.testing.assert_array_equal(compiled(np.ones(2)), [2.0, 2.0])
     np.testing.assert_array_equal(compiled(np.ones(2)), [2.0, 2.0])
+
+
+class Quantity(np.ndarray[Any, Any]):
+    """An array with a unit, which refuses to be written as bytes, as astropy's does."""
+
+    unit = 1.0
+
+    def tobytes(self, order: Any = "C") -> Any:
+        raise NotImplementedError("cannot write Quantities to bytes")
+
+
+def test_values_and_attributes_of_an_array_of_a_subclass_are_watched() -> None:
+    length: Any = np.array([2.0, 3.0]).view(Quantity)
+    length.unit = 10.0
+
+    def scaled(x: Any) -> Any:
+        return np.sum(x**2) * float(length.view(np.ndarray)[0]) * length.unit
+
+    compiled: Any = gw.compile(grad(scaled))
+    np.testing.assert_allclose(compiled(X), 40.0 * X)
+    assert compiled.programs
+    length.unit = 100.0
+    np.testing.assert_allclose(compiled(X), 400.0 * X)
+    length.view(np.ndarray)[0] = 5.0
+    np.testing.assert_allclose(compiled(X), 1000.0 * X)

@@ -159,7 +159,17 @@ def conditions(x: Any) -> Any:
     return series.where(series > 1.0, 0.3).sum() + series.clip(upper=1.5).sum()
 
 
+def chosen(x: Any) -> Any:
+    table, weights = pd.DataFrame({"a": x, "b": x[::-1] ** 2}), np.array([1.0, 3.0])
+    highest = (pd.Series(x).nlargest(2) * weights).sum()
+    return highest + (table.nsmallest(2, "b")["a"] * weights).sum() ** 2
+
+
 ANYWHERE: dict[str, Function] = {
+    "chosen": chosen,
+    "all pairs": lambda x: table_of(x)[["a", "b"]].corr().iloc[0, 1] * x[0],
+    "sorted": lambda x: (table_of(x).sort_values("a")["b"] * [1.0, 2.0, 4.0]).sum(),
+    "ranks": lambda x: (pd.Series(x).rank() * pd.Series(x**2)).sum(),
     "values": lambda x: np.sum(pd.Series(x).values ** 2) + pd.Series(x).to_numpy()[0],
     "dictionary": lambda x: pd.Series({"a": x[0], "b": x[1]}).std(),
     "number": lambda x: (pd.Series(x[0], index=range(3)) * [1.0, 2.0, 3.0]).sum() ** 2,
@@ -262,7 +272,10 @@ def test_second_derivatives(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["rows", "applied", "groups", "row by row", "conditions"])
+COMPILED = ["rows", "applied", "groups", "row by row", "conditions", "chosen", "sorted", "ranks"]
+
+
+@pytest.mark.parametrize("name", COMPILED)
 def test_compiled(name: str) -> None:
     slope = gw.grad(gw.adapting(ANYWHERE[name]))
     compiled = gw.compile(slope)
@@ -324,7 +337,7 @@ def test_plain_tables_are_as_before() -> None:
 
 
 UNABLE: dict[str, Function] = {
-    "nlargest": lambda x: pd.Series(x).nlargest(2).sum(),
+    "mode": lambda x: pd.Series(x).mode().sum(),
     "factorize": lambda x: pd.Series(x).value_counts().sum() * x[0],
     "index": lambda x: pd.Index(x).to_numpy().sum(),
 }

@@ -13,6 +13,8 @@ import gradwrap as gw
 from gradwrap.errors import NoRuleError
 
 ours: Any = import_module("gradwrap.scipy")
+doors: Any = import_module("gradwrap.scipy.doors")
+table: Any = import_module("gradwrap.scipy.table")
 native: Any = import_module("scipy")
 MATRIX = np.array([[2.0, 0.5], [0.3, 1.5]])
 
@@ -133,3 +135,15 @@ def test_module_with_functions_of_others_forwards_to_them() -> None:
 
     np.testing.assert_allclose(found, native.stats.gmean(x) / x / 3)
     assert ours.stats.mstats.winsorize is native.stats.mstats.winsorize
+
+
+def test_rows_of_functions_that_an_older_scipy_lacks_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missing = table.Row("linalg.of_a_later_version", table.row_of("linalg.det").kind)
+    monkeypatch.setitem(table.rows_of("linalg"), "of_a_later_version", missing)
+    for name, empty in (("_known", set()), ("_searched", {}), ("_path_of", {})):
+        monkeypatch.setattr(doors, name, empty)
+
+    assert not missing.exists
+    assert ours.stand_in(native.linalg.inv) is ours.linalg.inv

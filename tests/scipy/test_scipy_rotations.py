@@ -31,6 +31,15 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     ),
     "rotvec": (lambda x: Rotation.from_rotvec(x).as_euler("xyz"), VECTOR),
     "euler": (lambda x: Rotation.from_euler("zyx", x).as_rotvec(), ANGLES),
+    "list of angles": (
+        lambda x: Rotation.from_euler(seq="yx", angles=[x[0], -1 * x[1]]).as_matrix(),
+        ANGLES[:2],
+    ),
+    "lists of angles": (
+        lambda x: Rotation.from_euler("yx", [[x[0], 0.3], [x[1], x[2]]]).as_matrix(),
+        ANGLES,
+    ),
+    "list of coordinates": (lambda x: Rotation.from_rotvec([x[0], 0.4, x[1]]).apply(x), VECTOR),
     "mrp": (lambda x: Rotation.from_mrp(x).as_mrp(), VECTOR),
     "apply": (lambda x: Rotation.from_rotvec(x).apply(POINTS), VECTOR),
     "apply to tracked": (lambda x: Rotation.from_rotvec(OTHER).apply(x), VECTOR),

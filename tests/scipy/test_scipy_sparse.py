@@ -212,6 +212,18 @@ def test_matrices_of_plain_elements_are_scipys() -> None:
     np.testing.assert_array_equal((matrix @ matrix).toarray(), DENSE @ DENSE)
 
 
+def test_attribute_that_scipys_matrices_lack_is_lacking() -> None:
+    def total(d: Any) -> Any:
+        matrix = matrix_of(d)
+        assert not hasattr(matrix, "state")
+        assert getattr(matrix, "state", None) is None
+        with pytest.raises(NoRuleError, match=r"has no \.setdiag\. Fix: use its products"):
+            _ = matrix.setdiag
+        return matrix.sum()
+
+    np.testing.assert_allclose(gw.grad(total)(DATA), np.ones_like(DATA))
+
+
 def test_sums_with_numbers_and_products_of_two_tracked_matrices_are_refused() -> None:
     with pytest.raises(NoRuleError, match=r"a number that is not zero have no sum"):
         gw.grad(lambda d: (matrix_of(d) + 1.0).sum())(DATA)

@@ -190,7 +190,10 @@ def _let_hold() -> None:
     for name in WINDOWS:
         _exchange(type(pd.Series([0.0]).rolling(1)).__mro__[1], name, _of_windows(name))
     _exchange(type(pd.Series([0.0]).ewm(1)), "mean", _of_weights)
+    _exchange(pd.DataFrame, "corr", _of_all_pairs)
     for kind in (pd.Series, pd.DataFrame):
+        for name in ("nlargest", "nsmallest"):
+            _exchange(kind, name, _chosen_by_values)
         _exchange(kind, "__array__", _as_an_array)
         kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
 
@@ -429,6 +432,37 @@ def _of_pairs(name: str) -> Callable[[Any], Any]:
         return of_pairs
 
     return make
+
+
+def _of_all_pairs(corr: Any) -> Any:
+    """Compute the correlations of the columns of a table, pair by pair."""
+
+    def of_all_pairs(self: Any, method: Any = "pearson", *args: Any, **options: Any) -> Any:
+        if method != "pearson" or args or options or not (is_differentiating() and _holds(self)):
+            return corr(self, method, *args, **options)
+        columns = [self.iloc[:, at] for at in range(self.shape[1])]
+        found = [[one.corr(other) for other in columns] for one in columns]
+        return pd.DataFrame(found, index=self.columns, columns=self.columns)
+
+    return of_all_pairs
+
+
+def _chosen_by_values(choose: Any) -> Any:
+    """Take the rows that pandas chooses by the values of tracked numbers."""
+
+    def chosen(self: Any, *args: Any, **options: Any) -> Any:
+        if not (is_differentiating() and _holds(self)):
+            return choose(self, *args, **options)
+        is_series = isinstance(self, pd.Series)
+        table = self.to_frame() if is_series else self
+        known = pd.DataFrame(
+            {at: _columns().ordered(table.iloc[:, at].to_numpy()) for at in range(table.shape[1])}
+        )
+        known.columns = table.columns
+        found = choose(known.iloc[:, 0] if is_series else known, *args, **options)
+        return self.iloc[found.index]
+
+    return chosen
 
 
 def _holds(table: Any) -> bool:

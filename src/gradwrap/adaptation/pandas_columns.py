@@ -239,7 +239,7 @@ class _Column:
         return Column(xp.round(self.tracked, decimals))
 
     def _values_for_argsort(self) -> Any:
-        return plain(self.tracked)
+        return ordered(self.tracked)
 
     def __neg__(self) -> Any:
         return Column(-self.tracked)
@@ -379,6 +379,20 @@ def plain(array: Any) -> Any:
         return np.asarray(array)
     data = native(array)
     return np.asarray(backend_of(data).concrete(data))
+
+
+def ordered(array: Any) -> Any:
+    """Return the plain array, of which code takes the order.
+
+    In a trace, the comparisons by which the elements are sorted are branches of the program.
+    """
+    if isinstance(array, AnyWrapper) and is_traced():
+        sorted(array[~fixed(xp.isnan(array))], key=functools.cmp_to_key(_compared))
+    return plain(array)
+
+
+def _compared(a: Any, b: Any) -> int:
+    return -1 if a < b else int(bool(b < a))
 
 
 def fixed(truths: Any) -> Any:

@@ -6,6 +6,7 @@ Each is a subclass of SciPy's class, and accepts SciPy's own objects as instance
 from __future__ import annotations
 
 import functools
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, rebuilt
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import holds_variable
+from gradwrap.scipy.solving import as_array
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import wrapped_untracked
 
@@ -65,7 +67,7 @@ def in_namespace(  # noqa: C901  the parts of one class
             if not (holds_variable([args, kwargs]) or holds_tracked([args, kwargs])):
                 return _adopted(function(*args, **kwargs), native, made)
             with array_api_paths():
-                result = function(*_lifted(args), **_lifted(kwargs))
+                result = function(*map(_lifted, args), **_lifted(kwargs))
             return _adopted(result, native, made)
 
         def constructor(name: str) -> Any:
@@ -91,7 +93,7 @@ def in_namespace(  # noqa: C901  the parts of one class
 
         def take_over(self: Any, *args: Any, **kwargs: Any) -> None:
             with array_api_paths():
-                native.__init__(self, *_lifted(args), **_lifted(kwargs))
+                native.__init__(self, *map(_lifted, args), **_lifted(kwargs))
             self.__class__ = made
 
         made._take_over = staticmethod(take_over)
@@ -127,8 +129,20 @@ def holds_tracked(value: Any) -> bool:
     return hasattr(value, "__dict__") and holds_variable(list(vars(value).values()))
 
 
+def _is_of_numbers(value: Any) -> bool:
+    """Tell if a value is a number, an array, or a nested list of them."""
+    if isinstance(value, SEQUENCE):
+        return all(map(_is_of_numbers, value))
+    return isinstance(value, (AnyWrapper, np.ndarray, numbers.Number))
+
+
 def _lifted(value: Any) -> Any:
-    """Rebuild objects of plain data among the arguments from untracked variables."""
+    """Rebuild objects of plain data in an argument from untracked variables; join lists of numbers.
+
+    SciPy's array-API paths take arrays, and no lists of variables.
+    """
+    if isinstance(value, SEQUENCE) and holds_variable([value]) and _is_of_numbers(value):
+        value = as_array(value)
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [_lifted(part) for part in value])
     if isinstance(value, DICT):

@@ -166,7 +166,8 @@ def _enter_rows(name: str) -> None:
     if module not in _known and not any(part.startswith("_") for part in name.split(".")):
         with _lock:
             for row in rows_of(module).values():
-                _path_of.setdefault(row.original, row.path)
+                if row.exists:
+                    _path_of.setdefault(row.original, row.path)
             _known.add(module)
 
 

@@ -256,8 +256,8 @@ class TrackedMatrix:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("to") and name[2:] in (*FORMS, "dok", "lil"):
             return lambda copy=False: self.asformat(name[2:], copy)
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name.startswith("__") or not hasattr(self.made, name):
+            raise AttributeError(f"{type(self.made).__name__!r} object has no attribute {name!r}")
         raise NoRuleError(
             f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products and "
             "sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."

@@ -10,7 +10,7 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.compiler.engines.numpy.text import Buffer, SourceText, State, takes_out
+from gradwrap.compiler.engines.numpy.text import Buffer, Room, SourceText, State, takes_out
 from gradwrap.compiler.ir.analysis import roots_of
 from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
 from gradwrap.compiler.ir.program import Instr, Program, Ref, Value, is_elementwise, refs
@@ -33,9 +33,11 @@ class BufferedText(SourceText):
         self.program = program
         self.lines: list[str] = []
         self.arrays: dict[str, Any] = {}
-        self.workspace: list[tuple[str, Value]] = []
+        self.workspace: list[Room] = []
         self.bytes: int = 0
         """The bytes of the workspace."""
+        self._buffers: int = 0
+        """The number of buffers in it."""
         self._scratch: dict[tuple[tuple[int, ...], Any], list[str]] = {}
         """By shape and dtype: the buffers for the pieces of chunks."""
         self.roots: Roots = roots_of(program)
@@ -165,11 +167,36 @@ class BufferedText(SourceText):
 
     def _free_buffer(self, value: Value, state: State, *, stays: bool) -> Buffer | None:
         """Return a buffer that is free, or a new one of the workspace unless the value stays."""
-        found = state.free.get((value.shape, value.dtype), [])
-        for number in range(len(found) - 1, -1, -1):
-            if not stays or self.lasts(found[number]):
-                return found.pop(number)
-        return None if stays else self.new_buffer(value)
+        for buffer in reversed(state.free.get((value.shape, value.dtype), [])):
+            if not stays or self.lasts(buffer):
+                return _taken(buffer, state)
+        return None if stays else self._shared_buffer(value, state) or self.new_buffer(value)
+
+    def _shared_buffer(self, value: Value, state: State) -> Buffer | None:
+        """Return a buffer in free memory of another shape, which may grow; None if there is none.
+
+        The memory is at most four times as large as the buffer, and grows by its size at most.
+        """
+        size = math.prod(value.shape)
+        known = [
+            (abs(room.size - size), number, found[-1], room)
+            for number, ((_, dtype), found) in enumerate(state.free.items())
+            if (room := found[-1].room) is not None
+            and dtype == value.dtype
+            and size <= 2 * room.size <= 8 * size
+        ]
+        if not known:
+            return None
+        *_, buffer, room = min(known)
+        more = max(size - room.size, 0) * value.dtype.itemsize
+        if self.bytes + more > WORKSPACE:
+            return None
+        _taken(buffer, state)
+        self.bytes += more
+        room.size = max(size, room.size)
+        name = room.buffers.setdefault(value.shape, f"w{self._buffers}")
+        self._buffers += name == f"w{self._buffers}"
+        return Buffer(name, (value.shape, value.dtype), set(), kept=True, room=room)
 
     def lasts(self, buffer: Buffer) -> bool:
         """Tell if the content of a buffer survives later turns and calls."""
@@ -181,9 +208,11 @@ class BufferedText(SourceText):
         if self.bytes + size > (WORKSPACE if most is None else most):
             return None
         self.bytes += size
-        name = f"w{len(self.workspace)}"
-        self.workspace.append((name, value))
-        return Buffer(name, (value.shape, value.dtype), set(), kept=True)
+        room = Room(f"w{self._buffers}", value)
+        self._buffers += 1
+        self.workspace.append(room)
+        name = room.buffers[value.shape]
+        return Buffer(name, (value.shape, value.dtype), set(), kept=True, room=room)
 
     def scratch_buffer(self, shape: tuple[int, ...], dtype: Any, taken: Collection[str]) -> str:
         """Return a buffer for the pieces of a chunk; that of an earlier chunk if there are many."""
@@ -261,3 +290,12 @@ class BufferedText(SourceText):
                 del state.buffers[root]
                 if buffer.key is not None:
                     state.free.setdefault(buffer.key, []).append(buffer)
+
+
+def _taken(buffer: Buffer, state: State) -> Buffer:
+    """Return a buffer that was free."""
+    found = state.free[buffer.key]
+    found.remove(buffer)
+    if not found:
+        del state.free[buffer.key]
+    return buffer

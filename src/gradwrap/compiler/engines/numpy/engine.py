@@ -23,6 +23,8 @@ from gradwrap.compiler.ir.runtime import aligned
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradwrap.compiler.engines.numpy.text import Room
+
 
 LONG = 1 << 14
 """The least bytes of a buffer that is aligned."""
@@ -35,27 +37,37 @@ class Source:
         writer = Writer(program, in_chunks=in_chunks, threads=threads)
         self.writer: Writer = writer
         writer.write()
-        names = ", ".join(name for name, _ in writer.workspace)
-        self.workspace: list[Value] = [value for _, value in writer.workspace]
+        self.workspace: list[Room] = writer.workspace
+        every = [name for room in self.workspace for name in room.buffers.values()]
+        names = ", ".join(every) + "," * (len(every) == 1)
         quiet = ", ".join(f'{kind}="ignore"' for kind in program.quiet)
         lines = [f"@np.errstate({quiet})"] if quiet else []
         lines.append(f"def compiled({', '.join(writer.parameters)}):")
-        back = f"WORKSPACES.append(({names}{',' if len(self.workspace) == 1 else ''}))"
+        back = f"WORKSPACES.append(({names}))"
         if names:
             lines += [
                 f"{INDENT}try:",
-                f"{INDENT * 2}{names}{',' if len(self.workspace) == 1 else ''} = WORKSPACES.pop()",
+                f"{INDENT * 2}{names} = WORKSPACES.pop()",
                 f"{INDENT}except IndexError:",
             ]
-            lines += [
-                f"{INDENT * 2}{name} = {self._kept_array(value)}"
-                for name, value in writer.workspace
-            ]
+            for room in self.workspace:
+                lines += [INDENT * 2 + line for line in self._made(room)]
         for number, line in enumerate(writer.lines):
             if names and number in writer.returns:
                 lines.append(INDENT * writer.returns[number] + back)
             lines.append(line)
         self.body: str = "\n".join(lines)
+
+    def _made(self, room: Room) -> list[str]:
+        """Return the lines that make the buffers of a room."""
+        shape, name = next(iter(room.buffers.items()))
+        size = shape if len(room.buffers) == 1 else (room.size,)
+        made = self._kept_array(Value(size, room.dtype, is_ndarray=True))
+        parts = [] if len(room.buffers) == 1 else [*room.buffers.items()][::-1]
+        return [
+            f"{name} = {made}",
+            *(f"{one} = {name}[:{math.prod(of)}].reshape({of!r})" for of, one in parts),
+        ]
 
     def _kept_array(self, value: Value) -> str:
         """Return the text of a buffer of the workspace."""

@@ -43,13 +43,33 @@ if TYPE_CHECKING:
 NUMBER: type[Any] = np.generic
 
 
+class Room:
+    """Memory of the workspace, for one buffer at a time."""
+
+    __slots__ = ("buffers", "dtype", "size")
+
+    def __init__(self, name: str, value: Value) -> None:
+        self.buffers: dict[tuple[int, ...], str] = {value.shape: name}
+        """By shape: the name of the buffer that begins there."""
+        self.dtype: Any = value.dtype
+        self.size: int = math.prod(value.shape)
+        """The elements that it has room for."""
+
+
 class Buffer:
     """Memory that belongs to the program, and the values now in it."""
 
-    __slots__ = ("kept", "key", "live", "loops", "name")
+    __slots__ = ("kept", "key", "live", "loops", "name", "room")
 
     def __init__(
-        self, name: str, key: Any, live: set[int], *, kept: bool, loops: tuple[int, ...] = ()
+        self,
+        name: str,
+        key: Any,
+        live: set[int],
+        *,
+        kept: bool,
+        loops: tuple[int, ...] = (),
+        room: Room | None = None,
     ) -> None:
         self.name: str = name
         self.key: Any = key
@@ -59,10 +79,13 @@ class Buffer:
         """True if the next call reuses the buffer, so that no result may lie in it."""
         self.loops: tuple[int, ...] = loops
         """The loops, outermost first, that allocate it in each turn."""
+        self.room: Room | None = room
+        """The memory of the workspace that it lies in, if it is kept."""
 
     def twin(self) -> Buffer:
         """Return a copy of the buffer for another branch."""
-        return Buffer(self.name, self.key, set(self.live), kept=self.kept, loops=self.loops)
+        live = set(self.live)
+        return Buffer(self.name, self.key, live, kept=self.kept, loops=self.loops, room=self.room)
 
 
 class State:

@@ -584,7 +584,10 @@ class Surroundings:
 
     def _add_contents(self, keys: Iterable[int]) -> None:
         for key in keys:
-            self._add_state(self._nodes[key], watch.content)
+            node = self._nodes[key]
+            self._add_state(node, watch.content)
+            if getattr(node.value, "__dict__", None):  # of a subclass, as the unit of a Quantity
+                self._watch(watch.Own(node.name, node.value))
 
     watch: None = None
 

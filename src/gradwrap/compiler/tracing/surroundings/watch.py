@@ -10,6 +10,8 @@ import gc
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -183,7 +185,7 @@ class Cached(Place):
 
 
 class Own(Contents):
-    """The attributes of a thread-local object in this thread."""
+    """The attributes of a thread-local object in this thread, or of an array of a subclass."""
 
     __slots__ = ()
 
@@ -239,8 +241,13 @@ class Shape(Place):
         return f"P{number}.shape == W{number}[0] and P{number}.dtype == W{number}[1]"
 
 
+ARRAY: Any = np.ndarray
+
+
 def content(holder: Any) -> bytes:
     """Return the bytes of a buffer or an array."""
+    if isinstance(holder, ARRAY):  # a subclass may refuse, as astropy's Quantity does
+        return bytes(ARRAY.tobytes(holder))
     return holder.tobytes() if hasattr(holder, "tobytes") else bytes(holder)
 
 
