@@ -66,8 +66,17 @@ def beside_plain_objects(x: Any) -> Any:
     return np.sum(np.cos(distance) * np.exp(GRID[0] * x[0])) + np.sum(np.inner(GRID, x))
 
 
+def polynomials(x: Any) -> Any:
+    line, by_roots = np.poly1d([x[0], 1.0]), np.poly1d((x[1], 2.0), True)
+    product = (line * by_roots).deriv()
+    assert isinstance(product, np.poly1d)
+    roots = np.sum(np.abs(np.poly1d([1.0, -9.0, x[0] * x[1]]).r) ** 3)
+    return product(x[1]) + line[1] ** 2 + roots + np.poly1d([2.0, 1.0])(x[0])
+
+
 @pytest.mark.parametrize(
-    "function", [filled, of_a_list, of_rows, back, stored, surfaces, beside_plain_objects]
+    "function",
+    [polynomials, filled, of_a_list, of_rows, back, stored, surfaces, beside_plain_objects],
 )
 def test_arrays_of_objects_and_surfaces(function: Callable[[Any], Any]) -> None:
     expected, adapted = differences(function), gw.adapting(function)

@@ -233,6 +233,12 @@ def _random_state(_: Any, seed: Any = None) -> Any:
     return random.RandomState(seed)
 
 
+def _poly1d(_: Any, c_or_r: Any, *args: Any, **options: Any) -> Any:
+    if _isinstance(c_or_r, SEQUENCE) and any(_isinstance(part, AnyWrapper) for part in c_or_r):
+        c_or_r = np.concatenate([np.reshape(part, (1,)) for part in c_or_r])
+    return np.poly1d(c_or_r, *args, **options)
+
+
 CLASSES: list[tuple[Any, Any]] = [
     (kind, standing_in_class(kind, make))
     for kind, make in (
@@ -243,6 +249,7 @@ CLASSES: list[tuple[Any, Any]] = [
         (np.complex128, _scalar_type(np.complex128)),
         (np.random.Generator, _generator),
         (np.random.RandomState, _random_state),
+        (np.poly1d, _poly1d),
     )
 ]
 """Each class with the one that stands in for it."""

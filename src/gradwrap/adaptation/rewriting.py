@@ -119,7 +119,7 @@ def operate(symbol: str, left: Any, right: Any) -> Any:
 
 ARRAYS = (np.ndarray, np.generic, AnyWrapper)
 STANDING: dict[Any, Any] = dict(CLASSES)
-"""What stands for the classes of numbers."""
+"""What stands for classes: of numbers, of generators, `np.poly1d`."""
 
 NAMES: dict[str, Any] = {
     "__gradwrap_operate__": operate,

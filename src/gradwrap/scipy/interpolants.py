@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable, with_plain_constants, wrappers_in
 from gradwrap.scipy.classes import holds_tracked, meta_of
 from gradwrap.scipy.doors import dispatcher
-from gradwrap.scipy.results import is_float
+from gradwrap.scipy.results import float_parts, is_float, with_parts
 from gradwrap.scipy.solving import as_array, attached, is_tracer, plain
 from gradwrap.transforms.forward import jvp
 
@@ -211,12 +212,20 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 if name.startswith("__") or "_made" not in vars(self):
                     raise AttributeError(name)
                 found = getattr(self._made, name)
-                if is_float(found) and not name.startswith("_"):
-                    argument = self._given.get(name)
-                    if not is_traced() and np.array_equal(plain(argument), found, equal_nan=True):
-                        return as_array(argument)
-                    return refusing(f"{path}.{name}", found, self._given)
-                return found
+                return found if name.startswith("_") else self._shown(name, found)
+
+            def _shown(self, name: str, found: Any) -> Any:
+                """Return what SciPy's object shows: arguments, and other numbers refuse."""
+                rest, shown = dict(self._given), {}
+                for at, part in float_parts(found):
+                    same = [key for key in rest if at or key == name]
+                    same = [key for key in same if _is_data_of(rest[key], part)]
+                    shown[at] = (
+                        as_array(rest.pop(same[0]))
+                        if same
+                        else refusing(f"{path}.{name}", part, self._given)
+                    )
+                return with_parts(found, shown)
 
             def __call__(self, *args: Any, **kwargs: Any) -> Any:
                 made = self._prepared([args, kwargs])
@@ -253,7 +262,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                         f"scipy.{path} has no derivative with nu= for several axes. "
                         "Fix: gradwrap.jacobian of its value."
                     )
-                nu = nu or 0
+                nu = operator.index(nu or 0)
                 x = as_points(x)
                 if not holds_variable([x]):
                     x = np.asarray(x, np.result_type(x, float))
@@ -302,8 +311,18 @@ def interpolant_class(  # noqa: C901  the parts of one class
 
             return staticmethod(functools.wraps(native_maker)(make))
 
+        def other(name: str, member: Any) -> Any:
+            def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+                found = member(self, *args, **kwargs)
+                is_plain = "_made" not in vars(self) or not holds_variable(self._given)
+                return found if is_plain else self._shown(name, found)
+
+            return functools.wraps(member)(call)
+
         for name, member in inspect.getmembers_static(native):
-            if isinstance(member, property):
+            if inspect.isfunction(member) and not name.startswith("_"):
+                setattr(Interpolant, name, other(name, member))
+            elif isinstance(member, property):
                 setattr(Interpolant, name, _property(member, name))
             elif isinstance(member, CLASS_METHODS) and not name.startswith("_"):
                 setattr(Interpolant, name, maker(name, getattr(Interpolant, name)))
@@ -328,6 +347,13 @@ def interpolant_class(  # noqa: C901  the parts of one class
         return Interpolant
 
     return make
+
+
+def _is_data_of(argument: Any, found: Any) -> bool:
+    """Tell if a number or array that SciPy's object shows is an argument of its constructor."""
+    if is_traced() or not is_float(plain(argument)):
+        return False
+    return np.array_equal(plain(argument), found, equal_nan=True)
 
 
 def _property(member: property, name: str) -> property:

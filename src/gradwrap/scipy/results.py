@@ -95,8 +95,10 @@ def with_parts(result: Any, parts: Mapping[Path, Any]) -> Any:
         if not hasattr(result, "__dict__"):
             return rebuilt(result, items)
         made = tuple.__new__(type_of(result), items)  # its constructor may take more arguments
-        fields = {name: part for name, part in changed.items() if isinstance(name, str)}
-        vars(made).update(vars(result) | fields)
+        changed_by = {id(part_at(result, (key,))): part for key, part in changed.items()}
+        fields = {name: changed_by.get(id(part), part) for name, part in vars(result).items()}
+        fields |= {name: part for name, part in changed.items() if isinstance(name, str)}
+        vars(made).update(fields)  # an attribute may be a second name of an item
         return made
     made = copy.copy(result)
     for key, part in changed.items():

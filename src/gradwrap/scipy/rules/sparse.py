@@ -98,7 +98,9 @@ class TrackedMatrix:
             return _matrix_product(other, self)
         return (self.T @ as_array(other).T).T
 
-    dot = __matmul__
+    def dot(self, other: Any) -> Any:
+        """Multiply by an array, a matrix or a number."""
+        return self @ other if np.ndim(other) else self * other
 
     # Arithmetic of elements
 
@@ -557,7 +559,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
             return super().__rmatmul__(other)
 
         def dot(self, other: Any) -> Any:
-            return self @ other
+            return self @ other if np.ndim(other) else self * other
 
         def multiply(self, other: Any) -> Any:
             return self._elementwise("multiply", other)

@@ -14,7 +14,7 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import attached, data_of, plain
+from gradwrap.scipy.solving import as_array, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
 
 # Distances, along the last axis -------------------------------------------------------------------
@@ -264,13 +264,15 @@ class _Search:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Search) or self.options != other.options:
             return False
-        return self.native is other.native and np.array_equal(self.tree.data, other.tree.data)
+        return self.native is other.native and np.array_equal(
+            plain(self.tree.data), plain(other.tree.data)
+        )
 
     def __hash__(self) -> int:
         return hash((_Search, self.tree.n))
 
 
-def _tree(native: Any) -> Any:
+def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
     """Make the class of trees of tracked points; the search uses their data."""
 
     class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
@@ -286,6 +288,32 @@ def _tree(native: Any) -> Any:
             native.__init__(made, data, *args, **kwargs)
             made.points = points
             return made
+
+        @property
+        def data(self) -> Any:
+            """The points, tracked if they were given so."""
+            is_plain = not holds_variable([self.points])
+            return native.data.__get__(self) if is_plain else as_array(self.points)
+
+        @property
+        def maxes(self) -> Any:
+            """The largest coordinates."""
+            return np.max(self.data, axis=0)
+
+        @property
+        def mins(self) -> Any:
+            """The smallest coordinates."""
+            return np.min(self.data, axis=0)
+
+        def sparse_distance_matrix(self, other: Any, *args: Any, **kwargs: Any) -> Any:
+            """Return SciPy's matrix of the distances up to a largest one, of plain points."""
+            trees = [self.points, getattr(other, "points", ())]
+            if holds_variable(trees):
+                raise NoRuleError(
+                    "scipy.spatial.KDTree.sparse_distance_matrix has no derivative. Fix: "
+                    "scipy.spatial.distance.cdist, or .query(x, distance_upper_bound=...)."
+                )
+            return native.sparse_distance_matrix(self, other, *args, **kwargs)
 
         def query(self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0, **options: Any) -> Any:
             search = _Search(native, self, {"k": k, "eps": eps, "p": p, **options})
