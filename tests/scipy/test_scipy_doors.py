@@ -147,3 +147,11 @@ def test_rows_of_functions_that_an_older_scipy_lacks_are_passed_over(
 
     assert not missing.exists
     assert ours.stand_in(native.linalg.inv) is ours.linalg.inv
+
+
+def test_line_by_least_squares_needs_no_options_of_a_later_scipy() -> None:
+    x, y = np.arange(5.0), np.array([1.0, 2.5, 2.0, 4.5, 4.0])
+    found = native.stats.linregress(x, y)
+    line = import_module("gradwrap.scipy.rules.stats")._regression(x, y, "two-sided", out=found)
+
+    np.testing.assert_allclose(tuple(line)[:5], tuple(found))

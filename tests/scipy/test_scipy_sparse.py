@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import CompileWarning, NoRuleError
 
 sparse: Any = import_module("gradwrap.scipy.sparse")
 linalg: Any = import_module("gradwrap.scipy.sparse.linalg")
@@ -222,6 +222,31 @@ def test_attribute_that_scipys_matrices_lack_is_lacking() -> None:
         return matrix.sum()
 
     np.testing.assert_allclose(gw.grad(total)(DATA), np.ones_like(DATA))
+
+
+def test_comparisons_of_tracked_matrices_are_scipys() -> None:
+    def total(d: Any) -> Any:
+        matrix = matrix_of(d)
+        plain_one = native.csr_array(matrix.made)
+        for found, wanted in (
+            (matrix != 0, plain_one != 0),
+            (matrix > 1.0, plain_one > 1.0),
+            (matrix < matrix.T, plain_one < plain_one.T),
+            (matrix == 0.4, plain_one == 0.4),
+            (matrix != matrix.T, plain_one != plain_one.T),
+            (matrix >= 0.4, plain_one >= 0.4),
+        ):
+            np.testing.assert_array_equal(found.toarray(), wanted.toarray())
+        return matrix.sum()
+
+    np.testing.assert_allclose(gw.grad(total)(DATA), np.ones_like(DATA))
+
+
+def test_comparison_of_a_traced_matrix_makes_calls_eager() -> None:
+    compiled: Any = gw.compile(gw.grad(lambda d: matrix_of(d).sum() * (matrix_of(d) > 1.0).sum()))
+    with pytest.warns(CompileWarning, match="cannot be compared in a trace"):
+        found = compiled(DATA)
+    np.testing.assert_array_equal(found, np.full_like(DATA, 3.0))
 
 
 def test_sums_with_numbers_and_products_of_two_tracked_matrices_are_refused() -> None:

@@ -32,7 +32,7 @@ from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
-from gradwrap.scipy.results import float_parts, is_whole, with_parts
+from gradwrap.scipy.results import float_parts, hidden_parts, is_whole, with_parts
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.calls import RefusedTangent
 from gradwrap.transforms.custom_calls import is_differentiated, perform
@@ -81,6 +81,9 @@ class Derivative(Protocol):
     runs_once: bool
     """One call records the derivatives at all levels."""
 
+    has_attributes: bool
+    """The results of its formula have all attributes of SciPy's, also private ones."""
+
     def recorded(self, call: SciPyCall) -> list[Any]:
         """Return the outputs with derivatives at all levels."""
         ...
@@ -114,6 +117,7 @@ class SciPyCall:
         self.discrete: dict[Path, Any] = {}
         """The integers of the result that differ from example to example of `vmap`: pivots, say."""
         self.out_paths: list[Path] = []
+        self.outs: list[Any] | None = None
         self.byproducts: list[int] = []
 
     def _check(self) -> None:
@@ -253,8 +257,16 @@ class SciPyCall:
         whole: Any = np.reshape(made, (made.shape[0], *columns.shape[1:]))
         return in_batch_of(layer, np.moveaxis(whole, -1, 0))
 
+    def performed(self, outs: list[Any]) -> list[Any]:
+        """Record the call by its pull and its push; its values are known."""
+        self.outs = outs
+        return perform(self, self.leaves)
+
     def natively(self, *leaves: Any) -> list[Any]:
         """Return the floating-point parts of SciPy's result on the data of the variables."""
+        if self.outs is not None:
+            outs, self.outs = self.outs, None
+            return outs
         given = [
             leaf if type(leaf) is np.ndarray and leaf.shape else _as_number(native(leaf))
             for leaf in leaves
@@ -268,16 +280,20 @@ class SciPyCall:
 
     def taken_apart(self, result: Any) -> list[Any]:
         """Keep a result, and return its floating-point parts."""
-        self.result, self.discrete = result, {}
+        self.result, self.discrete, lacks = result, {}, 0
         if type(result) is np.ndarray and result.dtype.kind in "fc":
             self.out_paths = [()]
             parts: list[Any] = [result]
         else:
-            found = list(float_parts(result))
-            self.out_paths = [path for path, _ in found]
-            parts = [_as_array(part) for _, part in found]
+            shown, hidden = list(float_parts(result)), list(hidden_parts(result))
+            self.out_paths = [path for path, _ in (*shown, *hidden)]
+            parts = [_as_array(part) for _, part in (*shown, *hidden)]
+            lacks = 0 if self.derivative.has_attributes else len(hidden)
+        last = len(parts) - lacks
         self.byproducts = [
-            place for place, path in enumerate(self.out_paths) if self.row.is_byproduct(path)
+            place
+            for place, path in enumerate(self.out_paths)
+            if place >= last or self.row.is_byproduct(path)
         ]
         return parts
 

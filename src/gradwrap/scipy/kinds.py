@@ -100,6 +100,7 @@ class Derived(Kind):
 
     tracks_all = False
     runs_once = False
+    has_attributes = False
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return SciPy's value with the derivative of the row."""
@@ -170,6 +171,8 @@ class Formula(Derived):
         if self.gives_value:
             return call.taken_apart(self.evaluate(call, call.leaves, ()))
         outs = call.natively(*call.leaves)
+        if call.byproducts:
+            return call.performed(outs)
         made = self.evaluate(call, call.leaves, outs)
         parts = [_array_at(made, path) for path in call.out_paths]
         return [
@@ -316,6 +319,7 @@ class ArrayApi(Formula):
 
     name = "array-API path"
     tracks_all = True
+    has_attributes = True
 
     def __init__(self, *, gives_value: bool = True) -> None:
         """The NumPy path gives the value if `gives_value=False`: if its last digits differ."""

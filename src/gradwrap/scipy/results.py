@@ -112,3 +112,16 @@ def with_parts(result: Any, parts: Mapping[Path, Any]) -> Any:
 def _more_fields(result: Any) -> tuple[str, ...]:
     """Return the names of the extra attributes of SciPy's named tuples."""
     return tuple(getattr(result, "_extra_fields", ()))
+
+
+def hidden_parts(result: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the numbers that a named tuple keeps for its methods, as a confidence interval's.
+
+    An attribute that is a second name of an item is not among them.
+    """
+    if not isinstance(result, SEQUENCE):
+        return
+    for name, part in vars(result).items() if hasattr(result, "__dict__") else ():
+        is_second = name in _more_fields(result) or any(part is item for item in result)
+        if is_float(part) and not is_second:
+            yield (name,), part

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from abc import ABC
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -174,6 +175,36 @@ class TrackedMatrix:
         whole = self.canonical()
         made = whole.made.power(n)
         return TrackedMatrix(made, whole.data**n, (whole.rows, whole.columns))
+
+    # Comparisons of elements, which have no derivative
+
+    def _compared(self, name: str, other: Any) -> Any:
+        if is_tracer(plain(self.data)):
+            raise NoRuleError(
+                "Elements of a sparse matrix cannot be compared in a trace. Fix: .toarray()."
+            )
+        other = other.made if isinstance(other, TrackedMatrix) else plain(other)
+        return getattr(operator, name)(self.made, other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("eq", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared("ne", other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("lt", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("gt", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("le", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("ge", other)
+
+    __hash__ = object.__hash__
 
     # Sums and parts
 

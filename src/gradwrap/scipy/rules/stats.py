@@ -75,8 +75,12 @@ def _student_probability(t: Any, df: Any, alternative: str) -> Any:
     return special.stdtr(df, t if alternative == "less" else -t)
 
 
-def _regression(x: Any, y: Any, alternative: str, axis: Any, keepdims: Any, out: Any) -> Line:
+def _regression(
+    x: Any, y: Any, alternative: str, axis: Any = None, keepdims: Any = False, *, out: Any
+) -> Line:
     """Return the least-squares line, and the standard errors of its two coefficients.
+
+    SciPy has `axis` and `keepdims` since 1.17.
 
     The correlation has SciPy's value, since its last digits decide on errors near 0. A line through
     all points has no errors, and their derivative is 0 there.
