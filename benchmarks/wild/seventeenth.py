@@ -66,15 +66,17 @@ def cycling_stats() -> Iterator[Case]:
 
     def aggregated(x: Any) -> Any:
         table = pandas.DataFrame({"power": x[:36], "heart_rate": x[36:]}, index=seconds)
-        return m.agg_power(table, 250.0)
+        return m.agg_power(table, 250.0).to_numpy()
 
     yield "normalised_power", lambda x: m.normalised_power(pandas.Series(x, index=seconds)), powers
     yield "agg_power", aggregated, [*powers, *(140.0 + np.arange(36.0))]
-    yield "chronic_training_load", lambda x: m.chronic_training_load(pandas.Series(x)), SERIES
+    yield "chronic_training_load", lambda x: m.chronic_training_load(
+        pandas.Series(x)
+    ).to_numpy(), SERIES  # fmt: skip
     yield "elevation_gain", lambda x: m.elevation_gain(pandas.Series(x)), SERIES
     yield "combine_pedal_smoothness", lambda x: m.combine_pedal_smoothness(
         pandas.Series(x[:2]), pandas.Series(x[2:4]), pandas.Series(x[4:])
-    ), [20.0, 22.0, 25.0, 24.0, 48.0, 51.0]  # fmt: skip
+    ).to_numpy(), [20.0, 22.0, 25.0, 24.0, 48.0, 51.0]  # fmt: skip
 
 
 @package("likelihood-distributions", "probability")
