@@ -684,7 +684,9 @@ def quantr() -> Iterator[Case]:
 @package("wrs2-py", "robust statistics")
 def wrs2() -> Iterator[Case]:
     m = module("wrs2_py")
-    more = [*(SERIES[::-1]), *SERIES]
+    more = [
+        *(np.array([*SERIES[::-1], *SERIES]) + 0.01 * np.cos(2.3 * np.arange(24.0)))
+    ]  # not equal
 
     def columns(x: Any) -> Any:
         return np.stack([x[:8], x[8:16] * 1.3 + 0.5, x[16:] ** 2], axis=1)
