@@ -1,4 +1,4 @@
-"""Stand-ins for `isinstance`, `issubclass`, `hasattr`, `type`, `float`, `complex` and NumPy's types.
+"""Stand-ins for `isinstance`, `issubclass`, `hasattr`, `type`, and for types of numbers.
 
 The types stay classes. Questions about them are answered by the real classes: instances and
 subclasses, attributes, equality and hash, and NumPy's question for a dtype.
