@@ -445,7 +445,9 @@ def test_stand_ins_are_the_originals_to_plain_code(tmp_path: Path) -> None:
             return [type(a) is float, type(a) == float, isinstance(a, float),
                     type(a) in (int, float),
                     issubclass(np.float64, float), isinstance(a, (int, np.float64)), float(a) == a,
-                    {float: 1}.get(type(a)), np.dtype(float) == np.float64, isinstance(float, type)]
+                    {float: 1}.get(type(a)), np.dtype(float) == np.float64, isinstance(float, type),
+                    issubclass(np.float64, np.floating), issubclass(float, (str, np.inexact)),
+                    issubclass(np.complex128, np.complexfloating), issubclass(bool, float)]
 
         def made():
             class Length(float):

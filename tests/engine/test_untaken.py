@@ -214,3 +214,74 @@ def test_complex_branches() -> None:
 
     found = gw.grad(f)(np.array([0.0 + 0.0j, 2.0j]))
     np.testing.assert_allclose(found, [0.0, -0.25j], rtol=1e-12)
+
+
+# Random programs ----------------------------------------------------------------------------------
+
+POINTS = np.array([-1.0, 0.0, 0.9, 4.0, 0.5, 0.0])
+TAKES = POINTS > 0
+STEPS: list[Callable[[Any, Any, Any], Any]] = [
+    lambda u, v, w: np.sqrt(u),
+    lambda u, v, w: np.log(u),
+    lambda u, v, w: 1 / u,
+    lambda u, v, w: u**1.5,
+    lambda u, v, w: np.abs(u),
+    lambda u, v, w: np.exp(-u),
+    lambda u, v, w: u * v,
+    lambda u, v, w: u / v,
+    lambda u, v, w: u - v,
+    lambda u, v, w: 0.7 * u + 0.1,
+    lambda u, v, w: NP.where(w > 0, u, v),
+    lambda u, v, w: NP.where(u > 0, u, 0.5),
+    lambda u, v, w: np.maximum(u, v),
+    lambda u, v, w: np.minimum(u, 0.3),
+    lambda u, v, w: NP.clip(u, 0.2, 2.0),
+    lambda u, v, w: np.fmax(u, 0.1),
+    lambda u, v, w: _written(u),
+    lambda u, v, w: u.reshape(2, 3).T.reshape(3, 2).T.reshape(6),
+]
+
+
+def _written(u: Any) -> Any:
+    made = u.copy()
+    made[~TAKES] = 0.7
+    return made
+
+
+def program_of(seed: int) -> Callable[[Any], Any]:
+    """Apply random steps to earlier results; the sum is of what a selection takes."""
+    rng = np.random.default_rng(seed)
+    steps = [(int(rng.integers(len(STEPS))), rng.random(3)) for _ in range(rng.integers(3, 12))]
+
+    def program(x: Any) -> Any:
+        made = [x]
+        for kind, places in steps:
+            made.append(STEPS[kind](*(made[int(place * len(made))] for place in places)))
+        taken = np.sum(made[-2][TAKES]) if seed % 2 else np.sum(made[-2][2:4])
+        return taken + np.sum(NP.where(np.isfinite(made[-1]), made[-1], 0.0))
+
+    return program
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 1000, 250))
+def test_random_programs_have_the_slopes_of_differences_wherever_they_are_finite(
+    first: int,
+) -> None:
+    compared = 0
+    for seed in range(first, first + 250):
+        program = program_of(seed)
+        value, gradient = gw.value_and_grad(program)(POINTS)
+        if not abs(value) < 1e3:
+            continue
+        for i, slope in enumerate(gradient):
+            steps = np.array([1e-6, -1e-6, 2e-6, -2e-6])
+            moved = POINTS + steps[:, None] * (np.arange(6) == i)
+            slopes = (np.array([program(x) for x in moved]) - value) / steps
+            is_smooth = np.all(np.isfinite(slopes)) and np.ptp(slopes) < 1e-3
+            if POINTS[i] != 0 and np.isfinite(slope) and is_smooth:
+                np.testing.assert_allclose(
+                    slope, slopes[0], rtol=2e-3, atol=2e-3, err_msg=f"{seed}"
+                )
+                compared += 1
+    assert compared > 300

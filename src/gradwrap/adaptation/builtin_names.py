@@ -1,4 +1,4 @@
-"""Stand-ins for `isinstance`, `hasattr`, `type`, `float`, `complex` and NumPy's scalar types.
+"""Stand-ins for `isinstance`, `issubclass`, `hasattr`, `type`, and for types of numbers.
 
 The types stay classes. Questions about them are answered by the real classes: instances and
 subclasses, attributes, equality and hash, and NumPy's question for a dtype.
@@ -44,6 +44,11 @@ def _names_wrapper(kinds: Any) -> bool:
     if _isinstance(kinds, TUPLE):
         return any(map(_names_wrapper, kinds))
     return _isinstance(kinds, type) and issubclass(kinds, AnyWrapper)
+
+
+def is_subclass(kind: Any, kinds: Any, /) -> bool:
+    """Do what `issubclass` does; a stand-in is a subclass of what the real class derives from."""
+    return issubclass(real(kind), kinds)
 
 
 def has_attribute(value: Any, name: str, /) -> bool:
@@ -257,6 +262,7 @@ _STANDING = {id(kind): standing for kind, standing in CLASSES}
 
 BUILTINS: dict[str, Any] = {
     "isinstance": is_instance,
+    "issubclass": is_subclass,
     "hasattr": has_attribute,
     "eval": evaluated,
     **{kind.__name__: standing for kind, standing in CLASSES if kind.__module__ == "builtins"},
