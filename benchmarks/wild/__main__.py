@@ -2,10 +2,10 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth`, `fifteenth` and `sixteenth`, which need the extras `wild`,
-`wild-fresh` and so on to `wild-sixteenth`. `--write` enters the table in docs/public-packages.md;
-`--cost` measures what it costs that a package is adapted, and what gradients cost; `--compiled`
-compares compiled gradients with eager ones at other arguments.
+`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth` and `seventeenth`, which need the extras
+`wild`, `wild-fresh` and so on to `wild-seventeenth`. `--write` enters the table in
+docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
+gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
 from .ninth import NINTH
+from .seventeenth import SEVENTEENTH
 from .seventh import SEVENTH
 from .sixteenth import SIXTEENTH
 from .sixth import SIXTH
@@ -54,6 +55,7 @@ SAMPLES = {
     "fourteenth": FOURTEENTH,
     "fifteenth": FIFTEENTH,
     "sixteenth": SIXTEENTH,
+    "seventeenth": SEVENTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -214,6 +214,19 @@ def test_a_list_of_tracked_values_beside_an_array() -> None:
     check(entropy)
 
 
+@pytest.mark.parametrize("count", [2, np.int64(2), np.uint8(2)])
+def test_an_integer_repeats_a_list_of_tracked_values(count: Any) -> None:
+    def repeated(x: Any) -> Any:
+        rows = np.stack([x, x**2] * count + count * [x])
+        return np.sum(rows**3 * np.arange(6.0)[:, np.newaxis])
+
+    check(repeated)
+
+
+def test_an_array_of_an_integer_multiplies_a_list_of_tracked_values() -> None:
+    check(lambda x: np.sum((np.array(2) * [x[0], x[1] ** 2]) ** 3))
+
+
 VECTORIZED: dict[str, Callable[[Any], Any]] = {
     "None": lambda x: np.vectorize(fn(lambda a, b, lo: a * b))(np.array([0.3, 0.4]), x, None),
     "keyword": lambda x: np.vectorize(fn(lambda a, scale: a * scale))(x, scale=x[0]),

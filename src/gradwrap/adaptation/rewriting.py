@@ -109,7 +109,9 @@ def join(values: Any) -> Any:
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:
-    """Apply an operator; beside an array, a list is joined to an array."""
+    """Apply an operator; an array joins the list beside it to an array, an integer repeats it."""
+    if symbol == "mul" and (isinstance(left, np.integer) or isinstance(right, np.integer)):
+        return left * right
     if isinstance(left, ARRAYS):
         right = join(right)
     elif isinstance(right, ARRAYS):
