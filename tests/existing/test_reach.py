@@ -223,6 +223,27 @@ def test_an_integer_repeats_a_list_of_tracked_values(count: Any) -> None:
     check(repeated)
 
 
+COUNTS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: np.sum(x > 0),
+    "argmax": lambda x: np.argmax(x) + 1,
+    "divmod": lambda x: divmod(np.sum(x > 0), 2)[0] + 1,
+}
+
+
+@pytest.mark.parametrize("counting", COUNTS)
+def test_an_integer_of_tracked_values_repeats_a_list(counting: str) -> None:
+    count = COUNTS[counting]
+
+    def repeated(x: Any) -> Any:
+        rows = np.stack([x, x**2] * count(x) + count(x) * [x])
+        return np.sum(rows**3 * np.arange(1.0 + rows.shape[0])[1:, np.newaxis])
+
+    check(repeated)
+    program = gw.compile(gw.grad(gw.adapting(repeated)))
+    for x in (X, 1.0 - X, X - 1.0):
+        np.testing.assert_allclose(program(x), gw.grad(gw.adapting(repeated))(x), rtol=1e-12)
+
+
 def test_an_array_of_an_integer_multiplies_a_list_of_tracked_values() -> None:
     check(lambda x: np.sum((np.array(2) * [x[0], x[1] ** 2]) ** 3))
 

@@ -110,13 +110,18 @@ def join(values: Any) -> Any:
 
 def operate(symbol: str, left: Any, right: Any) -> Any:
     """Apply an operator; an array joins the list beside it to an array, an integer repeats it."""
-    if symbol == "mul" and (isinstance(left, np.integer) or isinstance(right, np.integer)):
-        return left * right
+    if symbol == "mul":
+        left, right = (_counted(value) for value in (left, right))
     if isinstance(left, ARRAYS):
         right = join(right)
     elif isinstance(right, ARRAYS):
         left = join(left)
     return getattr(operator, symbol)(left, right)
+
+
+def _counted(value: Any) -> Any:
+    """Return an integer of NumPy's, tracked or not, as one of Python's, which repeats a list."""
+    return operator.index(value) if issubclass(standing_kind(value), np.integer) else value
 
 
 ARRAYS = (np.ndarray, np.generic, AnyWrapper)
