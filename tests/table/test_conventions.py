@@ -101,7 +101,8 @@ REAL: list[Row] = [
         [-1.0, 0.0, 1.0],
         [0.0, 0.0, 0.5],
     ),
-    ("boolean index", lambda x: np.sum(np.sqrt(x)[x > 0]), [-1.0, 0.0, 1.0], [NAN, NAN, 0.5]),
+    ("boolean index", lambda x: np.sum(np.sqrt(x)[x > 0]), [-1.0, 0.0, 1.0], [0.0, 0.0, 0.5]),
+    ("slice", lambda x: np.sum(np.sqrt(x)[2:]), [-1.0, 0.0, 1.0], [NAN, NAN, 0.5]),
     (
         "clip at its bounds",
         lambda x: np.sum(np.clip(x, 0.0, 1.0)),

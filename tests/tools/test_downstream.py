@@ -154,7 +154,7 @@ def test_all_public_types_are_known(environment: Path, tmp_path: Path) -> None:
         for symbol in report["symbols"]
         if symbol["isExported"] and (symbol["isTypeAmbiguous"] or not symbol["isTypeKnown"])
     ]
-    assert unclear == []
+    assert unclear == [], "\n".join(map(str, unclear))
     assert report["pyTypedPath"] == str(_package(environment) / "py.typed")
     counts = report["exportedSymbolCounts"]
     assert counts["withUnknownType"] == counts["withAmbiguousType"] == 0

@@ -229,14 +229,14 @@ class Foreseeing:
     """The surroundings of a function, in a trace that its first turns tell to be too long."""
 
     def __init__(self, surroundings: Surroundings, tape: Tape, most: int) -> None:
-        self._whole = surroundings
-        self._tape = tape
-        self._most = most
+        self._whole: Surroundings = surroundings
+        self._tape: Tape = tape
+        self._most: int = most
         """The most operations until a loop ends."""
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
-        self.watch = None
+        self.watch: None = None
         self.is_used: bool = False
         """Whether code went through a range."""
 

@@ -50,7 +50,7 @@ class Taken:
         self._work: Callable[..., Any] | None = work
         self._bases = bases
         self._mask: Any = None
-        self.half = half
+        self.half: tuple[Node, Taken | None] | None = half
 
     @property
     def mask(self) -> Any:
@@ -75,7 +75,7 @@ class Either(Taken):
 
     def __init__(self, first: Taken) -> None:
         self.parts: dict[Any, Taken] = {first if first.half is None else first.half[0]: first}
-        self.is_shared = False
+        self.is_shared: bool = False
         super().__init__(_union, self.parts.values())
 
     def covers_all_with(self, other: Taken) -> bool:

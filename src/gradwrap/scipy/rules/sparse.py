@@ -204,7 +204,8 @@ class TrackedMatrix:
     def __ge__(self, other: Any) -> Any:
         return self._compared("ge", other)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     # Sums and parts
 

@@ -90,6 +90,7 @@ def nan_to_num(xp: Any, x: Any, copy: bool, nan: Any, posinf: Any, neginf: Any) 
     else:
         found = xp.zeros_like(x)
         found.real, found.imag = finite(xp.real(x)), finite(xp.imag(x))
+        found = found if found.shape else found[()]
     if copy:
         return scalar(in_order(found, "K", x))
     x[...] = found
