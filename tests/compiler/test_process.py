@@ -134,27 +134,6 @@ def test_the_collector_stays_on_while_a_function_is_traced() -> None:
     assert gc.isenabled()
 
 
-def test_what_exists_before_a_trace_is_frozen_until_it_ends() -> None:
-    counts: list[int] = []
-
-    def f(x: Any) -> Any:
-        counts.append(gc.get_freeze_count())
-        return x * 2.0
-
-    gc.unfreeze()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        gw.compile(f)(X)
-    assert counts[0] > 1000
-    assert gc.get_freeze_count() == 0
-
-
-def test_objects_that_the_program_has_frozen_stay_frozen() -> None:
-    gc.freeze()
-    gw.compile(lambda x: x * 2.0)(X)
-    assert gc.get_freeze_count() > 1000
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where it was imported

@@ -208,6 +208,14 @@ def test_the_imaginary_part_is_taken_where_the_real_part_is_written() -> None:
     close(gw.compile(gw.grad(f))(z), want)
 
 
+@pytest.mark.peers
+def test_an_index_of_booleans_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(X.tolist(), dtype=torch.float64)
+    found = gw.grad(fn(lambda x: NP.sum((x**0.5)[x > 0])))(x)
+    close(np.asarray(found), [0, 0, 0.5, 0.25])
+
+
 def test_complex_branches() -> None:
     def f(z: Any) -> Any:
         return np.sum(np.abs(NP.where(np.abs(z) > 0, 1 / z, 0.0)))

@@ -234,8 +234,7 @@ class Entry:
         assert surroundings is not None
         found, problem = self._attempted(call)
         is_extrapolated = self._extrapolated is not None and not problem
-        with _frozen():
-            fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
+        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
         if fits is not None:
@@ -429,7 +428,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran), _frozen():
+            with call.library.current(), noting_code(self._ran):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -699,22 +698,6 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
-
-
-@contextmanager
-def _frozen() -> Generator[None]:
-    """Keep the garbage collector, which stays on, from searching what is there before a trace.
-
-    A trace makes so many objects that the collector goes through all others, too.
-    """
-    if gc.get_freeze_count():  # the user's, for processes that fork
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 @contextmanager

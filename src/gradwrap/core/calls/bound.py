@@ -34,6 +34,7 @@ class NodeOp:
     guards = False  # it is special for nothing but guarded arrays
     selects = False  # its nodes select one output of several
     leaves = False  # it takes elements of its arguments by place, and leaves others
+    by_element = False  # each element of the result is, or depends on, one of an argument's
     halves = False  # what it leaves of one of two arguments, it takes of the other
     plain = False  # it is special for nothing but the elements that it leaves
     hooks: Any = None
@@ -90,6 +91,8 @@ class BoundOp(NodeOp):
         self.check: bool = rule.checked
         self.materializes: bool = rule.materializes
         self.parts: bool = rule.parts
+        is_view = rule.views is not None and rule.kind.name == "linear"
+        self.by_element: bool = rule.kind.is_elementwise or is_view
         self.leaves: bool = rule.selects and (rule.kind.is_elementwise or rule.key is not None)
         self.halves: bool = self.leaves and len(rule.formulas) - rule.formulas.count(None) == 2
         self.plain: bool = self.leaves and not rule.checked

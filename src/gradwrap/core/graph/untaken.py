@@ -173,11 +173,11 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
     Of the arguments of a write, it is that of the array written to.
     """
     parent, _, saved, index = edge
-    parent = parent[0] if index == JOINT else parent
+    parent = _argument(parent, index)
     if not _can_use(parent):
         return None
     rule = node.op.rule
-    if not (_begins(node, saved) if taken is None else _passes_on(rule, saved)):
+    if not (_begins(node, saved) if taken is None else _passes_on(node.op, saved)):
         return None
     has_its_shape = rule.kind.is_elementwise and parent.meta.shape == node.meta.shape
     if has_its_shape and not rule.selects:
@@ -189,28 +189,29 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
 
 def is_of_use(node: Node) -> bool:
     """Tell if a mask can be of use behind a node that may take some elements."""
-    parent, more = node.parent, node.more
-    if more is None and type(parent) is Leaf:
+    more = node.more
+    if more is None and type(node.parent) is Leaf:
         return False
     if not _begins(node, node.saved):
         return False
-    written: Any = parent
-    if node.index == JOINT:
-        written = written[0]
-    return _can_use(written) or (more is not None and any(map(_can_use, more[::EDGE])))
+    parents = (_argument(node.parent, node.index), *(more or ())[::EDGE])
+    return any(map(_can_use, parents))
+
+
+def _argument(parent: Any, index: int) -> Any:
+    """Return the parent that a mask goes to: of a write, the array written to."""
+    return parent[0] if index == JOINT else parent
 
 
 def _can_use(parent: Any) -> bool:
     """Tell if a mask of a node's cotangent can be of use there: at a function of each element."""
     while parent is not None and type(parent) is not Leaf:  # None: not tracked, or freed
-        rule = parent.op.rule
-        if rule is None:
-            return False
-        if rule.kind.is_elementwise:
+        op = parent.op
+        if op.rule is not None and op.rule.kind.is_elementwise:
             return True
-        if not _passes_on(rule, parent.saved):
+        if not _passes_on(op, parent.saved):
             return False
-        parent = parent.parent[0] if parent.index == JOINT else parent.parent
+        parent = _argument(parent.parent, parent.index)
     return False
 
 
@@ -222,24 +223,22 @@ def _begins(node: Node, saved: Any) -> bool:
     return node.op.leaves and (node.op.rule.key is None or _is_of_booleans(saved[0]))
 
 
-def _passes_on(rule: Any, saved: Any) -> bool:
+def _passes_on(op: Any, saved: Any) -> bool:
     """Tell if each element of an operation's result is, or depends on, one of its argument's."""
-    if rule.kind.is_elementwise or (rule.views is not None and rule.kind.name == "linear"):
-        return True
-    return rule.key is not None and rule.is_joint and _is_of_booleans(saved[0])
+    return op.by_element or (op.leaves and _is_of_booleans(saved[0]))
 
 
 def _is_of_booleans(key: Any) -> bool:
     if is_basic_key(key):
         return False
     parts = key if type_of(key) is TUPLE else (key,)
-    return any(str(getattr(part, "dtype", "")) == "bool" for part in parts)
+    return any(str(getattr(part, "dtype", "")).endswith("bool") for part in parts)
 
 
 def _pulled_back(node: Node, edge: Any, xp: Any, taken: Any = None) -> Any:
     """Pull back ones where elements were taken: what they do not reach was not taken."""
     parent, formula, saved, index = edge
-    parent = parent[0] if index == JOINT else parent
+    parent = _argument(parent, index)
     own, behind, rule = node.meta, parent.meta, node.op.rule
     ones = xp.asarray(1 + 1j if own.is_complex else 1, dtype=own.dtype, device=own.device)
     if taken is not None:
