@@ -55,6 +55,7 @@ from gradwrap.core.observing.callers import (
     noted,
 )
 from gradwrap.core.observing.results import check_caught
+from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import (
@@ -295,6 +296,7 @@ class _Runs:
                 is_known = len(held) == count and self.watch and number_made() == made
                 if is_known and not self._writes_stores(error):
                     break
+                forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
             else:
                 self.watch = False
