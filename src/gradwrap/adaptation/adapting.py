@@ -497,6 +497,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             if type_of(whole) is ModuleType:  # its code may be compiled
                 names = attributes_of(whole)
                 found.setdefault(id(names), names)
+            elif call is not None and type_of(call.function) is not FunctionType:
+                for names in _namespaces_of_values([call.function]):  # so may that of its own
+                    found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

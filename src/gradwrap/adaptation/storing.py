@@ -339,8 +339,9 @@ class Stores(ast.NodeTransformer):
         return self._is_own(target.value if isinstance(target, ast.Subscript) else target)
 
     def _is_view(self, target: ast.expr) -> bool:
-        is_view = isinstance(target, ast.Attribute) and target.attr in VIEWS
-        return is_view and self._is_own(target.value)
+        if not isinstance(target, ast.Attribute) or target.attr not in VIEWS:
+            return False
+        return self._is_own(target.value)
 
     def _is_own(self, target: ast.expr) -> bool:
         """Tell if an expression is a local name or an attribute of one."""
