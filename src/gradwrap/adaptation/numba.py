@@ -83,7 +83,7 @@ def uncompiled_ufunc(function: Any) -> Any:
         found = elementwise(*args)
         if where is not True:
             before = ours.zeros(found.shape, found.dtype) if into is None else into
-            found = np.where(where, found, before)
+            found = ours.where(where, found, before)
         if into is None:
             return found
         into[...] = found
@@ -150,7 +150,9 @@ def uncompiled_gufunc(function: Any) -> Any:
         into: Any = args[len(inputs) :] or (() if out is None else out)
         into = into if isinstance(into, TUPLE) else (into,)
         kept = (1,) * (len(inputs[0]) if keepdims else 0)
-        wholes: list[Any] = [np.moveaxis(r, at, range(-len(at), 0)) for r, at in zip(into, after)]  # noqa: B905
+        wholes: list[Any] = [
+            np.moveaxis(one, at, range(-len(at), 0)) for one, at in zip(into, after, strict=False)
+        ]
         wholes = wholes or [
             ours.zeros((*shape, *(sizes[axis] for axis in axes), *kept)) for axes in outputs
         ]
