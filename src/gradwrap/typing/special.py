@@ -123,7 +123,7 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
     def chndtridf(
         self, x: In_contra | float, y: In_contra | float, nc: In_contra | float, /
     ) -> Out_co:
-        """Inverse to `chndtr` vs `df`"""
+        """The inverse of `chndtr` in `df`."""
     def chndtrinc(
         self, x: In_contra | float, df: In_contra | float, y: In_contra | float, /
     ) -> Out_co:
