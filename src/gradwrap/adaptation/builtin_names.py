@@ -1,7 +1,8 @@
 """Stand-ins for `isinstance`, `issubclass`, `hasattr`, `type`, and for types of numbers.
 
-Those of `getattr` and `vars` note for a trace which attributes code reads by computed names. The types stay classes. Questions about them are answered by the real classes: instances and
-subclasses, attributes, equality and hash, and NumPy's question for a dtype.
+Those of `getattr` and `vars` note for a trace which attributes code reads by computed names. The
+types stay classes. Questions about them are answered by the real classes: instances and subclasses,
+attributes, equality and hash, and NumPy's question for a dtype.
 """
 
 from __future__ import annotations

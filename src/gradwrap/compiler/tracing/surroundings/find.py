@@ -82,7 +82,7 @@ DRAWING = frozenset({"random", "default_rng", "RandomState", "rvs", "random_stat
 """Names in code that draws random numbers, or seeds generators."""
 FLAGS = frozenset({"flags", "writeable", "setflags"})
 """Names in code that tests if arrays are writeable."""
-MOST = 4096
+MOST = 8192
 """The most functions, objects and containers that are searched."""
 LARGE = 64
 """The length of the longest container of a package whose items are searched; others are tables."""
@@ -162,9 +162,11 @@ class Surroundings:
         self._held: list[tuple[str, Any]] = []
         """The arrays that objects of other packages hold, which make views of them."""
         self._computes_names: bool = False
-        """Whether code reads attributes by computed names."""
+        """Whether code of the user's reads attributes by computed names."""
         self._opens_objects: bool = False
-        """Whether code of packages reads those of its objects and classes so."""
+        """Whether code reads attributes of packages' objects so, and no trace is told which."""
+        self._opens_modules: bool = False
+        """Whether it reads those of packages' modules, too."""
         self.tells_same: bool = False
         """Whether code tests two values for identity."""
         self._scopes: dict[int, set[str]] = {}
@@ -420,12 +422,13 @@ class Surroundings:
         self._attributes |= named.attributes
         self._described |= named.described
         computed = (named.names & COMPUTED) | (variables & COPYING)
-        if computed and self._is_told(scope):
-            self._opens_objects |= not computed <= TOLD
+        if computed:
+            is_packages = self._is_of_package(scope)
+            self._computes_names |= not is_packages
+            is_told = is_packages or _place(code) in self._places_of_code
+            self._opens_objects |= not (is_told and computed <= TOLD)
             may_open = "__dict__" in computed and _may_open_module(named, scope)
-            self._computes_names |= may_open or not computed.isdisjoint(LISTING)
-        elif computed:
-            self._computes_names = True
+            self._opens_modules |= not is_told or may_open or not computed.isdisjoint(LISTING)
         self.tells_same |= named.tells_same
         known = self._scopes.setdefault(id(scope), set())
         if named.names & SCOPES:
@@ -447,10 +450,19 @@ class Surroundings:
             else:
                 self._lacks(name, found, {name})
 
-    def _is_told(self, scope: dict[str, Any]) -> bool:
-        """Tell if a trace notes the names that code asks for: it runs as adapted code alone."""
-        module = str(scope.get("__name__") or "")
+    def _is_of_package(self, scope: Any) -> bool:
+        """Tell if names are those of a module or a class of an adapted package."""
+        module = str(scope.get("__module__") or scope.get("__name__") or "")
         return self._is_adapted(module) and is_installed(package_of(module))
+
+    def _reads_all(self, value: Any) -> bool:
+        """Tell if code may read all attributes of a module, a class or an object."""
+        if self._opens_modules or id(value) in self._opened:
+            return True
+        if self._opens_objects and not isinstance(value, ModuleType):
+            return True
+        owner = value if isinstance(value, (ModuleType, type)) else type_of(value)
+        return self._computes_names and not self._is_of_package(vars(owner))
 
     def _modules(
         self, node: _Node, scope: Any, imports: Iterable[Import], words: Iterable[str]
@@ -504,14 +516,12 @@ class Surroundings:
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
             special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
-            is_opened = id(value) in self._opened
-            whole = self._computes_names or (self._opens_objects and isinstance(value, type))
-            if is_opened and not whole and len(scope) > LARGE:  # a table
+            named = _data(scope) if self._reads_all(value) else self._names
+            if len(named) > LARGE and id(value) in self._opened:  # a table
                 if "__dict__" not in node.seen:
                     node.seen.add("__dict__")
                     self._watch(watch.Entries(node.name, scope))
-                is_opened = False
-            named = _data(scope) if whole or is_opened else self._names
+                named = self._names
             self._look_up_names(node, scope, named | self._names | special)
             for base in (*value.__mro__[1:], type_of(value)) if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
@@ -529,8 +539,7 @@ class Surroundings:
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             own = cast("dict[str, Any]", attributes)
-            whole = self._computes_names or self._opens_objects or id(value) in self._opened
-            whole = whole or self._is_read_elsewhere(kind)
+            whole = self._reads_all(value) or self._is_read_elsewhere(kind)
             self._look_up_names(node, own, own.keys() if whole else self._names)
         slots = {name for one in kind.__mro__ for name in slots_of(one)}
         for name in sorted(slots & self._names - node.seen):
