@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _isinstance = builtins.isinstance
 _hasattr = builtins.hasattr
 _getattr = builtins.getattr
-_vars = builtins.vars
+_vars: Any = builtins.vars
 
 
 def is_instance(value: Any, kinds: Any, /) -> bool:
@@ -83,8 +83,8 @@ def get_attribute(value: Any, name: str, /, *default: Any) -> Any:
 def variables_of(*value: Any) -> Any:
     """Do what `vars` does; a trace is told the object."""
     if not value:
-        found = frame_of(1).f_locals
-        return found if type_of(found) is DICT else dict(found)
+        found: dict[str, Any] = frame_of(1).f_locals
+        return found if type_of(found) is DICT else {**found}
     ran = code_that_runs.get()
     if ran is not None:
         ran.opened[id(value[0])] = value[0]

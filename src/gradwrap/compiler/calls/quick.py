@@ -108,7 +108,8 @@ def quick_call(
         places = sheet.others
         scope |= {"lengths": sheet.lengths_now, "LENGTHS": sheet.lengths}
         scope |= {"addresses": sheet.addresses_now, "ADDRESSES": sheet.addresses}
-        tests += ["lengths() == LENGTHS", "addresses() == ADDRESSES"]
+        scope |= {"texts": sheet.texts_now, "TEXTS": sheet.texts}
+        tests += ["lengths() == LENGTHS", "texts() == TEXTS", "addresses() == ADDRESSES"]
     for number, place in enumerate(places):
         scope[f"P{number}"], scope[f"W{number}"] = place.holder, place.value
         scope[f"H{number}"] = place.holds

@@ -690,7 +690,8 @@ def _place(code: CodeType) -> tuple[str, str, int]:
 
 
 def _items_of(container: Any) -> Iterable[Any]:
-    return container.values() if isinstance(container, MAPPINGS) else container
+    found: Iterable[Any] = container.values() if isinstance(container, MAPPINGS) else container
+    return found
 
 
 def _objects_in(container: Any, most: int) -> int:

@@ -1,4 +1,4 @@
-"""Places that are compared together: the addresses of the objects in them are one text of bytes.
+"""Places that are compared together: the addresses of the objects in them are one string of bytes.
 
 A package that is adapted has thousands of places. One by one, their tests take a millisecond.
 """
@@ -38,9 +38,12 @@ class Sheet:
         """The objects whose classes are compared."""
         self._containers: list[Any] = []
         """The containers, and the views of mappings, whose items are compared."""
+        self._of_texts: list[Any] = []
+        """Those that hold texts alone, which are compared by equality: that takes a tenth."""
         named: dict[tuple[int, bool], tuple[Any, dict[str, Any]]] = {}
         keyed: dict[int, Any] = {}
-        items: list[Any] = []
+        pairs: list[tuple[Any, list[Any]]] = []
+        """Containers, and what they held."""
         kinds: list[Any] = []
         for place in places:
             holder, value, kind = place.holder, place.value, type_of(place)
@@ -54,39 +57,48 @@ class Sheet:
             elif kind is watch.Keys and type_of(holder) in MAPPINGS and holder.keys() == value:
                 keyed[id(holder)] = holder
             elif kind is watch.Contents and type_of(holder) in CONTAINERS:
-                self._containers.append(holder)
-                items += value
+                pairs.append((holder, value))
             elif kind is watch.Entries and type_of(holder) in MAPPINGS:
-                self._containers += holder, holder.values()
-                items += value
+                half = len(value) // 2
+                pairs += (holder, value[:half]), (holder.values(), value[half:])
             else:
                 self.others.append(place)
-        for holder in keyed.values():
-            self._containers.append(holder)
-            items += holder
+        pairs += [(holder, [*holder]) for holder in keyed.values()]
         found: list[Any] = []
-        for (key, is_item), (holder, values) in named.items():
-            if is_item and type_of(holder) is DICT and key in keyed and len(values) == len(holder):
-                self._containers.append(holder.values())
-                items += [values[name] for name in holder]
+        for (at, is_item), (holder, values) in named.items():
+            if is_item and type_of(holder) is DICT and at in keyed and len(values) == len(holder):
+                pairs.append((holder.values(), [values[name] for name in holder]))
                 continue
             names = [*values] if len(values) > 1 else [*values] * 2  # for a tuple
             get = operator.itemgetter if is_item else operator.attrgetter
             self._getters.append(get(*names))
             self._holders.append(holder)
             found += [values[name] for name in names]
+        self.texts: list[str] = []
+        """The texts in the containers that hold texts alone."""
+        items: list[Any] = []
+        for container, held in pairs:
+            is_of_texts = all(type_of(one) is str for one in held)
+            (self._of_texts if is_of_texts else self._containers).append(container)
+            (self.texts if is_of_texts else items).extend(held)
         self._held: Sequence[Any] = [*found, *kinds, *items]
         """The objects, whose addresses stay theirs while they are held here."""
-        self.lengths: list[int] = [*map(len, self._containers)]
+        self.lengths: list[int] = [len(held) for _, held in pairs]
+        self._all: list[Any] = [container for container, _ in pairs]
         self.addresses: bytes = _addresses(self._held)
 
     def lengths_now(self) -> list[int]:
         """Return the lengths of the containers."""
-        return [*map(len, self._containers)]
+        return [*map(len, self._all)]
+
+    def texts_now(self) -> list[str]:
+        """Return the texts in the containers that held texts alone."""
+        return [*chain.from_iterable(self._of_texts)]
 
     def addresses_now(self) -> bytes:
         """Return the addresses of the objects in the places; an error tells that one is missing."""
-        named = chain.from_iterable(map(operator.call, self._getters, self._holders))
+        pairs = zip(self._getters, self._holders, strict=True)
+        named = chain.from_iterable(get(holder) for get, holder in pairs)
         items = chain.from_iterable(self._containers)
         return _addresses(chain(named, map(type, self._objects), items))
 
