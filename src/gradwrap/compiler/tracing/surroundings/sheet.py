@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from gradwrap.compiler.tracing.surroundings.watch import Place
 
-MAPPINGS = frozenset({dict, MappingProxyType})
-CONTAINERS = MAPPINGS | {list, set, deque}
+MAPPINGS: frozenset[type[Any]] = frozenset({dict, MappingProxyType})
+CONTAINERS: frozenset[type[Any]] = MAPPINGS | {list, set, deque}
 """The exact types whose items are read by iteration, without code of a subclass."""
 
 
