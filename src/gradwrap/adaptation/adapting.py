@@ -24,7 +24,7 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
-from gradwrap.adaptation.noting import other_profiler, profiled
+from gradwrap.adaptation.noting import note, other_profiler, profiled
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
@@ -49,12 +49,9 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
-from gradwrap.core.observing.callers import (
-    MARK,
-    latest_refusal,
-    noted,
-)
+from gradwrap.core.observing.callers import latest_refusal, noted
 from gradwrap.core.observing.results import check_caught
+from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import (
@@ -295,6 +292,7 @@ class _Runs:
                 is_known = len(held) == count and self.watch and number_made() == made
                 if is_known and not self._writes_stores(error):
                     break
+                forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
             else:
                 self.watch = False
@@ -336,8 +334,8 @@ class _Runs:
             if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
-            if ran is not None and MARK in namespace:
-                ran[frame.f_code] = namespace
+            if ran is not None:
+                note(ran, frame)
 
         if other_profiler(is_traced=ran is not None) is not None:  # the traceback is what is left
             return self.call(*args, **kwargs)
@@ -495,6 +493,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             if type_of(whole) is ModuleType:  # its code may be compiled
                 names = attributes_of(whole)
                 found.setdefault(id(names), names)
+            elif call is not None and type_of(call.function) is not FunctionType:
+                for names in _namespaces_of_values([call.function]):  # so may that of its own
+                    found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())
