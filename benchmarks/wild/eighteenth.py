@@ -1142,7 +1142,7 @@ def qutip_qip() -> Iterator[Case]:
 @package("qsymm", "symmetries of Hamiltonians")
 def qsymm() -> Iterator[Case]:
     m = module("qsymm.groups")
-    yield "rotation", lambda x: m.rotation(x[0], x[1:]).R, [0.2, 0.3, -0.8, 0.5]
+    yield "rotation", lambda x: np.asarray(m.rotation(x[0], x[1:]).R), [0.2, 0.3, -0.8, 0.5]
     yield "spin_rotation", lambda x: m.spin_rotation(x, 1), [0.3, -0.8, 0.5]
 
 
