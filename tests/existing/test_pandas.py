@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.core.calls import table_labels
+from gradwrap.core.graph import alignment
 from gradwrap.core.library import labelled as labels
 from gradwrap.errors import (
     NotAnArrayError,
@@ -146,7 +146,11 @@ IN_LINE: dict[str, One] = {
 }
 
 
-@pytest.mark.parametrize("transform", [gw.grad, gw.hessian, gw.linearize])
+def _on_the_tape(function: One) -> Any:
+    return lambda x: function(gw.wrap(x, requires_grad=True)).sum().backward()
+
+
+@pytest.mark.parametrize("transform", [gw.grad, gw.hessian, gw.linearize, _on_the_tape])
 @pytest.mark.parametrize("name", APART)
 def test_tables_with_other_labels_are_not_combined_by_position(name: str, transform: Any) -> None:
     words = r"combines arrays that were made with two tables \(in .*test_pandas.py, line \d+\)\)\."
@@ -160,6 +164,9 @@ def test_tables_that_are_apart_or_in_line_are_as_arrays(name: str) -> None:
     function = IN_LINE[name]
     wanted = [(function(A + e) - function(A - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6, atol=1e-8)
+    on_tape = gw.wrap(A, requires_grad=True)
+    function(on_tape).backward()
+    np.testing.assert_allclose(on_tape.grad, wanted, rtol=1e-6, atol=1e-8)
 
 
 def test_labels_end_at_an_index() -> None:
@@ -170,7 +177,7 @@ def test_labels_end_at_an_index() -> None:
 def test_labels_of_results_are_kept_as_long_as_these() -> None:
     gw.grad(IN_LINE["sums apart"])(A)
     gc.collect()
-    assert not table_labels.labels_of_results
+    assert not alignment.labels_of_results
 
 
 MASK = S.iloc[0] < S

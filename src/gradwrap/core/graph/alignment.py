@@ -8,22 +8,29 @@ remembers the labels; they hold for elementwise operations behind it, and end at
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from gradwrap.core.calls.table_labels import labels_of_results, out_of_line
 from gradwrap.core.graph.node import EDGE, Node
-from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import TUPLE, type_of
-from gradwrap.core.values.tree import flatten
+from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     Labels = tuple[Any, ...]
     """The labels of the last axes of an array, each with a place in code, or None."""
 
+labels_of_results: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()
+"""The labels of results of operations with plain tables, and the places in code, by their nodes."""
 
-def check_labels(results: Any, level: int) -> None:
-    """Refuse a recording in which elementwise operations combine arrays with other labels."""
+
+def check_labels(roots: Iterable[Any]) -> None:
+    """Refuse a graph in which elementwise operations combine arrays with other labels.
+
+    It is what the roots depend on, which are the nodes of its results.
+    """
     known: dict[Node, Labels] = {}
-    for node in _from_the_first(results, level):
+    for node in _from_the_first(roots):
         labels: Labels = labels_of_results.get(node, ())
         rule = node.op.rule
         if rule is not None and rule.kind.is_elementwise and type_of(node.meta) is not TUPLE:
@@ -33,17 +40,10 @@ def check_labels(results: Any, level: int) -> None:
             known[node] = labels
 
 
-def _from_the_first(results: Any, level: int) -> list[Node]:
-    """Return the nodes that results depend on, in the order in which they were made."""
+def _from_the_first(roots: Iterable[Any]) -> list[Node]:
+    """Return the nodes that the roots depend on, in the order in which they were made."""
     found: set[Node] = set()
-    leaves, _ = flatten(results)
-    waiting = [
-        leaf._node
-        for leaf in leaves
-        if isinstance(leaf, AnyWrapper)
-        and leaf._node is not None
-        and leaf._node.meta.level == level
-    ]
+    waiting = [*roots]
     while waiting:
         node = waiting.pop()
         if isinstance(node, Node) and node not in found:
@@ -73,3 +73,14 @@ def _joined(node: Node, some: Labels, others: Labels) -> Labels:
                 raise out_of_line(node.op.name, here, there)
         kept.append(each[0] if each else None)
     return tuple(reversed(kept)) if any(axis is not None for axis in kept) else ()
+
+
+def out_of_line(op: str, *places: Any) -> TrackedValueError:
+    """Make the error for an operation of arrays that come from tables with other labels."""
+    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
+    return TrackedValueError(
+        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
+        "other labels, or the same ones in another order: the tables' library would put equal "
+        "labels together, and arrays go by position. Fix: bring the tables into one order before "
+        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
+    )
