@@ -159,6 +159,37 @@ def test_tables_with_other_labels_are_not_combined_by_position(name: str, transf
     assert "other.reindex(table.index)" in str(raised.value)
 
 
+@pytest.mark.parametrize("name", APART)
+def test_forward_mode_refuses_tables_with_other_labels(name: str) -> None:
+    words = r"jvp .* with two tables \(.*test_pandas.py.*other labels.*gradwrap.linearize"
+    for transform in (gw.jacfwd, gw.jacrev):
+        with pytest.raises(TrackedValueError, match="with two tables"):
+            transform(APART[name])(A)
+    with pytest.raises(TrackedValueError, match=words):
+        gw.jvp(APART[name], (A,), (B,))
+    assert not alignment.labels_in_forward_mode
+
+
+def test_forward_mode_says_what_finds_out_if_tables_meet() -> None:
+    function = IN_LINE["sums apart"]
+    with pytest.raises(TrackedValueError, match=r"gradwrap.linearize finds out"):
+        gw.jvp(function, (A,), (B,))
+    _, pushed = gw.linearize(function, A)
+    np.testing.assert_allclose(pushed(B), gw.grad(function)(A) @ B)
+
+
+@pytest.mark.parametrize("name", [name for name in IN_LINE if name != "sums apart"])
+def test_forward_mode_takes_tables_that_go_together(name: str) -> None:
+    function = IN_LINE[name]
+    for _ in range(2):
+        np.testing.assert_allclose(
+            gw.jvp(function, (A,), (B,))[1], gw.grad(function)(A) @ B, rtol=1e-12
+        )
+    np.testing.assert_allclose(
+        gw.hvp(function, A, B), gw.hessian(function)(A) @ B, rtol=1e-12, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("name", IN_LINE)
 def test_tables_that_are_apart_or_in_line_are_as_arrays(name: str) -> None:
     function = IN_LINE[name]

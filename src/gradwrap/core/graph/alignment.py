@@ -1,13 +1,15 @@
-"""Labels of tables that a recording has combined: they must be the same, in the same order.
+"""Labels of tables that a function has combined: they must be the same, in the same order.
 
 A tracked array beside a plain table gives an array, which goes by position. The library of the
 table would put elements with equal labels together. So each result of an operation with a table
 remembers the labels; they hold for elementwise operations behind it, and end at all others.
+Forward mode has no graph to look through, and refuses any two tables that do not go together.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from gradwrap.core.graph.node import EDGE, Node
@@ -15,13 +17,15 @@ from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    Labels = tuple[Any, ...]
-    """The labels of the last axes of an array, each with a place in code, or None."""
+Labels: TypeAlias = tuple[Any, ...]
+"""The labels of the last axes of an array, each with a place in code, or None."""
 
 labels_of_results: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()
 """The labels of results of operations with plain tables, and the places in code, by their nodes."""
+labels_in_forward_mode: dict[int, list[Labels]] = {}
+"""The same for results that have tangents and no nodes, by the levels of their transforms."""
 
 
 def check_labels(roots: Iterable[Any]) -> None:
@@ -38,6 +42,26 @@ def check_labels(roots: Iterable[Any]) -> None:
                 labels = _joined(node, labels, known.get(parent, ()))
         if labels:
             known[node] = labels
+
+
+@contextmanager
+def checked_labels(level: int) -> Iterator[None]:
+    """Refuse tables with other labels in what is run in forward mode at this level."""
+    try:
+        yield
+        first: dict[int, tuple[Any, Any]] = {}
+        for labels in labels_in_forward_mode.get(level, ()):
+            for axis, place in filter(None, labels):
+                known, where = first.setdefault(len(axis), (axis, place))
+                if known is not axis and not known.equals(axis):
+                    raise TrackedValueError(
+                        f"jvp was asked for the derivative of operations with two tables"
+                        f"{_named(where, place)}. {OTHER_LABELS}, and forward mode does not follow "
+                        "where such arrays meet. Fix: gradwrap.linearize finds out, and takes the "
+                        f"same tangents; or {IN_LINE}."
+                    )
+    finally:
+        labels_in_forward_mode.pop(level, None)
 
 
 def _from_the_first(roots: Iterable[Any]) -> list[Node]:
@@ -75,12 +99,24 @@ def _joined(node: Node, some: Labels, others: Labels) -> Labels:
     return tuple(reversed(kept)) if any(axis is not None for axis in kept) else ()
 
 
+OTHER_LABELS = (
+    "They have other labels, or the same ones in another order: the tables' library would put "
+    "equal labels together, and arrays go by position"
+)
+IN_LINE = (
+    "bring the tables into one order before the call (other.reindex(table.index)), or pass "
+    ".to_numpy() of each to go by position"
+)
+
+
 def out_of_line(op: str, *places: Any) -> TrackedValueError:
     """Make the error for an operation of arrays that come from tables with other labels."""
-    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
     return TrackedValueError(
-        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
-        "other labels, or the same ones in another order: the tables' library would put equal "
-        "labels together, and arrays go by position. Fix: bring the tables into one order before "
-        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
+        f"{op} combines arrays that were made with two tables{_named(*places)}. {OTHER_LABELS}. "
+        f"Fix: {IN_LINE}."
     )
+
+
+def _named(*places: Any) -> str:
+    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
+    return named and f" ({named})"
