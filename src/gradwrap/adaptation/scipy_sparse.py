@@ -1,7 +1,8 @@
 """SciPy's sparse matrices of plain elements beside tracked arrays, entered at their import.
 
 The operators and products of SciPy's classes convert the other operand to a plain array. If that
-is tracked, the class of `gradwrap.scipy.sparse` computes the result.
+is tracked, the class of `gradwrap.scipy.sparse` computes the result. A matrix that gets a tracked
+element (`K[i, j] = x`) becomes one of tracked elements.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.operators import BINARY
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.observing.holders import holders
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.scipy.products import parts_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
 PRODUCTS = ("dot", "multiply")
+STORES = ("__setitem__", "setdiag")
 
 
 def enter_sparse(module: ModuleType) -> None:
@@ -33,9 +35,10 @@ def enter_sparse(module: ModuleType) -> None:
     holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
-            for name in (*words, *PRODUCTS):
-                if hasattr(kind, name):
-                    setattr(kind, name, _operating(getattr(kind, name)))
+            for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
+                for name in names:
+                    if hasattr(kind, name):
+                        setattr(kind, name, taking(getattr(kind, name)))
 
 
 def enter_operators(module: ModuleType) -> None:
@@ -74,6 +77,20 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
         return getattr(made, method.__name__)(other, *args, **kwargs)
 
     return operate
+
+
+def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a store, so that a matrix which gets a tracked value becomes one of tracked elements."""
+
+    @functools.wraps(method)
+    def store(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(_is_tracked(one) or holds_wrapper(one) for one in (*args, *kwargs.values())):
+            return method(self, *args, **kwargs)
+        rules: Any = import_module(RULES)
+        rules.become_tracked(self, rules.tracked(self))
+        return getattr(self, method.__name__)(*args, **kwargs)
+
+    return store
 
 
 def _is_tracked(other: Any) -> bool:
