@@ -584,12 +584,8 @@ class TrackedArray(ABC, TrackedMatrix):
     """A tracked matrix with the memory layout of SciPy's arrays, so that they can be converted."""
 
 
-class TrackedDictionary(dict[Any, Any], TrackedArray):
+class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # its methods are those of the matrix
     """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
-
-    __init__ = TrackedMatrix.__init__
-    __eq__ = TrackedMatrix.__eq__
-    __hash__ = TrackedMatrix.__hash__
 
 
 def become_tracked(matrix: Any, found: TrackedMatrix) -> None:
@@ -652,7 +648,7 @@ def elements_of(matrix: Any) -> tuple[Any, Positions]:
 def tracked(matrix: Any) -> TrackedMatrix:
     """Return a matrix of tracked elements with the constant elements of SciPy's matrix."""
     form = matrix.format
-    template = matrix.tocoo() if form in BUILDING else matrix
+    template = _class_of(matrix, "coo" if form in BUILDING else form)(matrix)
     return TrackedMatrix(template, template.data, form)
 
 
@@ -706,9 +702,13 @@ def _structure(matrix: Any) -> Any:
 
 def _smallest(matrix: Any) -> Any:
     """Return a matrix of one element of the same class."""
-    is_matrix = isinstance(_structure(matrix), scipy.sparse.spmatrix)
-    kind = f"{matrix.format}_{'matrix' if is_matrix else 'array'}"
-    return getattr(scipy.sparse, kind)(np.ones((1, 1)))
+    return _class_of(_structure(matrix), matrix.format)(np.ones((1, 1)))
+
+
+def _class_of(matrix: Any, form: str) -> Any:
+    """Return SciPy's class of matrices, or of arrays as this one is, in a format."""
+    kind = "matrix" if isinstance(matrix, scipy.sparse.spmatrix) else "array"
+    return getattr(scipy.sparse, f"{form}_{kind}")
 
 
 def _gathered(values: Any, at: Any, count: int) -> Any:

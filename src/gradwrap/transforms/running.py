@@ -125,8 +125,11 @@ def _note_package(error: GradwrapError) -> None:
 
 
 def _overlooked(error: BaseException | None) -> GradwrapError | None:
-    """Return the gradwrap error that C code ignored until a later call raised a SystemError."""
-    while isinstance(error, SystemError):
+    """Return the gradwrap error that another error was raised from.
+
+    A package may do so, and Python where C code ignores an error until a later call.
+    """
+    while error is not None:
         error = error.__cause__
         if isinstance(error, GradwrapError):
             return type(error)(str(error))
