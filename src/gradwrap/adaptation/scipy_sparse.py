@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
+TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
 STORES = ("__setitem__", "setdiag")
 
@@ -86,8 +87,7 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
     def store(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not any(_is_tracked(one) or holds_wrapper(one) for one in (*args, *kwargs.values())):
             return method(self, *args, **kwargs)
-        rules: Any = import_module(RULES)
-        rules.become_tracked(self, rules.tracked(self))
+        import_module(TRACKED).take_store(self)
         return getattr(self, method.__name__)(*args, **kwargs)
 
     return store
@@ -95,7 +95,7 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_tracked(other: Any) -> bool:
     """Tell if an operand is a tracked array, or a sparse matrix of tracked elements."""
-    rules: Any = sys.modules.get(RULES)
+    matrices: Any = sys.modules.get(TRACKED)
     if isinstance(other, AnyWrapper):
         return True
-    return rules is not None and isinstance(other, rules.TrackedMatrix)
+    return matrices is not None and isinstance(other, matrices.TrackedMatrix)

@@ -11,14 +11,17 @@ import copy
 import functools
 import itertools
 import operator
+import weakref
 from abc import ABC
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.observing.changed import note_changed
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.kinds import product
@@ -591,14 +594,43 @@ class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # 
 def become_tracked(matrix: Any, found: TrackedMatrix) -> None:
     """Make an object of SciPy's class a matrix of tracked elements."""
     is_array = isinstance(matrix, scipy.sparse.sparray)
-    if isinstance(matrix, dict):
-        kind: Any = TrackedDictionary
-        dict.clear(matrix)
-    else:
-        kind = TrackedArray if is_array else TrackedMatrix
-    matrix.__class__ = kind
+    kind = TrackedDictionary if isinstance(matrix, dict) else TrackedArray
+    matrix.__class__ = kind if is_array or isinstance(matrix, dict) else TrackedMatrix
     vars(matrix).clear()
     vars(matrix).update(vars(found))
+
+
+def take_store(matrix: Any) -> None:
+    """Make a matrix of SciPy's one of tracked elements, until the outermost transform ends."""
+    if is_differentiating():
+        note_changed(_Before(matrix))
+    become_tracked(matrix, tracked(matrix))
+
+
+class _Before:
+    """What a matrix was before it got a tracked element.
+
+    Called, it makes it SciPy's again, with the values that a plain run would have left; a trace
+    has none, and leaves it as it was.
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self._kind: Any = type_of(matrix)
+        self._held: dict[str, Any] | None = dict(vars(matrix))
+        self._matrix = weakref.ref(matrix, self._forget)
+
+    def _forget(self, _: Any) -> None:
+        self._held = None
+
+    def __call__(self) -> None:
+        matrix = self._matrix()
+        if matrix is None or self._held is None or not isinstance(matrix, TrackedMatrix):
+            return
+        if not is_tracer(plain(matrix._settled())):
+            self._held = vars(matrix.made)
+        matrix.__class__ = self._kind
+        vars(matrix).clear()
+        vars(matrix).update(self._held)
 
 
 # SciPy's matrices of numbers ----------------------------------------------------------------------
