@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.array.adapted import subclass_views
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.changed import note_changed
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -407,9 +409,12 @@ class TrackedMatrix:
 
     def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
         """Return SciPy's value with the derivative of a formula; a trace takes the formula's."""
-        if is_tracer(plain(made)):
-            return made
-        return attached(f"sparse {name}", value(), {(): made})
+        found = value()
+        made = np.reshape(made, np.shape(found))
+        if not is_tracer(plain(made)):
+            array = np.asarray(found) if isinstance(found, np.matrix) else found
+            made = attached(f"sparse {name}", array, {(): made})
+        return _as_numpys_matrix(name, made) if isinstance(found, np.matrix) else made
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of a diagonal."""
@@ -420,9 +425,13 @@ class TrackedMatrix:
         elements, positions = self.elements()
         flat = np.ravel_multi_index(positions, self.shape)
         made = np.reshape(_gathered(elements, flat, int(np.prod(self.shape))), self.shape)
-        return np.asfortranarray(made) if order == "F" else made
+        return np.copy(made, order="F") if order == "F" else made
 
-    todense = toarray
+    def todense(self, order: Any = None, out: None = None) -> Any:
+        """Return the matrix as a dense array; for a matrix of SciPy, as a matrix of NumPy."""
+        made = self.toarray(order)
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix)
+        return _as_numpys_matrix("todense", made) if is_matrix else made
 
     def __getitem__(self, key: Any) -> Any:
         """Return an element, rows, columns, or a part."""
@@ -431,10 +440,9 @@ class TrackedMatrix:
             return found
         part = self.moved(lambda matrix: matrix.tocsr()[key])
         if isinstance(part, TrackedMatrix):
-            return part if self._format in BUILDING else part.asformat(self._format)
-        value = self.made.tocsr()[key]
-        part = np.reshape(part, np.shape(value))
-        return part if is_tracer(plain(part)) else attached("sparse part", value, {(): part})
+            is_kept = self._format in BUILDING or part.ndim < 2
+            return part if is_kept else part.asformat(self._format)
+        return self._valued("part", lambda: self.made.tocsr()[key], part)
 
     def __iter__(self) -> Any:
         """Iterate over the rows."""
@@ -589,6 +597,18 @@ class TrackedArray(ABC, TrackedMatrix):
 
 class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # its methods are those of the matrix
     """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
+
+
+def _as_numpys_matrix(name: str, array: Any) -> Any:
+    """Return an array as NumPy's matrix, whose `*` is the product of matrices: in adapted code."""
+    caller = current_caller()
+    if caller is None or not caller.is_adapted or not subclass_views:
+        raise NoRuleError(
+            f"{name} of a scipy.sparse matrix is a matrix of NumPy, which holds tracked elements "
+            "in adapted code alone. Fix: gradwrap.adapting(f), or SciPy's classes of arrays "
+            "(csr_array), or .toarray()."
+        )
+    return subclass_views[-1](array, np.matrix)
 
 
 def become_tracked(matrix: Any, found: TrackedMatrix) -> None:

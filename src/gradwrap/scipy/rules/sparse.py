@@ -502,7 +502,7 @@ def _factorized(A: Any) -> Any:
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     value = functools.partial(scipys("sparse.linalg.norm"), _structure(x), ord, axis)
-    sizes = abs(x)
+    sizes = dispatcher("sparse.csr_array")(abs(x))
     if ord == 2 and axis is None:
         found = dispatcher("sparse.linalg.svds")(x, 1, return_singular_vectors=False)
     elif ord in (None, "fro", "f") or (ord == 2 and axis is not None):
@@ -517,7 +517,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
             f"scipy.sparse.linalg.norm has no derivative with ord={ord} and axis={axis}. "
             "Fix: np.linalg.norm of .toarray()."
         )
-    return x._valued("linalg.norm", value, np.reshape(found, np.shape(found)))
+    return x._valued("linalg.norm", value, found)
 
 
 def _dense(name: str) -> Callable[[Any], Any]:
@@ -534,10 +534,15 @@ def _dense(name: str) -> Callable[[Any], Any]:
 
 
 def _find(A: Any) -> Any:
-    whole = canonical(A)
-    elements, (rows, columns) = whole.elements()
+    places: list[Any] = []
+
+    def find(numbered: Any) -> Any:
+        *places[:], numbers = scipys("sparse.find")(numbered)
+        return numbers
+
+    elements = A.moved(find)
     kept = np.flatnonzero(data_of(elements))
-    return rows[kept], columns[kept], elements[kept]
+    return (*(one[kept] for one in places), elements[kept])
 
 
 def _exponential_by_adjoint(g: Any, A: Any, traceA: Any) -> Any:
