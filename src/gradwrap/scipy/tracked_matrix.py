@@ -153,7 +153,8 @@ class TrackedMatrix:
     def moved(self, function: Callable[[Any], Any]) -> Any:
         """Apply a function of SciPy's that only moves elements."""
         source = self.canonical()
-        found = function(numbered(source._template))
+        numbers = numbered(source._template)
+        found = function(numbers.asformat(self._format) if self._format in BUILDING else numbers)
         taken = np.concatenate([np.zeros(1, self.dtype), np.reshape(source._data, (-1,))])
         if isinstance(found, BASES):
             return taken_from(taken, found)
@@ -165,6 +166,10 @@ class TrackedMatrix:
         if getattr(self._template, "has_canonical_format", True) or self._template.format != "coo":
             return self
         return self.like(*self.elements())
+
+    def _as_scipys(self, found: TrackedMatrix, function: Callable[[Any], Any]) -> TrackedMatrix:
+        """Bring a result to the format that SciPy's function has for this class."""
+        return found.asformat(function(_smallest(self)).format)
 
     # Products
 
@@ -199,7 +204,8 @@ class TrackedMatrix:
         if isinstance(other, (TrackedMatrix, *BASES)):
             (one, places), (two, others) = self.elements(), elements_of(other)
             joined = tuple(np.concatenate(pair) for pair in zip(places, others, strict=True))
-            return self.like(np.concatenate([one, two]), joined)
+            found = self.like(np.concatenate([one, two]), joined)
+            return self._as_scipys(found, lambda small: small + _smallest(other))
         if np.ndim(plain(other)) == 0:
             if isinstance(other, AnyWrapper) or other:
                 raise NoRuleError(
@@ -209,15 +215,23 @@ class TrackedMatrix:
             return self
         return self.toarray() + other
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        """Add this matrix to a matrix or a dense array."""
+        return self._from_left(self + other, other, operator.add)
+
+    def _from_left(self, found: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        is_sparse = isinstance(other, (TrackedMatrix, *BASES))
+        if not is_sparse:
+            return found
+        return self._as_scipys(found, lambda small: function(_smallest(other), small))
 
     def __neg__(self) -> Any:
         """Change the sign."""
-        return self.with_elements(-self._settled())
+        return self._as_scipys(self.with_elements(-self._settled()), operator.neg)
 
     def __abs__(self) -> Any:
         """Return the absolute value of each element."""
-        return self.mapped(np.abs)
+        return self._as_scipys(self.mapped(np.abs), abs)
 
     def __sub__(self, other: Any) -> Any:
         """Subtract a matrix or a dense array."""
@@ -225,14 +239,17 @@ class TrackedMatrix:
 
     def __rsub__(self, other: Any) -> Any:
         """Subtract this matrix from a matrix or a dense array."""
-        return (-self) + other
+        return self._from_left((-self) + other, other, operator.sub)
 
     def multiply(self, other: Any) -> Any:
         """Multiply by a number, an array, or a matrix, element by element."""
         if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
             return self.with_elements(self._settled() * other)
         elements, positions = self.elements()
-        return self.like(elements * self._factors(other, positions), positions)
+        found = self.like(elements * self._factors(other, positions), positions)
+        is_sparse = isinstance(other, (TrackedMatrix, *BASES))
+        factor = _smallest(other) if is_sparse else np.ones((2, 2))
+        return self._as_scipys(found, lambda small: small.multiply(factor))
 
     def _factors(self, other: Any, positions: Positions) -> Any:
         """Return the elements of another matrix, or of an array, at some positions."""
@@ -280,7 +297,7 @@ class TrackedMatrix:
 
     def power(self, n: Any, dtype: Any = None) -> Any:
         """Raise each element to a power."""
-        found = self.mapped(lambda data: data**n)
+        found = self._as_scipys(self.mapped(lambda data: data**n), lambda small: small.power(2))
         return found if dtype is None else found.astype(dtype)
 
     def maximum(self, other: Any) -> Any:
@@ -300,7 +317,8 @@ class TrackedMatrix:
         union = whole + 0 * canonical(other)
         positions = union.elements()[1]
         own = whole._factors(whole, positions)
-        return self.like(function(own, self._factors(other, positions)), positions)
+        found = self.like(function(own, self._factors(other, positions)), positions)
+        return self._as_scipys(found, lambda small: small.maximum(_smallest(other)))
 
     def mapped(self, function: Callable[[Any], Any]) -> TrackedMatrix:
         """Apply a function that keeps zeros to each element."""
@@ -309,7 +327,8 @@ class TrackedMatrix:
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> TrackedMatrix:
         """Convert the elements to another dtype."""
-        return self.with_elements(self._settled().astype(dtype))
+        found = self.with_elements(self._settled().astype(dtype))
+        return self._as_scipys(found, lambda small: small.astype(dtype))
 
     # Comparisons of elements, which have no derivative
 
@@ -438,11 +457,13 @@ class TrackedMatrix:
         found = self._stored(key)
         if found is not None:
             return found
-        part = self.moved(lambda matrix: matrix.tocsr()[key])
-        if isinstance(part, TrackedMatrix):
-            is_kept = self._format in BUILDING or part.ndim < 2
-            return part if is_kept else part.asformat(self._format)
-        return self._valued("part", lambda: self.made.tocsr()[key], part)
+
+        def taken(matrix: Any) -> Any:
+            return (matrix if hasattr(matrix, "__getitem__") else matrix.tocsr())[key]
+
+        part = self.moved(taken)
+        is_sparse = isinstance(part, TrackedMatrix)
+        return part if is_sparse else self._valued("part", lambda: taken(self.made), part)
 
     def __iter__(self) -> Any:
         """Iterate over the rows."""
@@ -524,8 +545,7 @@ class TrackedMatrix:
 
     def transpose(self, axes: Any = None, copy: bool = False) -> TrackedMatrix:
         """Return the transpose."""
-        found: TrackedMatrix = self.moved(lambda matrix: matrix.T)
-        return found if self._format not in BUILDING else found.asformat(self._format)
+        return self.moved(lambda matrix: matrix.T)  # type: ignore[no-any-return]  # a matrix
 
     def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
         """Return the matrix in another format."""
@@ -571,9 +591,14 @@ class TrackedMatrix:
             return functools.partial(self._move, name)
         function = getattr(np, name, None)
         if name in ("real", "imag"):
-            return self.with_elements(getattr(np, name)(self._settled()))
+            found = self.with_elements(getattr(np, name)(self._settled()))
+            return self._as_scipys(found, operator.attrgetter(name))
         is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
-        return (lambda *_, **__: self.mapped(function)) if is_elementwise else None
+        return functools.partial(self._each, name) if is_elementwise else None
+
+    def _each(self, name: str, *_: Any, **__: Any) -> TrackedMatrix:
+        """Apply NumPy's function of this name to each element."""
+        return self._as_scipys(self.mapped(getattr(np, name)), operator.methodcaller(name))
 
     def _move(self, name: str, *args: Any, **options: Any) -> Any:
         """Call a method of SciPy's that moves elements, to a new matrix or in this one."""
@@ -664,9 +689,15 @@ def with_data(template: Any, data: Any) -> Any:
 
 
 def numbered(template: Any) -> Any:
-    """Return a matrix with the number of each stored element, from 1, in its place."""
-    size = template.data.size
-    return with_data(template, np.arange(1, size + 1).reshape(template.data.shape))
+    """Return a matrix with the number of each stored element, from 1, in its place.
+
+    A diagonal of a template has zeros where there is no element.
+    """
+    numbers = np.arange(1, template.data.size + 1).reshape(template.data.shape)
+    # SciPy drops the zeros between the elements of a diagonal where it converts the matrix
+    return with_data(
+        template, numbers * (template.data != 0) if template.format == "dia" else numbers
+    )
 
 
 def positions_of(matrix: Any) -> tuple[Any, Positions]:
@@ -753,8 +784,8 @@ def _structure(matrix: Any) -> Any:
 
 
 def _smallest(matrix: Any) -> Any:
-    """Return a matrix of one element of the same class."""
-    return _class_of(_structure(matrix), matrix.format)(np.ones((1, 1)))
+    """Return a matrix of four elements of the same class."""
+    return _class_of(_structure(matrix), matrix.format)(np.ones((2, 2)))
 
 
 def _class_of(matrix: Any, form: str) -> Any:

@@ -39,6 +39,7 @@ from gradwrap.scipy.tracked_matrix import (
     taken_from,
     tracked,
     values_of,
+    with_data,
 )
 from gradwrap.transforms.implicit import custom_linear_solve
 
@@ -131,8 +132,7 @@ def _as_kind_of(matrix: Any) -> Any:
 
 
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
-    small = (_as_kind_of(one)(np.ones((1, 1))) for one in (A, B))
-    form = scipys("sparse.kron")(*small, format)
+    form = scipys("sparse.kron")(_as_kind_of(A)(np.ones((1, 1))), _structure(B), format)
     (x, (i, j)), (y, (k, l)) = elements_of(A), elements_of(B)
     m, n = B.shape
     at = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
@@ -149,7 +149,8 @@ def _kron_sum(A: Any, B: Any, format: Any = None) -> Any:
     kron = dispatcher("sparse.kron")
     first = kron(scipy.sparse.eye_array(B.shape[0]), A)
     found = first + kron(B, scipy.sparse.eye_array(A.shape[0]))
-    return found if format is None else found.asformat(format)
+    value = scipys("sparse.kronsum")(_structure(A), _structure(B), format)
+    return found.asformat(value.format)
 
 
 def _diagonals(name: str) -> Any:
@@ -208,7 +209,8 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
     made = native((values_of(data), *rest), *plain(args[1:]), **plain(kwargs))
     if len(rest) == 1 and made.format not in ("coo", "dia"):  # the elements and their positions
         return assembled(data, rest[0], made.shape, made.format, is_matrix=_is_matrix(made))
-    return TrackedMatrix(made, data[tuple(map(slice, made.data.shape))])
+    template = with_data(made, np.ones(made.data.shape))  # also where an element is zero
+    return TrackedMatrix(template, data[tuple(map(slice, made.data.shape))])
 
 
 def _as_indices(value: Any) -> Any:
