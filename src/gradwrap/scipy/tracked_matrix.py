@@ -32,6 +32,8 @@ from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     Positions = tuple[Any, ...]
     """The index of each element along each axis."""
 
@@ -175,7 +177,7 @@ class TrackedMatrix:
 
     def __matmul__(self, other: Any) -> Any:
         """Multiply this matrix by an array or a matrix."""
-        if isinstance(other, (TrackedMatrix, *BASES)):
+        if is_sparse(other):
             return matrix_product(self, other)
         other = as_array(other)
         elements, (*rows, columns) = self.elements()
@@ -201,7 +203,7 @@ class TrackedMatrix:
 
     def __add__(self, other: Any) -> Any:
         """Add a matrix, or a dense array, which makes the sum dense."""
-        if isinstance(other, (TrackedMatrix, *BASES)):
+        if is_sparse(other):
             (one, places), (two, others) = self.elements(), elements_of(other)
             joined = tuple(np.concatenate(pair) for pair in zip(places, others, strict=True))
             found = self.like(np.concatenate([one, two]), joined)
@@ -220,8 +222,7 @@ class TrackedMatrix:
         return self._from_left(self + other, other, operator.add)
 
     def _from_left(self, found: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
-        is_sparse = isinstance(other, (TrackedMatrix, *BASES))
-        if not is_sparse:
+        if not is_sparse(other):
             return found
         return self._as_scipys(found, lambda small: function(_smallest(other), small))
 
@@ -247,23 +248,22 @@ class TrackedMatrix:
             return self.with_elements(self._settled() * other)
         elements, positions = self.elements()
         found = self.like(elements * self._factors(other, positions), positions)
-        is_sparse = isinstance(other, (TrackedMatrix, *BASES))
-        factor = _smallest(other) if is_sparse else np.ones((2, 2))
+        factor = _smallest(other) if is_sparse(other) else np.ones((2, 2))
         return self._as_scipys(found, lambda small: small.multiply(factor))
 
     def _factors(self, other: Any, positions: Positions) -> Any:
         """Return the elements of another matrix, or of an array, at some positions."""
-        if isinstance(other, (TrackedMatrix, *BASES)) and tuple(other.shape) == self.shape:
+        if is_sparse(other) and tuple(other.shape) == self.shape:
             whole = canonical(other)
             elements, others = elements_of(whole)
-            keys, wanted = (np.ravel_multi_index(p, self.shape) for p in (others, positions))
+            keys, wanted = (numbers_of(p, self.shape) for p in (others, positions))
             order = np.argsort(keys, kind="stable")
             at = np.searchsorted(keys[order], wanted)
             has = np.isin(wanted, keys)
             numbers = np.zeros(len(wanted), np.int64)
             numbers[has] = order[at[has]] + 1
             return np.concatenate([np.zeros(1, elements.dtype), elements])[numbers]
-        dense = other.toarray() if isinstance(other, (TrackedMatrix, *BASES)) else as_array(other)
+        dense = other.toarray() if is_sparse(other) else as_array(other)
         return np.broadcast_to(dense, self.shape)[positions]
 
     def __mul__(self, other: Any) -> Any:
@@ -311,7 +311,7 @@ class TrackedMatrix:
     def _larger(self, function: Any, other: Any) -> Any:
         if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
             other = np.full(self.shape, other)  # refused if it is tracked
-        if not isinstance(other, (TrackedMatrix, *BASES)):
+        if not is_sparse(other):
             return function(self.toarray(), other)
         whole = self.canonical()
         union = whole + 0 * canonical(other)
@@ -442,7 +442,7 @@ class TrackedMatrix:
     def toarray(self, order: Any = None, out: None = None) -> Any:
         """Return the matrix as a dense array."""
         elements, positions = self.elements()
-        flat = np.ravel_multi_index(positions, self.shape)
+        flat = numbers_of(positions, self.shape)
         made = np.reshape(_gathered(elements, flat, int(np.prod(self.shape))), self.shape)
         return np.copy(made, order="F") if order == "F" else made
 
@@ -462,8 +462,9 @@ class TrackedMatrix:
             return (matrix if hasattr(matrix, "__getitem__") else matrix.tocsr())[key]
 
         part = self.moved(taken)
-        is_sparse = isinstance(part, TrackedMatrix)
-        return part if is_sparse else self._valued("part", lambda: taken(self.made), part)
+        if is_sparse(part):
+            return part
+        return self._valued("part", lambda: taken(self.made), part)
 
     def __iter__(self) -> Any:
         """Iterate over the rows."""
@@ -474,7 +475,7 @@ class TrackedMatrix:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, as SciPy's class does."""
         places = _flat_positions(key, self.shape)
-        value = value.toarray() if isinstance(value, (TrackedMatrix, *BASES)) else as_array(value)
+        value = value.toarray() if is_sparse(value) else as_array(value)
         if not np.can_cast(value.dtype, self.dtype, "same_kind"):
             raise NoRuleError(
                 f"Values of dtype {value.dtype} were stored into a sparse matrix of {self.dtype}. "
@@ -503,7 +504,7 @@ class TrackedMatrix:
         if type(key) is not TUPLE or len(key) != 2 or not all(map(_is_index, key)):
             return None
         if not self._found:
-            self._note(-1, np.ravel_multi_index(slots_of(self._template)[1], self.shape))
+            self._note(-1, numbers_of(slots_of(self._template)[1], self.shape))
             for number, (places, _) in enumerate(self._stores):
                 self._note(number, places)
         at = self._found.get(int(_flat_positions(key, self.shape).reshape(-1)[0]))
@@ -529,7 +530,7 @@ class TrackedMatrix:
         stores, self._stores, self._found = self._stores, [], {}
         whole = self.canonical()
         elements, positions = whole.elements()
-        stores = [(np.ravel_multi_index(positions, self.shape), elements), *stores]
+        stores = [(numbers_of(positions, self.shape), elements), *stores]
         places = np.concatenate([one for one, _ in stores])
         kept, last = np.unique(places[::-1], return_index=True)
         values = np.concatenate([one for _, one in stores])[len(places) - 1 - last]
@@ -712,6 +713,17 @@ def slots_of(template: Any) -> tuple[Any, Positions]:
     return numbers - 1, positions
 
 
+def is_sparse(value: Any) -> bool:
+    """Tell if a value is a sparse matrix, tracked or not."""
+    return isinstance(value, (TrackedMatrix, *BASES))
+
+
+def numbers_of(positions: Any, shape: Any) -> NDArray[np.int64]:
+    """Return the number of each position, by rows."""
+    found: Any = np.ravel_multi_index(positions, shape)
+    return np.asarray(found, np.int64)
+
+
 def canonical(matrix: Any) -> Any:
     """Return a matrix with one element at each position."""
     if isinstance(matrix, TrackedMatrix):
@@ -746,7 +758,7 @@ def assembled(
     elements: Any, positions: Positions, shape: Any, form: str, *, is_matrix: bool
 ) -> TrackedMatrix:
     """Return a matrix of the elements, which are added up at equal positions."""
-    flat = np.ravel_multi_index(positions, shape)
+    flat = numbers_of(positions, shape)
     places, numbers = np.unique(flat, return_inverse=True)
     if len(places) < len(flat):
         elements = _gathered(elements, numbers, len(places))
@@ -818,7 +830,7 @@ def _is_index(key: Any) -> bool:
 def _flat_positions(key: Any, shape: Sequence[int]) -> Any:
     """Return the numbers of the positions that a key selects, as an array of its shape."""
     key = key if type(key) is TUPLE else (key,)
-    if len(key) == 1 and isinstance(key[0], (TrackedMatrix, *BASES)):
+    if len(key) == 1 and is_sparse(key[0]):
         key = _structure(key[0]).nonzero()
     elif len(key) == 1 and getattr(data_of(key[0]), "dtype", None) is np.dtype(bool):
         key = np.nonzero(data_of(key[0]))
@@ -837,4 +849,4 @@ def _flat_positions(key: Any, shape: Sequence[int]) -> Any:
         elif isinstance(key[1], slice):
             rows = np.reshape(rows, (-1, 1))
         along = [rows, columns]
-    return np.ravel_multi_index(tuple(np.broadcast_arrays(*along)), tuple(shape))
+    return numbers_of(tuple(np.broadcast_arrays(*along)), tuple(shape))

@@ -657,7 +657,7 @@ ORDERS = (
     *("maximum_bipartite_matching", "min_weight_full_bipartite_matching"),
     "reverse_cuthill_mckee",
 )
-QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))
+QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in (*FORMS, *BUILDING)))
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
     for form in (*FORMS, "lil")
