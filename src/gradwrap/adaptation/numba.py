@@ -257,8 +257,12 @@ UNCOMPILED: dict[str, Any] = {
 """The stand-ins of what Numba compiles, by the names of its classes."""
 
 
+MODULES = ("numba", "numba.core.decorators", "numba.np.ufunc.decorators")
+"""The modules that show Numba's decorators, and those that define them."""
+
+
 def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
-    """Yield the decorators of Numba's, with their stand-ins."""
+    """Yield the decorators of a module of Numba's, with their stand-ins."""
     for name in ("jit", "njit", "vectorize", "guvectorize"):
-        original = vars(module)[name]
-        yield original, uncompiling(original)
+        if name in vars(module):
+            yield vars(module)[name], uncompiling(vars(module)[name])
