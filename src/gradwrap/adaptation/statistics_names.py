@@ -109,7 +109,7 @@ class Normal(NormalDist):
         if are_plain((mu, sigma), {}):
             super().__init__(mu, sigma)
             return
-        if sigma < 0.0:
+        if not holds_batch(sigma) and sigma < 0.0:
             raise StatisticsError("sigma must be non-negative")
         self._mu: Any = unheld(mu)
         self._sigma: Any = unheld(sigma)
@@ -118,7 +118,7 @@ class Normal(NormalDist):
         """Return the point in units of the deviation, or None if nothing is tracked."""
         if are_plain((x, self._mu, self._sigma), {}):
             return None
-        if not self._sigma:
+        if not (holds_batch(self._sigma) or self._sigma):
             raise StatisticsError("not defined when sigma is zero")
         return (unheld(x) - self._mu) / self._sigma
 
@@ -139,7 +139,7 @@ class Normal(NormalDist):
         if are_plain((p, self._mu, self._sigma), {}):
             return super().inv_cdf(p)
         p = unheld(p)
-        if p <= 0.0 or p >= 1.0:
+        if not holds_batch(p) and not 0.0 < p < 1.0:
             raise StatisticsError("p must be in the range 0.0 < p < 1.0")
         z = _special(p).ndtri(p) if isinstance(p, AnyWrapper) else NormalDist().inv_cdf(p)
         return z * self._sigma + self._mu
