@@ -252,7 +252,7 @@ def test_statistics_raise_their_own_errors() -> None:
         gw.grad(gw.adapting(lambda x: STANDARD.inv_cdf(x[0] + 1.0)))(X)
     with pytest.raises(statistics.StatisticsError, match="non-negative"):
         gw.grad(gw.adapting(lambda x: statistics.NormalDist(0.0, -x[0]).mean))(X)
-    with pytest.raises(gw.errors.AdaptationError, match="StatisticsError: .* sigma is zero"):
+    with pytest.raises(gw.errors.AdaptationError, match=r"StatisticsError: .* sigma is zero"):
         gw.grad(gw.adapting(lambda x: statistics.NormalDist(x[0], 0.0).cdf(1.0)))(X)
 
 
