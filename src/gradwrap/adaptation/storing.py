@@ -125,9 +125,9 @@ def call(
 
 def _part(holder: Any, view: str | tuple[Any], value: Any) -> Any:
     """Return the array that a value is stored into: the holder, a view of it, or an element."""
-    if isinstance(view, TUPLE):
-        return element(holder, view[0], value)
-    return getattr(holder, view) if view else holder
+    if isinstance(view, str):
+        return getattr(holder, view) if view else holder
+    return element(holder, view[0], value)
 
 
 def element(holder: Any, key: Any, value: Any) -> Any:
