@@ -94,6 +94,8 @@ class Traced(NamedTuple):
     """The arrays of the surroundings: copies made when they were used."""
     originals: dict[int, Any]
     """By constant: the original array, if its content is still the same."""
+    sealed: frozenset[int]
+    """The constants whose values code has looked into."""
     readers: dict[int, str | None]
     """By constant: the module that used it first; None for a rule."""
     leaves: tuple[Any, ...]
@@ -281,6 +283,7 @@ def trace(
         tuple(inputs),
         tape.constants,
         tape.originals(),
+        frozenset(tape.sealed),
         tape.readers,
         tuple(leaf for leaf, _ in found),
         tree,
