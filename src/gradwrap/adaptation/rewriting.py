@@ -24,7 +24,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls, rounded_keys
-from gradwrap.adaptation.builtin_names import CLASSES, standing_kind
+from gradwrap.adaptation.builtin_names import CLASSES, real, standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
@@ -102,6 +102,11 @@ def class_of(value: Any) -> Any:
     return standing_kind(value) if isinstance(value, AnyWrapper) else value.__class__
 
 
+def are_same(left: Any, right: Any) -> bool:
+    """Tell if two objects, or the classes that they stand for, are the same."""
+    return real(left) is real(right)
+
+
 def join(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged.
 
@@ -146,6 +151,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_unbound__": call_unbound,
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
+    "__gradwrap_same__": are_same,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -193,8 +199,17 @@ class _Calls(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`."""
+        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`.
+
+        `a.dtype.type is np.float64` compares what stand-ins stand for.
+        """
         self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        names_type = any(isinstance(one, ast.Attribute) and one.attr == "type" for one in sides)
+        if names_type and len(sides) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            same = _call("__gradwrap_same__", sides, [], node)
+            negated = ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+            return same if isinstance(node.ops[0], ast.Is) else negated
         node.comparators = [
             ast.copy_location(ast.Tuple(other.elts, ast.Load()), other)
             if isinstance(symbol, (ast.In, ast.NotIn)) and _is_set_of_numbers(other)
