@@ -38,7 +38,7 @@ from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.observing.parsing import end_of_block, indent_of, last_line, parsed
-from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,9 +108,19 @@ def are_same(left: Any, right: Any) -> bool:
 
 
 def join(values: Any) -> Any:
-    """Join a list that holds variables to one array; return other values unchanged."""
-    is_list = isinstance(values, SEQUENCE)
-    return ours.array(values) if is_list and holds_wrapper(values) else values
+    """Join a list that holds variables to one array; return other values unchanged.
+
+    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it.
+    """
+    if isinstance(values, SEQUENCE):
+        return ours.array(values) if holds_wrapper(values) else values
+    if isinstance(values, ARRAYS) or not is_differentiating():
+        return values
+    own = attribute_or_none(type_of(values), "__array__")
+    if own is None or hasattr(values, "__array_ufunc__"):
+        return values
+    found = values.__array__()
+    return found if isinstance(found, AnyWrapper) else values
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:
@@ -448,8 +458,9 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
 
 def _stores(code: CodeType) -> bool:
     """Tell if a function may store to an array."""
-    names: Iterator[Any] = (one for one in code.co_consts if isinstance(one, tuple))
-    if not WRITERS.isdisjoint(code.co_names) or any("out" in one for one in names):
+    constants: Any = code.co_consts  # the names of keywords are a tuple among them
+    has_out = any("out" in one for one in constants if type_of(one) is TUPLE)
+    if has_out or not WRITERS.isdisjoint(code.co_names):
         return True
     return any(
         step in STORES or (step == BINARY_OP and argument >= INPLACE)
