@@ -383,6 +383,8 @@ class TrackedMatrix:
         else:
             total = self @ np.ones(self.shape[1])
         total = total if dtype is None else total.astype(dtype)
+        if axis is not None and isinstance(self._template, scipy.sparse.spmatrix):
+            total = np.reshape(total, (1, -1) if axis in (0, -2) else (-1, 1))
         return self._valued("sum", lambda: self.made.sum(axis, dtype), total)
 
     def mean(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
@@ -427,13 +429,17 @@ class TrackedMatrix:
         return self._valued("diagonal", lambda: value, made)
 
     def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
-        """Return SciPy's value with the derivative of a formula; a trace takes the formula's."""
-        found = value()
-        made = np.reshape(made, np.shape(found))
+        """Return SciPy's value with the derivative of a formula; a trace takes the formula's.
+
+        A dense result with two axes is a matrix of NumPy for a matrix of SciPy, unless the name is
+        that of a product.
+        """
         if not is_tracer(plain(made)):
+            found = value()
             array = np.asarray(found) if isinstance(found, np.matrix) else found
             made = attached(f"sparse {name}", array, {(): made})
-        return _as_numpys_matrix(name, made) if isinstance(found, np.matrix) else made
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix) and name in ("sum", "part")
+        return _as_numpys_matrix(name, made) if is_matrix and np.ndim(made) == 2 else made
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of a diagonal."""
