@@ -8,7 +8,6 @@ Forward mode has no graph to look through, and refuses any two tables that do no
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -17,7 +16,7 @@ from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 Labels: TypeAlias = tuple[Any, ...]
 """The labels of the last axes of an array, each with a place in code, or None."""
@@ -44,24 +43,19 @@ def check_labels(roots: Iterable[Any]) -> None:
             known[node] = labels
 
 
-@contextmanager
-def checked_labels(level: int) -> Iterator[None]:
-    """Refuse tables with other labels in what is run in forward mode at this level."""
-    try:
-        yield
-        first: dict[int, tuple[Any, Any]] = {}
-        for labels in labels_in_forward_mode.get(level, ()):
-            for axis, place in filter(None, labels):
-                known, where = first.setdefault(len(axis), (axis, place))
-                if known is not axis and not known.equals(axis):
-                    raise TrackedValueError(
-                        f"jvp was asked for the derivative of operations with two tables"
-                        f"{_named(where, place)}. {OTHER_LABELS}, and forward mode does not follow "
-                        "where such arrays meet. Fix: gradwrap.linearize finds out, and takes the "
-                        f"same tangents; or {IN_LINE}."
-                    )
-    finally:
-        labels_in_forward_mode.pop(level, None)
+def check_labels_at(level: int) -> None:
+    """Refuse tables with other labels in what was run in forward mode at this level."""
+    first: dict[int, tuple[Any, Any]] = {}
+    for labels in labels_in_forward_mode.pop(level, ()):
+        for axis, place in filter(None, labels):
+            known, where = first.setdefault(len(axis), (axis, place))
+            if known is not axis and not known.equals(axis):
+                raise TrackedValueError(
+                    f"jvp was asked for the derivative of operations with two tables"
+                    f"{_named(where, place)}. {OTHER_LABELS}, and forward mode does not follow "
+                    "where such arrays meet. Fix: gradwrap.linearize finds out, and takes the "
+                    f"same tangents; or {IN_LINE}."
+                )
 
 
 def _from_the_first(roots: Iterable[Any]) -> list[Node]:
