@@ -30,6 +30,7 @@ DATA = DENSE[PLACES]
 DIRECTION = np.cos(1.7 * np.arange(len(DATA)))
 B = sp.csr_array(np.array([[0.3, 1, 0, 0], [0, 0, 0.5, 2], [1, 0, 0, 0.1], [0, 0.2, 0.9, 0]]))
 V = np.array([0.4, -1.1, 0.7, 1.3])
+OFFSETS: Any = [0, 1]
 M = np.arange(12.0).reshape(4, 3)
 CLASSES = [
     *((form, "array") for form in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")),
@@ -53,11 +54,19 @@ def called(S: Any, name: str, *args: Any) -> Any:
     return S
 
 
-def doubled(S: Any) -> Any:
-    S *= 2.0
-    S.data[1] = S.data[0] * 3.0
-    S.data += 1.0
-    return S
+def doubled(matrix: Any) -> Any:
+    matrix *= 2.0
+    matrix.data[1] = matrix.data[0] * 3.0
+    matrix.data += 1.0
+    return matrix
+
+
+def shared(matrix: Any) -> Any:
+    """Change the elements of a matrix through its transpose."""
+    other, copied = matrix.T, matrix.copy()
+    other.data *= 2.0
+    assert matrix.tocsr() is matrix
+    return [matrix, other, copied]
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -107,7 +116,7 @@ FUNCTIONS: dict[str, Function] = {
     "kron": lambda S: [sp.kron(S, B), sp.kronsum(S, B)],
     "tril": lambda S: [sp.tril(S, -1), sp.triu(S)],
     "find": lambda S: [part.astype(float) for part in sp.find(S)],
-    "diags": lambda S: sp.diags_array([S.diagonal(), S.diagonal(1)], offsets=[0, 1]),
+    "diags": lambda S: sp.diags([S.diagonal(), S.diagonal(1)], OFFSETS),
     "other class": lambda S: [sp.csr_array(S), sp.coo_matrix(S), sp.lil_array(S)],
     "three arrays": lambda S: sp.csc_array(
         (S.tocsc().data ** 2, S.tocsc().indices, S.tocsc().indptr)
@@ -127,6 +136,8 @@ FUNCTIONS: dict[str, Function] = {
     "block stored": lambda S: stored(S.tolil(), (slice(1, 3), slice(0, 2)), S.toarray()[:2, :2]),
     "places stored": lambda S: stored(S.tolil(), ([0, 3], [3, 0]), S.diagonal()[:2]),
     "in place": lambda S: doubled(S.tocsr()),
+    "the same elements": lambda S: [doubled(S.tocsc().T), called(S.tocsr(), "sort_indices")],
+    "shared": lambda S: shared(S.tocsr()),
 }
 
 

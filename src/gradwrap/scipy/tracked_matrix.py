@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from gradwrap.core.array.adapted import subclass_views
+from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.callers import current_caller
@@ -82,7 +83,7 @@ class TrackedMatrix:
             raise NoRuleError(
                 f"A {self._format} matrix of tracked elements has no .data. Fix: .tocoo().data."
             )
-        self._settle_stores()
+        self._apply_stores()
         return self._data
 
     @data.setter
@@ -98,7 +99,7 @@ class TrackedMatrix:
     @property
     def made(self) -> Any:
         """Return SciPy's matrix of the same values. A trace has NaN in place of its values."""
-        self._settle_stores()
+        self._apply_stores()
         made = with_data(self._template, values_of(self._data))
         return made if made.format == self._format else made.asformat(self._format)
 
@@ -120,7 +121,7 @@ class TrackedMatrix:
     @property
     def nnz(self) -> int:
         """Return the number of stored elements."""
-        self._settle_stores()
+        self._apply_stores()
         return int(self._template.nnz)
 
     @property
@@ -135,7 +136,7 @@ class TrackedMatrix:
 
     def elements(self) -> tuple[Any, Positions]:
         """Return the elements, and their index along each axis."""
-        self._settle_stores()
+        self._apply_stores()
         slots, positions = slots_of(self._template)
         flat = np.reshape(self._data, (-1,))
         if len(slots) == flat.shape[0] and np.array_equal(slots, np.arange(len(slots))):
@@ -164,7 +165,7 @@ class TrackedMatrix:
 
     def canonical(self) -> TrackedMatrix:
         """Sum the elements at the same position."""
-        self._settle_stores()
+        self._apply_stores()
         if getattr(self._template, "has_canonical_format", True) or self._template.format != "coo":
             return self
         return self.like(*self.elements())
@@ -228,7 +229,7 @@ class TrackedMatrix:
 
     def __neg__(self) -> Any:
         """Change the sign."""
-        return self._as_scipys(self.with_elements(-self._settled()), operator.neg)
+        return self._as_scipys(self.with_elements(-self.stored_data()), operator.neg)
 
     def __abs__(self) -> Any:
         """Return the absolute value of each element."""
@@ -245,7 +246,7 @@ class TrackedMatrix:
     def multiply(self, other: Any) -> Any:
         """Multiply by a number, an array, or a matrix, element by element."""
         if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
-            return self.with_elements(self._settled() * other)
+            return self.with_elements(self.stored_data() * other)
         elements, positions = self.elements()
         found = self.like(elements * self._factors(other, positions), positions)
         factor = _smallest(other) if is_sparse(other) else np.ones((2, 2))
@@ -271,6 +272,19 @@ class TrackedMatrix:
         if isinstance(self._template, scipy.sparse.spmatrix) and np.ndim(plain(other)):
             return self @ other
         return self.multiply(other)
+
+    def __imul__(self, other: Any) -> Any:
+        """Multiply by a number in place."""
+        if np.ndim(plain(other)):
+            return NotImplemented
+        if not isinstance(self.stored_data(), AnyWrapper):
+            self._data = wrap(self._data)
+        self._data *= other
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        """Divide by a number in place."""
+        return NotImplemented if np.ndim(plain(other)) else self.__imul__(1.0 / other)
 
     def __rmul__(self, other: Any) -> Any:
         """Multiply from the left."""
@@ -327,13 +341,13 @@ class TrackedMatrix:
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> TrackedMatrix:
         """Convert the elements to another dtype."""
-        found = self.with_elements(self._settled().astype(dtype))
+        found = self.with_elements(self.stored_data().astype(dtype))
         return self._as_scipys(found, lambda small: small.astype(dtype))
 
     # Comparisons of elements, which have no derivative
 
     def _refuse_traces(self, what: str) -> None:
-        if is_tracer(plain(self._settled())):
+        if is_tracer(plain(self.stored_data())):
             raise NoRuleError(
                 f"Elements of a sparse matrix cannot be {what} in a trace. Fix: .toarray()."
             )
@@ -376,7 +390,7 @@ class TrackedMatrix:
     def sum(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         """Sum over all elements, or along an axis."""
         if axis is None or self.ndim == 1:
-            total = np.sum(self._settled())
+            total = np.sum(self.stored_data())
             axis = None
         elif axis in (0, -2):
             total = self.T @ np.ones(self.shape[0])
@@ -402,7 +416,7 @@ class TrackedMatrix:
 
     def _extreme(self, name: str, axis: Any, explicit: bool) -> Any:
         self._refuse_traces("ordered")
-        value = getattr(self.made, name)(axis, explicit=explicit)
+        value: Any = getattr(self.made, name)(axis, explicit=explicit)
         whole = self.canonical()
         if axis is None:
             elements, _ = whole.elements()
@@ -413,7 +427,7 @@ class TrackedMatrix:
         count = np.arange(len(at))
         taken = whole.moved(lambda m: m.tocsr()[(at, count) if axis in (0, -2) else (count, at)])
         taken = np.reshape(taken, (-1,))
-        if isinstance(value, scipy.sparse.sparray):
+        if value.ndim == 1:
             return assembled(taken, (count,), value.shape, value.format, is_matrix=False)
         along = (np.zeros_like(count), count)
         along = along if axis in (0, -2) else along[::-1]
@@ -476,7 +490,7 @@ class TrackedMatrix:
         """Iterate over the rows."""
         return (self[row] for row in range(self.shape[0]))
 
-    # Stores, which are settled together where the elements are asked for
+    # Stores, which are applied together where the elements are asked for
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, as SciPy's class does."""
@@ -524,12 +538,12 @@ class TrackedMatrix:
             zip(places.tolist(), zip(itertools.repeat(store), range(len(places))), strict=False)
         )
 
-    def _settled(self) -> Any:
+    def stored_data(self) -> Any:
         """Return the elements in the order of SciPy's class."""
-        self._settle_stores()
+        self._apply_stores()
         return self._data
 
-    def _settle_stores(self) -> None:
+    def _apply_stores(self) -> None:
         """Bring the elements that were stored into the matrix: the last one at each position."""
         if not self._stores:
             return
@@ -552,24 +566,26 @@ class TrackedMatrix:
 
     def transpose(self, axes: Any = None, copy: bool = False) -> TrackedMatrix:
         """Return the transpose."""
+        if self._format in ("coo", "csc", "csr") and not copy:  # of the same elements
+            return TrackedMatrix(self._stored_template().T, self._data)
         return self.moved(lambda matrix: matrix.T)  # type: ignore[no-any-return]  # a matrix
 
     def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
         """Return the matrix in another format."""
         if format is None or format == self._format:
-            return TrackedMatrix(self._settled_template(), self._data, self._format)
+            return self.copy() if copy else self
         form = "coo" if format in BUILDING else format
         found: TrackedMatrix = self.moved(lambda matrix: matrix.asformat(form))
         found._format = format
         return found
 
-    def _settled_template(self) -> Any:
-        self._settle_stores()
+    def _stored_template(self) -> Any:
+        self._apply_stores()
         return self._template
 
     def copy(self) -> TrackedMatrix:
         """Return a copy."""
-        template = copy.deepcopy(self._settled_template())
+        template = copy.deepcopy(self._stored_template())
         return TrackedMatrix(template, np.copy(self._data), self._format)
 
     def __getattr__(self, name: str) -> Any:
@@ -598,7 +614,7 @@ class TrackedMatrix:
             return functools.partial(self._move, name)
         function = getattr(np, name, None)
         if name in ("real", "imag"):
-            found = self.with_elements(getattr(np, name)(self._settled()))
+            found = self.with_elements(getattr(np, name)(self.stored_data()))
             return self._as_scipys(found, operator.attrgetter(name))
         is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
         return functools.partial(self._each, name) if is_elementwise else None
@@ -645,9 +661,10 @@ def _as_numpys_matrix(name: str, array: Any) -> Any:
 
 def become_tracked(matrix: Any, found: TrackedMatrix) -> None:
     """Make an object of SciPy's class a matrix of tracked elements."""
-    is_array = isinstance(matrix, scipy.sparse.sparray)
-    kind = TrackedDictionary if isinstance(matrix, dict) else TrackedArray
-    matrix.__class__ = kind if is_array or isinstance(matrix, dict) else TrackedMatrix
+    is_array = issubclass(type_of(matrix), scipy.sparse.sparray)
+    is_dictionary = issubclass(type_of(matrix), dict)
+    kind = TrackedDictionary if is_dictionary else TrackedArray if is_array else TrackedMatrix
+    matrix.__class__ = kind
     vars(matrix).clear()
     vars(matrix).update(vars(found))
 
@@ -656,7 +673,7 @@ def take_store(matrix: Any) -> None:
     """Make a matrix of SciPy's one of tracked elements, until the outermost transform ends."""
     if is_differentiating():
         note_changed(_Before(matrix))
-    become_tracked(matrix, tracked(matrix))
+    become_tracked(matrix, tracked(matrix, wrap))
 
 
 class _Before:
@@ -678,11 +695,11 @@ class _Before:
         matrix = self._matrix()
         if matrix is None or self._held is None or not isinstance(matrix, TrackedMatrix):
             return
-        if not is_tracer(plain(matrix._settled())):
-            self._held = vars(matrix.made)
+        is_traced_now = is_tracer(plain(matrix.stored_data()))
+        held = self._held if is_traced_now else vars(matrix.made)
         matrix.__class__ = self._kind
         vars(matrix).clear()
-        vars(matrix).update(self._held)
+        vars(matrix).update(held)
 
 
 # SciPy's matrices of numbers ----------------------------------------------------------------------
@@ -746,16 +763,19 @@ def elements_of(matrix: Any) -> tuple[Any, Positions]:
     return matrix.elements() if isinstance(matrix, TrackedMatrix) else positions_of(matrix)
 
 
-def tracked(matrix: Any) -> TrackedMatrix:
+def tracked(matrix: Any, hold: Callable[[Any], Any] = np.asarray) -> TrackedMatrix:
     """Return a matrix of tracked elements with the constant elements of SciPy's matrix."""
     form = matrix.format
     template = _class_of(matrix, "coo" if form in BUILDING else form)(matrix)
-    return TrackedMatrix(template, template.data, form)
+    return TrackedMatrix(template, hold(template.data), form)
 
 
-def taken_from(taken: Any, found: Any) -> TrackedMatrix:
-    """Return the matrix whose elements have the numbers of SciPy's matrix; 0 is no element."""
-    form = found.format
+def taken_from(taken: Any, found: Any, form: str = "") -> TrackedMatrix:
+    """Return the matrix whose elements have the numbers of SciPy's matrix; 0 is no element.
+
+    Its format is that of SciPy's matrix, or another for which that stands in.
+    """
+    form = form or found.format
     template = found.tocoo() if form in BUILDING else found
     return TrackedMatrix(template, taken[template.data.astype(np.int64)], form)
 
@@ -774,9 +794,7 @@ def assembled(
     kind: Any = scipy.sparse.coo_matrix if is_matrix else scipy.sparse.coo_array
     found = kind((np.arange(1, len(places) + 1), at), shape=shape)
     found = found if form in BUILDING else found.asformat(form)
-    made = taken_from(np.concatenate([np.zeros(1, elements.dtype), elements]), found)
-    made._format = form
-    return made
+    return taken_from(np.concatenate([np.zeros(1, elements.dtype), elements]), found, form)
 
 
 def matrix_product(one: Any, other: Any) -> TrackedMatrix:

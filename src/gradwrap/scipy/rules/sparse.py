@@ -503,16 +503,17 @@ def _factorized(A: Any) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    is_along: bool = axis is not None and np.ndim(axis) == 0
     value = functools.partial(scipys("sparse.linalg.norm"), _structure(x), ord, axis)
     sizes = dispatcher("sparse.csr_array")(abs(x))
     if ord == 2 and axis is None:
         found = dispatcher("sparse.linalg.svds")(x, 1, return_singular_vectors=False)
     elif ord in (None, "fro", "f") or (ord == 2 and axis is not None):
-        found = np.sqrt(sizes.power(2).sum(axis if np.ndim(axis) == 0 else None))
+        found = np.sqrt(sizes.power(2).sum(axis if is_along else None))
     elif ord in (1, -1, np.inf, -np.inf) and axis is None:
         sums = sizes.sum(axis=0 if abs(ord) == 1 else 1)
         found = np.max(sums) if ord > 0 else np.min(sums)
-    elif ord == 1 and np.ndim(axis) == 0:
+    elif ord == 1 and is_along:
         found = sizes.sum(axis)
     else:
         raise NoRuleError(
