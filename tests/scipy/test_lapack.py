@@ -16,7 +16,6 @@ np: Any = importlib.import_module("numpy")
 sl: Any = importlib.import_module("scipy.linalg")
 L: Any = importlib.import_module("scipy.linalg.lapack")
 B: Any = importlib.import_module("scipy.linalg.blas")
-sl_signal: Any = importlib.import_module("scipy.signal")
 cs: Any = importlib.import_module("scipy.special.cython_special")
 dpotrf, dtrtrs = L.dpotrf, L.dtrtrs
 get_lapack_funcs, get_blas_funcs = sl.get_lapack_funcs, sl.get_blas_funcs
@@ -329,16 +328,3 @@ def test_beta_of_zero_leaves_the_other_operand_unread() -> None:
 
     assert np.all(np.isfinite(expected))
     np.testing.assert_allclose(gw.grad(gw.adapting(f))(x), expected, rtol=1e-6)
-
-
-def test_responses_of_systems() -> None:
-    signal: Any = importlib.import_module("gradwrap.scipy.signal")
-    times, made = np.arange(4.0) * 0.3, sl_signal.lti([1.0], [1.0, 0.5, 2.0])
-
-    def driven(x: Any) -> Any:
-        return w(signal.lsim(made, np.ones(4) * x[0] + x[1] * times, times)[1])
-
-    steps = [(driven(X + e) - driven(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
-    assert np.allclose(gw.grad(driven)(X), steps, rtol=1e-6)
-    with pytest.raises(NoRuleError, match=r"step has no derivative without T=.* Fix: give it"):
-        gw.grad(fn(lambda x: w(signal.step(([x[0]], [1.0, x[1]]))[1])))(X)
