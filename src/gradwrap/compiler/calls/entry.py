@@ -234,7 +234,8 @@ class Entry:
         assert surroundings is not None
         found, problem = self._attempted(call)
         is_extrapolated = self._extrapolated is not None and not problem
-        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
+        with _without_collector():
+            fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
         if fits is not None:
@@ -428,7 +429,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran):
+            with call.library.current(), noting_code(self._ran), _without_collector():
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -484,8 +485,7 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        with _without_collector():
-            self.program, executable, self.notes = self._built(call, one.results)
+        self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
@@ -534,11 +534,10 @@ class Entry:
         assert self.surroundings is not None
         subject = Subject(
             *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),
-            *(self.library, self.names, call.fixed),
+            *(self.library, self.names, call.fixed, self.engine),
         )
         own = partial(self.library.engine, plainly=True)
-        with _without_collector():
-            found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
         if found is None:
             return why
         if is_checking():

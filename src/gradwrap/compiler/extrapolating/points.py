@@ -132,6 +132,8 @@ class Subject(NamedTuple):
     names: tuple[str, ...]
     fixed: Sequence[Any]
     """The arrays among the arguments that are no inputs."""
+    engine: str
+    """The engine that runs the program."""
 
     @property
     def inputs(self) -> list[Any]:
@@ -445,7 +447,8 @@ class Family:
             self._check_inputs(program)
             if self._padding:
                 count = self._operations(point) if self._operations else None
-                if not is_worthwhile(program, self._padding, LONGEST_TRACE, count):
+                engine = self.subject.engine
+                if not is_worthwhile(program, self._padding, LONGEST_TRACE, count, engine):
                     raise Unprofitable
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program
