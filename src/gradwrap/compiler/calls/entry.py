@@ -491,7 +491,7 @@ class Entry:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
 
     def _first_trace(self, call: Call) -> Traced:
-        """Trace until the turns of a loop tell that it will take more than `FIRST` operations."""
+        """Trace until the turns of a loop tell that it will take too many operations."""
         from gradwrap.compiler.extrapolating.sizes import Foreseeing
 
         assert self.surroundings is not None
@@ -499,7 +499,7 @@ class Entry:
             tape = Tape(self.library, most=FIRST)
             # a backward pass has at least as many operations
             is_gradient = differentiated(self.target.function) is not None
-            around = Foreseeing(self.surroundings, tape, FIRST // (1 + is_gradient))
+            around = Foreseeing(self.surroundings, tape, FIRST, 1 + is_gradient)
             try:
                 return self._trace(call, None, FIRST, around, tape)
             except TooLong:

@@ -26,6 +26,9 @@ SHORT = 12
 """The greatest length that stays as it is where loops of loops are looked for."""
 NEAR = 3
 """Lengths that differ by at most so much share a parameter, such as `n` and `n - 1`."""
+FEW, LONGER = 80, 2
+"""Loops of at most so many turns may take so many times as many operations: to trace all turns
+takes less time than to trace some short loops, and to compare them."""
 BETWEEN = 6
 """The distance between the short lengths of two parameters."""
 
@@ -228,11 +231,14 @@ def timed(seconds: float) -> dict[str, Any]:
 class Foreseeing:
     """The surroundings of a function, in a trace that its first turns tell to be too long."""
 
-    def __init__(self, surroundings: Surroundings, tape: Tape, most: int) -> None:
+    def __init__(self, surroundings: Surroundings, tape: Tape, most: int, part: int) -> None:
         self._whole: Surroundings = surroundings
         self._tape: Tape = tape
         self._most: int = most
-        """The most operations until a loop ends."""
+        """The most operations of a trace."""
+        self._part: int = part
+        """The operations of a trace, by those until its loops end."""
+        self._are_few: bool = True
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
@@ -248,12 +254,17 @@ class Foreseeing:
 
     def _watched(self, turns: range) -> Iterator[int]:
         self.is_used = True
-        instrs = self._tape.instrs
-        start = len(instrs)
-        most = self._most - start if len(turns) > SHORT else math.inf
+        instrs, start = self._tape.instrs, len(self._tape.instrs)
+        is_short = len(turns) <= SHORT
+        self._are_few &= len(turns) <= FEW
+        most = self._most * (LONGER if self._are_few else 1)
         for number, turn in enumerate(turns):
-            if number > NEAR and (len(instrs) - start) * len(turns) > most * number:
-                raise self._tape.too_long()
+            if number > NEAR and not is_short:
+                more = (len(instrs) - start) * len(turns)
+                if more > (most // self._part - start) * number:
+                    raise self._tape.too_long()
+                if self._are_few:
+                    self._tape.most = most
             yield turn
 
 
