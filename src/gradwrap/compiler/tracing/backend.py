@@ -174,6 +174,7 @@ def _shown_class(wrapper: Any) -> type[Any]:
     value = wrapper._value
     if wrapper._node is None and issubclass(type_of(value), Tracer):
         frame: FrameType | None = frame_of(1)
+        module = ""
         while frame is not None and (module := module_of(frame)) == "abc":
             frame = frame.f_back
         if frame is not None and not _is_librarys(module):
