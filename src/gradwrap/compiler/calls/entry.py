@@ -234,8 +234,7 @@ class Entry:
         assert surroundings is not None
         found, problem = self._attempted(call)
         is_extrapolated = self._extrapolated is not None and not problem
-        with _without_collector():
-            fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
+        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
         if fits is not None:
@@ -329,12 +328,15 @@ class Entry:
 
         own = partial(self.library.engine, plainly=True)
         try:
-            program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
-            pairs = zip(family.sizes.short, family.actual, strict=True)
-            with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
-            is_chosen = self.engine == self.target.engine
-            make = self.library.chosen(self.target.engine, self.target.make) if is_chosen else own
-            at_point(family, program, make, mismatch, precisions_of, FARTHER)
+            with _without_collector():
+                compared = at_unseen(own, mismatch, precisions_of)
+                program, family = of_all_turns(found, Budget(), compared)
+                pairs = zip(family.sizes.short, family.actual, strict=True)
+                with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
+                is_chosen = self.engine == self.target.engine
+                chosen = self.library.chosen(self.target.engine, self.target.make)
+                make = chosen if is_chosen else own
+                at_point(family, program, make, mismatch, precisions_of, FARTHER)
         except (Declined, Unsupported):
             return False
         return family.is_in_order
@@ -429,7 +431,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran), _without_collector():
+            with call.library.current(), noting_code(self._ran):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -485,7 +487,8 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
-        self.program, executable, self.notes = self._built(call, one.results)
+        with _without_collector():
+            self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
         if why:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
@@ -537,7 +540,8 @@ class Entry:
             *(self.library, self.names, call.fixed, self.engine),
         )
         own = partial(self.library.engine, plainly=True)
-        found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
+        with _without_collector():
+            found, why = extrapolated(subject, at_unseen(own, mismatch, precisions_of))
         if found is None:
             return why
         if is_checking():
