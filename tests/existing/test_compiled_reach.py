@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from packages import written
+from packages import installed, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,13 +115,6 @@ def test_a_check_that_fails_later_raises(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="too large"):
         compiled(np.array([1.0, 20.0]))
     assert np.allclose(compiled(2 * X), 8 * X)
-
-
-def installed(folder: Path, source: str) -> Any:
-    """Import a module that gradwrap takes for an installed package."""
-    packages = folder / "site-packages"
-    packages.mkdir()
-    return written(packages, source)
 
 
 def calling(package: Any) -> Callable[[Any], Any]:

@@ -29,6 +29,13 @@ def written(folder: Path, source: str, *, names: bool = False) -> Any:
         sys.path.remove(str(folder))
 
 
+def installed(folder: Path, source: str) -> Any:
+    """Import a module that gradwrap takes for an installed package."""
+    packages = folder / "site-packages"
+    packages.mkdir()
+    return written(packages, source)
+
+
 def _by_name(text: str) -> str:
     """Write `zeros` for `np.zeros`, and `m_sin` for `math.sin`."""
     found = sorted(set(re.findall(r"\bnp\.(\w+)", text)) - {"sum"})  # which is a builtin too

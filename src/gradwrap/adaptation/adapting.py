@@ -24,7 +24,7 @@ from gradwrap.adaptation.modules import (
     with_package,
     write_stores,
 )
-from gradwrap.adaptation.noting import other_profiler, profiled
+from gradwrap.adaptation.noting import note, other_profiler, profiled
 from gradwrap.adaptation.places import Given
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
@@ -49,11 +49,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
-from gradwrap.core.observing.callers import (
-    MARK,
-    latest_refusal,
-    noted,
-)
+from gradwrap.core.observing.callers import latest_refusal, noted
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, is_lone, map_leaves
@@ -336,8 +332,8 @@ class _Runs:
             if self.watch and id(namespace) not in seen:
                 seen.add(id(namespace))
                 self._adapt(held, [namespace])
-            if ran is not None and MARK in namespace:
-                ran[frame.f_code] = namespace
+            if ran is not None:
+                note(ran, frame)
 
         if other_profiler(is_traced=ran is not None) is not None:  # the traceback is what is left
             return self.call(*args, **kwargs)

@@ -1,7 +1,8 @@
 """Stand-ins for `isinstance`, `issubclass`, `hasattr`, `type`, and for types of numbers.
 
-The types stay classes. Questions about them are answered by the real classes: instances and
-subclasses, attributes, equality and hash, and NumPy's question for a dtype.
+Those of `getattr` and `vars` note for a trace which attributes code reads by computed names. The
+types stay classes. Questions about them are answered by the real classes: instances and subclasses,
+attributes, equality and hash, and NumPy's question for a dtype.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ import numpy as np
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
+from gradwrap.core.array.adapted import callers_for
 from gradwrap.core.array.texts import refuse_reading
-from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.levels.modes import code_that_runs, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.observing.code import frame_of
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _isinstance = builtins.isinstance
 _hasattr = builtins.hasattr
+_getattr = builtins.getattr
+_vars: Any = builtins.vars
 
 
 def is_instance(value: Any, kinds: Any, /) -> bool:
@@ -56,12 +61,37 @@ def has_attribute(value: Any, name: str, /) -> bool:
 
     Code for several libraries looks for `detach` before it takes a value out of the graph.
     """
+    ran = code_that_runs.get()
+    if ran is not None:
+        ran.asked.add(name)
     if _isinstance(value, AnyWrapper):
         if name.startswith("__"):
             return any(name in vars(kind) for kind in kind_of(value).__mro__)
         if _hasattr(type_of(value), name):
             return _hasattr(kind_of(value), name)
     return _hasattr(value, name)
+
+
+def get_attribute(value: Any, name: str, /, *default: Any) -> Any:
+    """Do what `getattr` does; a trace is told the name."""
+    ran = code_that_runs.get()
+    if ran is not None:
+        ran.asked.add(name)
+    return _getattr(value, name, *default)
+
+
+def variables_of(*value: Any) -> Any:
+    """Do what `vars` does; a trace is told the object."""
+    if not value:
+        found: dict[str, Any] = frame_of(1).f_locals
+        return found if type_of(found) is DICT else {**found}
+    ran = code_that_runs.get()
+    if ran is not None:
+        ran.opened[id(value[0])] = value[0]
+    return _vars(*value)
+
+
+callers_for.add(get_attribute.__code__)
 
 
 # Classes ------------------------------------------------------------------------------------------
@@ -264,6 +294,8 @@ BUILTINS: dict[str, Any] = {
     "isinstance": is_instance,
     "issubclass": is_subclass,
     "hasattr": has_attribute,
+    "getattr": get_attribute,
+    "vars": variables_of,
     "eval": evaluated,
     **{kind.__name__: standing for kind, standing in CLASSES if kind.__module__ == "builtins"},
 }

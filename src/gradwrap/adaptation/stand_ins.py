@@ -533,7 +533,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
 for _pair in (
     *CLASSES,
     (array_api_compat.array_namespace, _array_namespace),
-    *((_original, BUILTINS[_original.__name__]) for _original in (isinstance, hasattr)),
+    *((_one, BUILTINS[_one.__name__]) for _one in (isinstance, hasattr, getattr, vars)),
     *numpy_functions(),
     *readers_of_numpy(),
     *math_functions(_math),

@@ -30,14 +30,13 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST, Tape, TooLong, Unhandled, shares
-from gradwrap.core.levels.modes import noting_code
+from gradwrap.core.levels.modes import Ran, noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
-    from types import CodeType
 
     from gradwrap.compiler.calls.kept import Kept
     from gradwrap.compiler.calls.signatures import Call, Signature
@@ -146,8 +145,8 @@ class Entry:
         """The extrapolated program."""
         self.kept_as: str | None = None
         """The key of the program in the cache, if it is kept."""
-        self._ran: dict[CodeType, dict[str, Any]] = {}
-        """The code of adapted modules that ran, with its global names."""
+        self._ran = Ran()
+        """What code of adapted modules did."""
         self._amplifies: bool = False
         """Whether results move far where the arguments change in their last places."""
         self._waiting: list[str] = []

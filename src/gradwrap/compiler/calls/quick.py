@@ -15,6 +15,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.signatures import FLOAT, leaf_key, may_write, repeated
+from gradwrap.compiler.tracing.surroundings.sheet import Sheet
 from gradwrap.core.values.keys import BY_VALUE, Identity
 from gradwrap.core.values.tree import unflatten
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from gradwrap.core.values.tree import TreeDef
 
 NUMBER: type[Any] = np.generic
+MANY = 64
+"""The number of places around a function beyond which they are compared together."""
 ELSEWHERE: Any = object()
 """The result of a quick call whose signature does not match."""
 
@@ -99,7 +102,15 @@ def quick_call(
         tests.append(f"len({{{', '.join(arrays)}}}) == {len(arrays)}")
     if key.writeable:
         tests.append(f"may_write(({', '.join(given)},)) == WRITEABLE")
-    for number, place in enumerate(surroundings.places if surroundings else ()):
+    places = surroundings.places if surroundings else []
+    if len(places) > MANY:
+        sheet = Sheet(places)
+        places = sheet.others
+        scope |= {"lengths": sheet.lengths_now, "LENGTHS": sheet.lengths}
+        scope |= {"addresses": sheet.addresses_now, "ADDRESSES": sheet.addresses}
+        scope |= {"texts": sheet.texts_now, "TEXTS": sheet.texts}
+        tests += ["lengths() == LENGTHS", "texts() == TEXTS", "addresses() == ADDRESSES"]
+    for number, place in enumerate(places):
         scope[f"P{number}"], scope[f"W{number}"] = place.holder, place.value
         scope[f"H{number}"] = place.holds
         tests.append(place.test(number))

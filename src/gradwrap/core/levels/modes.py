@@ -37,17 +37,27 @@ foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
 """What calls a function of another package while a function is traced."""
 
 
-code_that_runs: ContextVar[dict[CodeType, dict[str, Any]] | None] = ContextVar(
-    "gradwrap_code_that_runs", default=None
-)
-"""The code of adapted modules that runs while a function is traced, with its global names."""
-note_code: list[Callable[[dict[CodeType, dict[str, Any]]], AbstractContextManager[None]]] = []
+class Ran:
+    """What adapted code does while a function is traced."""
+
+    def __init__(self) -> None:
+        self.code: dict[CodeType, dict[str, Any]] = {}
+        """The code that runs, with its global names."""
+        self.asked: set[str] = set()
+        """The names of attributes that it asks for by `getattr`."""
+        self.opened: dict[int, Any] = {}
+        """By identity: the objects whose attributes it gets by `vars`."""
+
+
+code_that_runs: ContextVar[Ran | None] = ContextVar("gradwrap_code_that_runs", default=None)
+"""What adapted code does while a function is traced."""
+note_code: list[Callable[[Ran], AbstractContextManager[None]]] = []
 """What notes the code of modules that are adapted before a trace: `adaptation` enters it."""
 
 
 @contextmanager
-def noting_code(ran: dict[CodeType, dict[str, Any]]) -> Generator[None]:
-    """Note the code of adapted modules that runs, with its global names."""
+def noting_code(ran: Ran) -> Generator[None]:
+    """Note what adapted code does."""
     outside = code_that_runs.set(ran)
     try:
         with ExitStack() as notes:

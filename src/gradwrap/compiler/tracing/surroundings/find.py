@@ -42,12 +42,13 @@ from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
     from types import CodeType
 
-    from gradwrap.compiler.tracing.surroundings.names import Import
+    from gradwrap.compiler.tracing.surroundings.names import Import, Names
     from gradwrap.compiler.tracing.surroundings.watch import Place
+    from gradwrap.core.levels.modes import Ran
 
 NUMBER: type[Any] = np.generic
 PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
@@ -67,6 +68,10 @@ COMPUTED = frozenset(
 """Names in code that reads attributes by computed names."""
 WORDED = frozenset({"getattr", "hasattr", "vars", "__dict__", "attrgetter", "getmembers", "dir"})
 """Names in code that looks up attributes of functions by strings."""
+TOLD = frozenset({"getattr", "vars"})
+"""Of these, those of which a trace is told the names or the objects, in code of packages."""
+LISTING = frozenset({"dir", "getmembers"})
+"""Those that also read the names of modules that are variables of a function."""
 COPYING = frozenset({"copy", "dataclasses", "replace", "fields", "dumps", "dir"})
 """Like `COMPUTED`, for variables only, since methods share these names: `x.copy()`."""
 SCOPES = frozenset({"globals", "eval", "exec"})
@@ -77,10 +82,12 @@ DRAWING = frozenset({"random", "default_rng", "RandomState", "rvs", "random_stat
 """Names in code that draws random numbers, or seeds generators."""
 FLAGS = frozenset({"flags", "writeable", "setflags"})
 """Names in code that tests if arrays are writeable."""
-MOST = 4096
+MOST = 8192
 """The most functions, objects and containers that are searched."""
 LARGE = 64
 """The length of the longest container of a package whose items are searched; others are tables."""
+MANY = 512
+"""The most objects in nested containers of a package that are searched; others are tables, too."""
 CONTAINERS: Any = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
 MAPPINGS: Any = (dict, MappingProxyType)
 BUFFERS: Any = (bytearray, memoryview, array)
@@ -97,7 +104,7 @@ HEAP_TYPE = 1 << 9
 class _Node:
     """An object in the surroundings, and the objects reached from it."""
 
-    __slots__ = ("can_be_copied", "name", "parts", "seen", "value")
+    __slots__ = ("can_be_copied", "is_in_table", "name", "parts", "seen", "value")
 
     def __init__(self, value: Any, name: str) -> None:
         self.value = value
@@ -106,6 +113,8 @@ class _Node:
         self.can_be_copied = True
         self.seen: set[str] = set()
         """The names that were looked up in it."""
+        self.is_in_table = False
+        """Whether the objects in it, a container in a table, are not searched."""
 
 
 def _is_numpys(value: Any) -> bool:
@@ -125,14 +134,16 @@ class Surroundings:
         leaves: Sequence[Any] = (),
         is_array: Callable[[Any], bool] = _is_numpys,
         is_replaced: Callable[[Any], bool] = _is_float,
-        ran: Mapping[CodeType, dict[str, Any]] | None = None,
+        ran: Ran | None = None,
     ) -> None:
         self.function = function
         self._leaves = leaves
         self._is_array = is_array
         self._is_replaced = is_replaced
-        self._ran: dict[CodeType, dict[str, Any]] = dict(ran or {})
+        self._ran: dict[CodeType, dict[str, Any]] = dict(ran.code if ran else {})
         """The code of adapted packages that runs: it is the user's code here."""
+        self._asked = frozenset(ran.asked if ran else ())
+        self._opened = dict(ran.opened if ran else {})
         self._places_of_code = {_place(code) for code in self._ran}
         self._adapted = {str(scope.get("__name__")) for scope in self._ran.values()}
         self._packages = set(map(package_of, self._adapted)) - ARRAYS - {"scipy"}
@@ -143,15 +154,19 @@ class Surroundings:
         """The reason why the variables cannot be watched, and a remedy; or ""."""
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
-        self._names: set[str] = set()
-        self._attributes: set[str] = set()
+        self._names: set[str] = set(self._asked)
+        self._attributes: set[str] = set(self._asked)
         self._described: set[str] = set()
         """The variables whose attributes are read."""
         self._unwatched: set[int] = set()
         self._held: list[tuple[str, Any]] = []
         """The arrays that objects of other packages hold, which make views of them."""
         self._computes_names: bool = False
-        """Whether code reads attributes by computed names."""
+        """Whether code of the user's reads attributes by computed names."""
+        self._opens_objects: bool = False
+        """Whether code reads attributes of packages' objects so, and no trace is told which."""
+        self._opens_modules: bool = False
+        """Whether it reads those of packages' modules, too."""
         self.tells_same: bool = False
         """Whether code tests two values for identity."""
         self._scopes: dict[int, set[str]] = {}
@@ -267,12 +282,14 @@ class Surroundings:
             if type_of(node.value) is CACHED:
                 self._watch(watch.Cached(node.name, node.value))
 
-    def watch_code(self, ran: Mapping[CodeType, dict[str, Any]]) -> str:
+    def watch_code(self, ran: Ran) -> str:
         """Watch what code of adapted packages reads, too; return why that is impossible, or ""."""
-        if not ran.keys() - self._ran.keys():
+        is_known = ran.code.keys() <= self._ran.keys() and ran.asked <= self._asked
+        if is_known and ran.opened.keys() <= self._opened.keys():
             return ""
-        self._ran.update(ran)
-        whole = Surroundings(self.function, self._leaves, self._is_array, ran=self._ran)
+        self._ran.update(ran.code)
+        self._asked, self._opened = frozenset(ran.asked), dict(ran.opened)
+        whole = Surroundings(self.function, self._leaves, self._is_array, ran=ran)
         whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
         found = [
@@ -404,8 +421,14 @@ class Surroundings:
         self._names |= named.names
         self._attributes |= named.attributes
         self._described |= named.described
-        if not named.names.isdisjoint(COMPUTED) or not variables.isdisjoint(COPYING):
-            self._computes_names = True
+        computed = (named.names & COMPUTED) | (variables & COPYING)
+        if computed:
+            is_packages = self._is_of_package(scope)
+            self._computes_names |= not is_packages
+            is_told = is_packages or _place(code) in self._places_of_code
+            self._opens_objects |= not (is_told and computed <= TOLD)
+            may_open = "__dict__" in computed and _may_open_module(named, scope)
+            self._opens_modules |= not is_told or may_open or not computed.isdisjoint(LISTING)
         self.tells_same |= named.tells_same
         known = self._scopes.setdefault(id(scope), set())
         if named.names & SCOPES:
@@ -426,6 +449,20 @@ class Surroundings:
                 self._follow(node, watch.Item(name, found, name))
             else:
                 self._lacks(name, found, {name})
+
+    def _is_of_package(self, scope: Any) -> bool:
+        """Tell if names are those of a module or a class of an adapted package."""
+        module = str(scope.get("__module__") or scope.get("__name__") or "")
+        return self._is_adapted(module) and is_installed(package_of(module))
+
+    def _reads_all(self, value: Any) -> bool:
+        """Tell if code may read all attributes of a module, a class or an object."""
+        if self._opens_modules or id(value) in self._opened:
+            return True
+        if self._opens_objects and not isinstance(value, ModuleType):
+            return True
+        owner = value if isinstance(value, (ModuleType, type)) else type_of(value)
+        return self._computes_names and not self._is_of_package(vars(owner))
 
     def _modules(
         self, node: _Node, scope: Any, imports: Iterable[Import], words: Iterable[str]
@@ -449,8 +486,15 @@ class Surroundings:
             self._watch(make(node.name, value))
         if self._ran and len(value) > LARGE:
             return
-        for part in value.values() if isinstance(value, MAPPINGS) else value:
-            self._visit(part, node.name, node)
+        is_table = node.is_in_table or (self._ran and _objects_in(value, MANY) > MANY)
+        for part in _items_of(value):
+            if not is_table:
+                self._visit(part, node.name, node)
+            elif isinstance(part, CONTAINERS):
+                is_new = id(part) not in self._nodes
+                self._visit(part, node.name, node)
+                if is_new and id(part) in self._nodes:
+                    self._nodes[id(part)].is_in_table = True
 
     def _holder(self, node: _Node) -> None:
         """Watch an object of another package that holds arrays, such as a sparse matrix."""
@@ -472,7 +516,12 @@ class Surroundings:
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
             special = {name for name in scope if name[:2] == "__" and callable(scope[name])}
-            named = _data(scope) if self._computes_names else self._names
+            named = _data(scope) if self._reads_all(value) else self._names
+            if len(named) > LARGE and id(value) in self._opened:  # a table
+                if "__dict__" not in node.seen:
+                    node.seen.add("__dict__")
+                    self._watch(watch.Entries(node.name, scope))
+                named = self._names
             self._look_up_names(node, scope, named | self._names | special)
             for base in (*value.__mro__[1:], type_of(value)) if isinstance(value, type) else ():
                 self._visit(base, node.name, node)
@@ -490,7 +539,7 @@ class Surroundings:
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             own = cast("dict[str, Any]", attributes)
-            whole = self._computes_names or self._is_read_elsewhere(kind)
+            whole = self._reads_all(value) or self._is_read_elsewhere(kind)
             self._look_up_names(node, own, own.keys() if whole else self._names)
         slots = {name for one in kind.__mro__ for name in slots_of(one)}
         for name in sorted(slots & self._names - node.seen):
@@ -638,6 +687,40 @@ class Surroundings:
 def _place(code: CodeType) -> tuple[str, str, int]:
     """Return where code was written; adapted code is written anew at the same place."""
     return code.co_filename, code.co_qualname, code.co_firstlineno
+
+
+def _items_of(container: Any) -> Iterable[Any]:
+    found: Iterable[Any] = container.values() if isinstance(container, MAPPINGS) else container
+    return found
+
+
+def _objects_in(container: Any, most: int) -> int:
+    """Count the objects in a container and in the containers in it, up to more than `most`."""
+    found = 0
+    waiting = [container]
+    seen: set[int] = set()
+    while waiting and found <= most:
+        one = waiting.pop()
+        if id(one) in seen or len(one) > LARGE:
+            continue
+        seen.add(id(one))
+        for part in _items_of(one):
+            if isinstance(part, CONTAINERS):
+                waiting.append(part)
+            elif not isinstance(part, PLAIN):
+                found += 1
+    return found
+
+
+def _may_open_module(named: Names, scope: dict[str, Any]) -> bool:
+    """Tell if code reads the `__dict__` of a module other than of one in a variable of its own."""
+    if not named.names.isdisjoint(MODULES):
+        return True
+    ends = {name.rpartition(".")[2] for name in sys.modules}
+    return any(
+        isinstance(scope[name], ModuleType) if name in scope else name in ends
+        for name in named.opened
+    )
 
 
 def _data(scope: Any) -> set[str]:

@@ -35,6 +35,8 @@ class Names(NamedTuple):
     """All names and strings."""
     described: frozenset[str]
     """The variables whose attributes it reads."""
+    opened: frozenset[str]
+    """The variables and attributes whose `__dict__` it reads, but not those of a function."""
     imports: frozenset[Import]
     tells_same: bool
     """Whether it tests two values for identity."""
@@ -56,17 +58,21 @@ def names_of(code: CodeType) -> Names:
     names = words.union(*(one.co_names for one in codes))
     tells_same = not names.isdisjoint(("id", "is_"))
     described: set[str] = set()
+    opened: set[str] = set()
     for before, step in pairwise(steps):
         if step.opname == "IS_OP" and before.argval not in (None, ...):
             tells_same = True
         elif step.opname in ATTRIBUTES and isinstance(before.argval, str):
             described.add(before.argval)
+            if step.argval == "__dict__" and before.opname in (*VARIABLES, *ATTRIBUTES):
+                opened.add(before.argval)
     attributes = words.union(step.argval for step in steps if step.opname in ATTRIBUTES)
     return Names(
         frozenset(variables),
         frozenset(attributes),
         frozenset(names),
         frozenset(described),
+        frozenset(opened),
         frozenset(imports),
         tells_same,
     )
