@@ -21,6 +21,7 @@ from gradwrap.compiler.extrapolating.sizes import (
     Declined,
     Shortened,
     Sizes,
+    further,
 )
 from gradwrap.compiler.extrapolating.walk import (
     ARRAY,
@@ -62,8 +63,7 @@ class Lengths(NamedTuple):
     """The lengths at which a function is traced."""
 
     base: int
-    """The shortest length. It is no power of two, by which a mean would divide exactly, so that
-    its program would be simpler."""
+    """The shortest length."""
     step: int
     """The step between lengths."""
     cuts: tuple[bool, ...]
@@ -87,7 +87,7 @@ class Lengths(NamedTuple):
 
     def is_less(self, lengths: Sequence[int]) -> bool:
         """Tell if the actual lengths are long enough."""
-        most = self.base + (FURTHEST + 1) * self.step
+        most = further(self.base, self.step, FURTHEST + 1)
         return self.base <= LIMIT or all(most <= length for length in lengths)
 
 
@@ -96,7 +96,7 @@ FURTHEST = 6
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(13, 2, cuts=CUT),),
-    (Lengths(8, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
+    (Lengths(9, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=SHORT, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)
@@ -270,7 +270,8 @@ class Family:
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
         """Return the lengths that are a given number of steps above the shortest ones."""
-        return tuple(b + self.lengths.step * o for b, o in zip(self._start, offset, strict=True))
+        step = self.lengths.step
+        return tuple(further(b, step, o) for b, o in zip(self._start, offset, strict=True))
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:

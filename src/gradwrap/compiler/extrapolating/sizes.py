@@ -66,6 +66,19 @@ class Computing(Protocol):
         ...
 
 
+def further(length: int, step: int, count: int) -> int:
+    """Return the length that is some steps above a length.
+
+    Powers of two are left out: a mean would divide by them exactly, so that its program would be
+    simpler.
+    """
+    for _ in range(count + 1):
+        while length & (length - 1) == 0:
+            length += step
+        length += step
+    return length - step
+
+
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
@@ -116,7 +129,7 @@ class Sizes:
         self.is_open = False
         for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
             least = base + -(-between // step) * step * place
-            self.short[number] = least + (self.actual[number] - least) % step
+            self.short[number] = further(least + (self.actual[number] - least) % step, step, 0)
         return tuple(self.short)
 
     def shape(self, shape: Sequence[int]) -> tuple[int, ...]:
