@@ -17,7 +17,7 @@ from gradwrap.compiler.engines.c.loops import Grid, grid_of
 from gradwrap.compiler.extrapolating.paths import can_run_other, covered, paths
 from gradwrap.compiler.extrapolating.proof import affordable
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
-from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
+from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, further, timed
 from gradwrap.compiler.tracing.tape import Tape
 from lambdas import fn
 
@@ -55,7 +55,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -628,6 +628,21 @@ def test_a_long_loop_is_stopped_as_soon_as_its_turns_tell() -> None:
     with pytest.raises(TooSlow):
         sum(endless)
     assert [*timed(1e3)["range"](5, 0, -2)] == [5, 3, 1]
+
+
+def test_no_traced_length_is_a_power_of_two() -> None:
+    """A mean of 16 elements would be a product with a number that other products take in."""
+    assert [further(14, 2, count) for count in range(4)] == [14, 18, 20, 22]
+    assert [further(8, 1, count) for count in range(8)] == [9, 10, 11, 12, 13, 14, 15, 17]
+
+    def function(x: Any) -> Any:
+        y = gnp.zeros(len(x))
+        for i in range(1, len(x)):
+            y[i] = 0.5 * y[i - 1] + x[i]
+        return np.mean(y * y)
+
+    made = compiled(function, np.linspace(0.5, 1.5, 300))
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
 
 
 def test_a_mean_over_the_turns_is_extrapolated() -> None:
