@@ -432,6 +432,43 @@ def test_modules_that_are_imported_while_it_runs(
 
 HEAD = "import cmath\nimport functools\nimport math\nimport numpy as np\n"
 
+PRECISIONS = """
+    SINGLE, PARSERS = np.dtype("float32"), {"single": np.float32, "double": np.float64}
+
+    class Cell:
+        def __init__(self, width):
+            self.width = np.float32(width)
+            assert isinstance(self.width, np.float32) and not isinstance(self.width, float)
+
+        @property
+        def area(self):
+            return float(self.width**2)
+
+    def f(x):
+        z = np.complex64(x[0] + 1j * x[1])
+        parsed = PARSERS["single"](x[0]) * PARSERS["double"](x[1]) + SINGLE.type(x[1])
+        return parsed + z.real * z.imag + Cell(x[0]).area + sum(map(np.float32, x)) + np.half(x[1])
+
+    def kinds(x):
+        return np.float32(x[0]), np.float16(x), np.complex64(x[1]), np.longdouble(x[0])
+"""
+
+
+def test_numbers_of_other_precisions_stay_tracked(tmp_path: Path) -> None:
+    package = written(tmp_path, PRECISIONS)
+    x = np.array([0.1, 0.7])
+    expected = [2 * x[1] + 2 * x[0] + 1, 2 * x[0] + 3]
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), expected, rtol=1e-6)
+    for tangent in np.eye(2):
+        value, slope = gw.jvp(gw.adapting(package.f), (x,), (tangent,))
+        assert value == package.f(x)
+        np.testing.assert_allclose(slope, tangent @ expected, rtol=1e-6)
+    found, _ = gw.jvp(gw.adapting(package.kinds), (x,), (x,))
+    for ours, numpys in zip(found, package.kinds(x), strict=True):
+        assert ours.dtype == numpys.dtype
+        np.testing.assert_array_equal(ours, numpys)
+
+
 # Plain values -------------------------------------------------------------------------------------
 
 
@@ -447,7 +484,11 @@ def test_stand_ins_are_the_originals_to_plain_code(tmp_path: Path) -> None:
                     issubclass(np.float64, float), isinstance(a, (int, np.float64)), float(a) == a,
                     {float: 1}.get(type(a)), np.dtype(float) == np.float64, isinstance(float, type),
                     issubclass(np.float64, np.floating), issubclass(float, (str, np.inexact)),
-                    issubclass(np.complex128, np.complexfloating), issubclass(bool, float)]
+                    issubclass(np.complex128, np.complexfloating), issubclass(bool, float),
+                    np.float32(a), np.dtype(np.float32),
+                    np.zeros(1, np.float32).dtype.type == np.float32,
+                    {np.float32: 1}.get(np.zeros(1, "f4").dtype.type), np.finfo(np.float32).eps,
+                    issubclass(np.float32, np.floating), isinstance(np.float32(a), np.float32)]
 
         def made():
             class Length(float):

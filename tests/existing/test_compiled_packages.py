@@ -82,6 +82,75 @@ def test_functions_of_parts(tmp_path: Path) -> None:
     check(package.given)
 
 
+ALONG_AXES = (
+    GENERALIZED
+    + """
+    def _dot(a, b, out):
+        out[0] = 0.0
+        for i in range(a.shape[0]):
+            out[0] += a[i] * b[i]
+
+    def _turned(a, out):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                out[j, i] = a[i, j] ** 2
+
+    dot, turned = GUFunc(_dot, "(n),(n)->()"), GUFunc(_turned, "(n,m)->(m,n)")
+    W = np.arange(6.0).reshape(3, 2)
+
+    def rows(x):
+        return np.stack([x, x**2, x * 3.0])
+
+    def one(x):
+        return dot(rows(x), W, axis=0)
+
+    def one_of_each(x):
+        return dot(rows(x), W.T, axes=[0, 1, ()])
+
+    def kept(x):
+        return dot(rows(x), W, axis=0, keepdims=True) * x
+
+    def kept_at(x):
+        return dot(rows(x), W, axes=[(0,), (0,), (1,)], keepdims=True)
+
+    def two(x):
+        return turned(rows(x)[..., None] * x, axes=[(2, 0), (0, 1)])
+
+    def into(x):
+        out = np.zeros((2, 3, 2))
+        return turned(rows(x)[..., None] * x, out=out, axes=[(0, 1), (2, 1)]) * out
+
+    def signed(x):
+        return dot(rows(x), W, axis=0, signature="dd->d")
+"""
+)
+
+
+def test_axes_of_functions_of_parts(tmp_path: Path) -> None:
+    package = written(tmp_path, ALONG_AXES)
+    rows, weights = package.rows, package.W
+
+    def cubes(x: Any) -> Any:
+        return (rows(x)[..., None] * x) ** 2
+
+    expected: dict[str, Callable[[Any], Any]] = {
+        "one": lambda x: np.sum(rows(x) * weights, axis=0),
+        "one_of_each": lambda x: np.sum(rows(x) * weights, axis=0),
+        "kept": lambda x: np.sum(rows(x) * weights, axis=0, keepdims=True) * x,
+        "kept_at": lambda x: np.sum(rows(x) * weights, axis=0)[:, None],
+        "two": lambda x: np.transpose(cubes(x), (0, 2, 1)),
+        "into": lambda x: np.transpose(cubes(x), (2, 0, 1)) ** 2,
+    }
+    for name, reference in expected.items():
+        value, pull = gw.vjp(gw.adapting(getattr(package, name)), X)
+        wanted, pull_wanted = gw.vjp(reference, X)
+        np.testing.assert_allclose(value, wanted, err_msg=name)
+        cotangent = np.cos(np.arange(value.size)).reshape(value.shape)
+        np.testing.assert_allclose(pull(cotangent), pull_wanted(cotangent), err_msg=name)
+    with pytest.raises(gw.errors.NoRuleError, match=r"_dot.*signature=\. Fix: leave it out"):
+        gw.jacobian(gw.adapting(package.signed))(X)
+
+
 def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
     pytest.importorskip("numba")
     package = written(
@@ -116,6 +185,13 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
         def used(store, y):
             return store.k * y
 
+        def made(x):
+            @nb.njit(fastmath=True)
+            def inner(a):
+                return np.float32(2.0) * a[0] + product(a[1], 1.0)
+
+            return inner(x) + product(x, x, np.zeros(2), where=x > 1.0).sum()
+
         def f(x):
             store = Store(x[0])
             parts = store.put(0, x[1]) * store.twice + used(store, x[1])
@@ -123,6 +199,7 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
         """,
     )
     check(package.f)
+    check(package.made)
 
 
 def expressions() -> ModuleType:

@@ -35,6 +35,8 @@ NEAREST = interpolate.NearestNDInterpolator(POINTS, PAIRS)
 LINEAR = interpolate.LinearNDInterpolator(POINTS, PAIRS)
 RESCALED = interpolate.LinearNDInterpolator(POINTS, VALUES, rescale=True)
 RADIAL = interpolate.RBFInterpolator(POINTS, PAIRS, smoothing=0.1, kernel="cubic")
+OLDER = interpolate.Rbf(*POINTS.T, PAIRS, smooth=0.1, epsilon=0.7, mode="N-D")
+OWN = interpolate.Rbf(*POINTS.T, VALUES, function=lambda self, r: r**3 + self.c, c=0.3)
 KROGH = interpolate.KroghInterpolator(KNOTS[:4], PAIRS[:4].T, axis=1)
 BARYCENTRIC = interpolate.BarycentricInterpolator(KNOTS[:5], PAIRS[:5])
 PERIODIC = interpolate.CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0], bc_type="periodic")
@@ -74,6 +76,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "NearestND": lambda x: np.sum(NEAREST(x[0], x[1]) * x[0]),
     "LinearND": lambda x: np.sum(LINEAR(x / 4) ** 2) + LINEAR(x[0] / 5, x[1] / 3)[1],
     "RBF": lambda x: np.sum(RADIAL(x.reshape(1, 2)) ** 2),
+    "Rbf": lambda x: np.sum(OLDER(x[0], x[1]) ** 2) + OWN(x[0], x[1]),
     "Krogh": lambda x: np.sum(KROGH(x) * x),
     "Barycentric": lambda x: np.sum(BARYCENTRIC(x) ** 2),
     "distributions": of_distributions,

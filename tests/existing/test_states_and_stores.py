@@ -161,6 +161,172 @@ def test_sympy_is_called_as_it_is(tmp_path: Path) -> None:
     check(package.weighted)  # by a constant of adapted code
 
 
+HELD = """
+    import numpy as np
+
+    class Model:
+        def __init__(self):
+            random = np.random.default_rng(0)  # whose arrays are plain
+            self.u = random.random(2)
+            self.m = random.random((2, 2))
+
+        def copyto(self, x):
+            np.copyto(self.u, x * x, where=np.array([True, False]))
+
+        def part(self, x):
+            np.copyto(self.m[1], x * x)
+
+        def put(self, x):
+            np.put(self.u, [1], x[:1] ** 2)
+
+        def place(self, x):
+            np.place(self.u, np.array([False, True]), x[1:] ** 2)
+
+        def putmask(self, x):
+            np.putmask(self.u, np.array([True, False]), x * x)
+
+        def diagonal(self, x):
+            np.fill_diagonal(self.m, x[0] ** 2)
+
+        def along(self, x):
+            np.put_along_axis(self.m, np.array([[0], [1]]), x[:, None] ** 2, axis=1)
+
+        def at(self, x):
+            np.add.at(self.u, [0, 0], x * x)
+            np.multiply.at(self.m, (np.array([0, 0]), np.array([1, 1])), x)
+
+        def fill(self, x):
+            self.u.fill(x[0] ** 2)
+            self.m[0].fill(x[1])
+
+        def method(self, x):
+            self.u.put([1], x[:1] ** 2)
+
+        def out(self, x):
+            np.multiply(x, x, out=self.u)
+            y = np.add(self.u, x, out=self.m[0])
+            self.m[1] = y * x
+
+        def returned(self, x):
+            return np.dot(np.eye(2), x * x, out=self.u)
+
+        def update(self, x):
+            self.u += x * x
+
+        def flat(self, x):
+            self.m.flat[1:3] = x * x
+            self.m.T[0] *= x
+
+        def steps(self, x):
+            np.add(self.u, 1.0, out=self.u)
+            y = np.exp(self.u, out=self.u).copy()
+            y = None
+            self.u[:] = x * self.u
+
+    def total(x, name):
+        model = Model()
+        getattr(model, name)(x)
+        weights = np.arange(4).reshape(2, 2)
+        return np.sum(model.u * np.array([1.0, 3.0])) + np.sum(model.m**2 * weights)
+"""
+WRITERS = [
+    *("copyto", "part", "put", "place", "putmask", "diagonal", "along", "at", "fill", "method"),
+    *("out", "returned", "update", "flat", "steps"),
+]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_writes_to_an_array_of_an_object(tmp_path: Path, name: str) -> None:
+    package = written(tmp_path, HELD)
+    check(lambda x: package.total(x, name))
+
+    model = package.Model()  # made before the function is adapted
+
+    def of_model(x: Any) -> Any:
+        getattr(model, name)(x)
+        return np.sum(model.u * x) + np.sum(model.m * np.outer(x, x))
+
+    slopes = gw.grad(gw.adapting(of_model))(X)
+    model = package.Model()
+    assert np.allclose(slopes @ X, gw.jvp(gw.adapting(of_model), (X,), (X,))[1])
+
+
+SHARED = """
+    import numpy as np
+
+    class Model:
+        def __init__(self):
+            self.u = np.ones(2)
+            self.same = self.u
+
+        def run(self, x):
+            np.copyto(self.u, x)
+            return self.same.sum()
+
+    MODEL = Model()
+
+    def run(x):
+        return MODEL.run(x)
+"""
+
+
+def test_an_array_that_two_names_hold_is_not_exchanged(tmp_path: Path) -> None:
+    package = written(tmp_path, SHARED)
+    with pytest.raises(gw.errors.OutArgumentError, match=r"np\.copyto into an ndarray"):
+        gw.grad(gw.adapting(package.run))(X)
+
+
+RESIZED = """
+    import numpy as np
+
+    def longer(x):
+        a = x * x
+        a.resize(4, refcheck=False)
+        a[2:] = x
+        return np.sum(a * np.arange(4))
+
+    def shorter(x):
+        a = np.outer(x, x)
+        a.resize((1, 3), refcheck=False)
+        return np.sum(a * np.arange(3))
+
+    class Recursion:
+        def __init__(self, x):
+            self.x, self.a = np.array(x), np.array([1.0])
+
+        def run(self):
+            for k in range(3):
+                self.a.resize(k + 2, refcheck=False)
+                self.a[k + 1] = np.sum(self.x ** (k + 1))
+                self.a[:-1] *= self.x[0]
+            return self.a
+
+    def recursion(x):
+        return np.sum(Recursion(x).run() * np.arange(4))
+"""
+
+
+@pytest.mark.parametrize("name", ["longer", "shorter", "recursion"])
+def test_arrays_that_change_their_size_in_place(tmp_path: Path, name: str) -> None:
+    package = written(tmp_path, RESIZED)
+    check(getattr(package, name))
+    compiles(getattr(package, name))
+
+
+def test_sizes_that_cannot_change_in_place() -> None:
+    with pytest.raises(ValueError, match="does not own its data"):
+        gw.grad(lambda x: (x * 1.0)[:1].resize(2))(X)
+    x: Any = gw.wrap(X, requires_grad=True)
+    with pytest.raises(gw.errors.InPlaceError, match="a leaf"):
+        x.resize(1)
+    y, view = x * 2.0, None
+    y.resize(3)
+    view = y[1:]
+    view[:] = x
+    np.sum(y * np.arange(3.0)).backward()
+    np.testing.assert_allclose(x.grad, [1.0, 2.0])
+
+
 # Compiled -----------------------------------------------------------------------------------------
 
 

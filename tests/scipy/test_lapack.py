@@ -41,6 +41,20 @@ def w(*v: Any) -> Any:
     return t
 
 
+def diagonal(x: Any) -> Any:
+    return np.diagonal(S) * x[0] + 3.0
+
+
+def low(x: Any) -> Any:
+    return x[1] * V[:2]
+
+
+def bands(x: Any) -> Any:
+    """A matrix with one diagonal below and above, and a row for the fill of its factors."""
+    rows = [np.append(0.0, low(x)), diagonal(x), np.append(low(x), 0.0)]
+    return np.stack([np.zeros(3), *rows])
+
+
 CASES: dict[str, Any] = {}
 for lo in (0, 1):
     for cl in (0, 1):
@@ -148,6 +162,40 @@ CASES.update(
             + L.dpocon(L.dpotrf(mat(x))[0], np.linalg.norm(mat(x), 1))[0]
             + L.dpocon(L.dpotrf(mat(x), lower=1)[0], x[1], uplo="L")[0]
         ),
+        "gtsv": lambda x: (
+            w(L.dgtsv(low(x), diagonal(x), low(x)[::-1], W * x[0])[3])
+            + w(get_lapack_funcs("gtsv", dtype="d")(low(x), diagonal(x), V[:2], V)[3])
+        ),
+        "zgtsv": lambda x: w(
+            np.abs(L.zgtsv(1j * low(x), diagonal(x), low(x) * (1 - 1j), V * (1 + 0j))[3])
+        ),
+        "ptsv": lambda x: (
+            w(L.dptsv(diagonal(x), low(x), V)[2])
+            + w(np.abs(L.zptsv(diagonal(x), low(x) * (1 + 0.5j), W + 1j * V)[2]))
+        ),
+        "gbsv": lambda x: w(L.dgbsv(1, 1, bands(x), V * x[0])[2]),
+        "pbsv": lambda x: sum(
+            w(*L.dpbsv(bands(x)[1 + lo : 3 + lo], V, lower=lo)[:2]) for lo in (0, 1)
+        ),
+        "pbtrs": lambda x: w(L.dpbtrs(L.dpbtrf(bands(x)[1:3])[0], V)[0]),
+        "tbtrs": lambda x: (
+            w(L.dtbtrs(bands(x)[1:3], W)[0], L.dtbtrs(bands(x)[2:], W, uplo="L", trans="T")[0])
+            + w(L.dtbtrs(bands(x)[1:3], W, trans="C", diag="U")[0])
+        ),
+        "pttrs": lambda x: (
+            w(*L.dpttrf(diagonal(x), low(x))[:2])
+            + w(L.dpttrs(*L.dpttrf(diagonal(x), low(x))[:2], W * x[0])[0])
+        ),
+        "zpttrs": lambda x: sum(
+            w(np.abs(L.zpttrs(*L.zpttrf(diagonal(x), low(x) * 1j)[:2], W * (1 + 1j), lower=lo)[0]))
+            for lo in (0, 1)
+        ),
+        "sysv": lambda x: sum(
+            w(L.dsysv(mat(x), V * x[0], lower=lo)[2])
+            + w(np.abs(L.zsysv(mat(x) * (1 + 0.1j), W + 0j, lower=lo)[2]))
+            + w(np.abs(L.zhesv(mat(x) + 0.1j * R, W + 0j, lower=lo)[2]))
+            for lo in (0, 1)
+        ),
         "fails": lambda x: L.dpotrf(mat(x) - 100 * np.eye(3))[1] * x[0],
         "const": lambda x: x[0] * L.dpotrf(S)[0][0, 0] + x[1] * B.dnrm2(V),
     }
@@ -170,6 +218,8 @@ def test_functions_with_their_flags(name: str) -> None:
 def test_what_has_no_rule_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"dgeev has no derivative.*scipy\.linalg"):
         gw.grad(gw.adapting(fn(lambda x: w(L.dgeev(mat(x))[0]))))(X)
+    with pytest.raises(NoRuleError, match=r"linalg\.lapack\.dgtsv"):
+        gw.grad(gw.adapting(fn(lambda x: w(L.dgtsv(low(x), diagonal(x), low(x), V)[1]))))(X)
     with pytest.raises(NoRuleError, match="negative step"):
         gw.grad(gw.adapting(fn(lambda x: B.dnrm2(x, incx=-1))))(X)
 

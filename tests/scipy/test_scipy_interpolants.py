@@ -184,6 +184,29 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         )
         for kernel in ("thin_plate_spline", "linear", "cubic", "gaussian", "inverse_quadratic")
     },
+    **{
+        f"Rbf {kernel}": (
+            lambda p, d, at, kernel=kernel: new.Rbf(*p.T, d, function=kernel)(*at.T),
+            (SCATTERED, GRID[:, 0].repeat(2)[:9] + np.arange(9), INSIDE),
+        )
+        for kernel in ("multiquadric", "thin-plate", "linear", "Cubic", "gaussian", "inverse")
+    },
+    "Rbf options": (
+        lambda p, d, at, epsilon, smooth: new.Rbf(
+            p[:, 0], p[:, 1], d, epsilon=epsilon, smooth=smooth, mode="N-D", norm="cityblock"
+        )(at[:, 0].reshape(1, -1), at[:, 1].reshape(1, -1)),
+        (SCATTERED, np.arange(18.0).reshape(9, 2) ** 0.5, INSIDE, np.array(1.3), np.array(0.1)),
+    ),
+    "Rbf own function": (
+        lambda p, d, at, epsilon: new.Rbf(
+            *p.T,
+            d,
+            function=lambda self, r: np.exp(-r * self.epsilon * self.c),
+            epsilon=epsilon,
+            c=2.0,
+        )(*at.T),
+        (SCATTERED, np.arange(9.0) ** 0.5, INSIDE, np.array(1.3)),
+    ),
     "LinearNDInterpolator": (
         lambda p, v, at: new.LinearNDInterpolator(p, v)(at),
         (SCATTERED, np.arange(9.0) ** 2, INSIDE),

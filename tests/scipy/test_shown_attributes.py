@@ -88,6 +88,7 @@ OBJECTS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "interp1d": (lambda m, x: m.interpolate.interp1d(AT, x), FIVE),
     "grid": (lambda m, x: m.interpolate.RegularGridInterpolator((AT,), x), FIVE),
     "RBF": (lambda m, x: m.interpolate.RBFInterpolator(AT[:, None], x), FIVE),
+    "Rbf": (lambda m, x: m.interpolate.Rbf(AT, x, epsilon=x[0]), FIVE),
     "linear": (lambda m, x: m.interpolate.LinearNDInterpolator(PLANE, x), FIVE),
     "AAA": (lambda m, x: m.interpolate.AAA(AT, x), FIVE),
     "surface": (

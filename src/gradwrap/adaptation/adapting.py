@@ -51,6 +51,7 @@ from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import latest_refusal, noted
 from gradwrap.core.observing.results import check_caught
+from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
 from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import (
@@ -291,6 +292,7 @@ class _Runs:
                 is_known = len(held) == count and self.watch and number_made() == made
                 if is_known and not self._writes_stores(error):
                     break
+                forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
             else:
                 self.watch = False
@@ -491,6 +493,9 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             if type_of(whole) is ModuleType:  # its code may be compiled
                 names = attributes_of(whole)
                 found.setdefault(id(names), names)
+            elif call is not None and type_of(call.function) is not FunctionType:
+                for names in _namespaces_of_values([call.function]):  # so may that of its own
+                    found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

@@ -158,7 +158,7 @@ def standing_in_class(kind: type[Any], call: Callable[..., Any]) -> Any:
         name: method for name, method in methods.items() if callable(method)
     }
     namespace |= {"__doc__": kind.__doc__, "__module__": kind.__module__, "stands_for": kind}
-    if issubclass(kind, (float, complex)):  # NumPy's scalar types among them
+    if issubclass(kind, NUMBERS):
         namespace["dtype"] = namespace["__numpy_dtype__"] = np.dtype(kind)
     if issubclass(kind, float):
         namespace["__match_args__"] = ("real",)  # `case float(x)` binds the number itself
@@ -168,6 +168,7 @@ def standing_in_class(kind: type[Any], call: Callable[..., Any]) -> Any:
     return type.__new__(metaclass, kind.__name__, (), namespace)
 
 
+NUMBERS: Any = (float, complex, np.inexact)
 _OF_THE_CLASS = {"__class__", "__init_subclass__", "__subclasshook__", "__base__"}
 
 
@@ -245,7 +246,7 @@ def _single(value: Any, kind: type[Any]) -> Any:
 
 
 def _scalar_type(kind: Any) -> Callable[..., Any]:
-    """Make a stand-in for `np.float64` or `np.complex128` that also takes arrays."""
+    """Make a stand-in for a scalar type of NumPy that also takes tracked numbers and arrays."""
 
     def make(cls: Any, value: Any = 0, /) -> Any:
         if type_of(value) is str:
@@ -274,19 +275,17 @@ def _poly1d(_: Any, c_or_r: Any, *args: Any, **options: Any) -> Any:
     return np.poly1d(c_or_r, *args, **options)
 
 
-CLASSES: list[tuple[Any, Any]] = [
-    (kind, standing_in_class(kind, make))
-    for kind, make in (
-        (type, _type),
-        (float, _float),
-        (complex, _complex),
-        (np.float64, _scalar_type(np.float64)),
-        (np.complex128, _scalar_type(np.complex128)),
-        (np.random.Generator, _generator),
-        (np.random.RandomState, _random_state),
-        (np.poly1d, _poly1d),
-    )
-]
+SCALARS: tuple[type[Any], ...] = (
+    *(np.float16, np.float32, np.float64, np.longdouble),
+    *(np.complex64, np.complex128, np.clongdouble),
+)
+_CALLS: tuple[tuple[Any, Callable[..., Any]], ...] = (
+    *((type, _type), (float, _float), (complex, _complex)),
+    *((kind, _scalar_type(kind)) for kind in SCALARS),
+    *((np.random.Generator, _generator), (np.random.RandomState, _random_state)),
+    (np.poly1d, _poly1d),
+)
+CLASSES: list[tuple[Any, Any]] = [(kind, standing_in_class(kind, make)) for kind, make in _CALLS]
 """Each class with the one that stands in for it."""
 _STANDING = {id(kind): standing for kind, standing in CLASSES}
 

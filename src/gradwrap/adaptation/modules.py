@@ -395,11 +395,21 @@ def write_stores(namespace: Namespace) -> bool:
         if adapted is None or adapted.stores:
             return False
         adapted.stores = True
-        found = [c for c in _store_plan(adapted) if c.place.read() is c.old]
+        found = list(filter(None, map(_current, _store_plan(adapted))))
         for change in found:
             change.place.write(change.new)
             adapted.plan = [*adapted.plan, change]  # the list may be the namespace's findings
     return bool(found)
+
+
+def _current(change: Change) -> Change | None:
+    """Return a change from the code that a function has now, if nobody else has exchanged it.
+
+    A function that needed no new code has got back that of before.
+    """
+    now, later = change.place.read(), change.place.holder
+    is_back = type_of(later) is Later and later.is_as_it_was and now is later.old
+    return change._replace(old=now) if now is change.old or is_back else None
 
 
 def _store_plan(adapted: _Adapted) -> list[Change]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from contextvars import ContextVar
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from gradwrap.adaptation.plain_values import Holder, are_plain
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import native
 from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, attributes_of
+from gradwrap.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 ours: Any = drop_in
 
@@ -45,17 +51,57 @@ def uncompiled(dispatcher: Any) -> Any:
     return stand_in
 
 
+def uncompiling(decorator: Any) -> Any:
+    """Make a stand-in for a decorator of Numba's: what it makes runs its Python code."""
+
+    def through(made: Any) -> Any:
+        if type(made) is FunctionType:  # a decorator with its options
+            return uncompiling(made)
+        wrap = UNCOMPILED.get(type(made).__name__)
+        if wrap is None:
+            return uncompiled(made) if hasattr(made, "py_func") else made
+        return wrap(made)
+
+    @functools.wraps(decorator)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        return through(decorator(*args, **options))
+
+    return stand_in
+
+
 def uncompiled_ufunc(function: Any) -> Any:
     """Make a stand-in for a ufunc that runs the Python function on each element."""
     elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
 
     @functools.wraps(function)
-    def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return function(*args, **options)
-        return elementwise(*args, **options)
+    def stand_in(*args: Any, out: Any = None, where: Any = True, **options: Any) -> Any:
+        if are_plain(args, {"out": out, "where": where, **options}):
+            return function(*args, out=out, where=where, **options)
+        _check_options(function, options)
+        args, rest = args[: function.nin], args[function.nin :]
+        (into,) = rest or (out if isinstance(out, TUPLE) else (out,))
+        found = elementwise(*args)
+        if where is not True:
+            before = ours.zeros(found.shape, found.dtype) if into is None else into
+            found = ours.where(where, found, before)
+        if into is None:
+            return found
+        into[...] = found
+        return into
 
     return stand_in
+
+
+NEUTRAL = frozenset({"casting", "order", "subok"})
+"""The options of ufuncs that change no number."""
+
+
+def _check_options(function: Any, options: dict[str, Any]) -> None:
+    for name in options.keys() - NEUTRAL:
+        raise NoRuleError(
+            f"{function.__name__}, a function that Numba has compiled, has no derivative with "
+            f"{name}=. Fix: leave it out."
+        )
 
 
 # Functions of parts of arrays ---------------------------------------------------------------------
@@ -73,10 +119,24 @@ def uncompiled_gufunc(function: Any) -> Any:
     kinds = _kinds_of_parameters(function)
 
     @functools.wraps(function)
-    def stand_in(*args: Any, out: Any = None, **options: Any) -> Any:
+    def stand_in(
+        *args: Any,
+        out: Any = None,
+        axes: Any = None,
+        axis: Any = None,
+        keepdims: bool = False,
+        **options: Any,
+    ) -> Any:
         if are_plain(args, {"out": out, **options}):
-            return function(*args, **options) if out is None else function(*args, out, **options)
-        given: list[Any] = [ours.asarray(a) for a in args[: len(inputs)]]
+            named = {"axes": axes, "axis": axis, "keepdims": keepdims or None, "out": out}
+            options |= {name: value for name, value in named.items() if value is not None}
+            return function(*args, **options)
+        _check_options(function, options)
+        before, after = _axes_of(inputs, outputs, axes, axis, keepdims=keepdims)
+        given: list[Any] = [
+            np.moveaxis(ours.asarray(a), at, range(-len(at), 0))
+            for a, at in zip(args[: len(inputs)], before, strict=True)
+        ]
         split = [a.ndim - len(axes) for a, axes in zip(given, inputs, strict=True)]
         shape = np.broadcast_shapes(*(a.shape[:n] for a, n in zip(given, split, strict=True)))
         sizes = {
@@ -89,9 +149,14 @@ def uncompiled_gufunc(function: Any) -> Any:
         ]
         into: Any = args[len(inputs) :] or (() if out is None else out)
         into = into if isinstance(into, TUPLE) else (into,)
-        results: list[Any] = list(into) or [
-            ours.zeros((*shape, *(sizes[axis] for axis in axes))) for axes in outputs
+        kept = (1,) * (len(inputs[0]) if keepdims else 0)
+        wholes: list[Any] = [
+            np.moveaxis(one, at, range(-len(at), 0)) for one, at in zip(into, after, strict=False)
         ]
+        wholes = wholes or [
+            ours.zeros((*shape, *(sizes[axis] for axis in axes), *kept)) for axes in outputs
+        ]
+        results = [whole[(..., *(0 for _ in kept))] for whole in wholes]
         for place in np.ndindex(*shape):
             parts = [
                 a[place] if kind is None or a[place].ndim else a[(*place, None)]
@@ -102,10 +167,29 @@ def uncompiled_gufunc(function: Any) -> Any:
                 for r, axes in zip(results, outputs, strict=True)
             ]
             function.__wrapped__(*parts, *targets)
-        found = [r if r.ndim else r[()] for r in results]
+        moved = [
+            np.moveaxis(r, range(-len(at), 0), at) for r, at in zip(wholes, after, strict=True)
+        ]
+        found = list(into) or [r if r.ndim else r[()] for r in moved]
         return found[0] if len(found) == 1 else tuple(found)
 
     return stand_in
+
+
+def _axes_of(
+    inputs: list[Any], outputs: list[Any], axes: Any, axis: Any, *, keepdims: bool
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return the axes that the function acts on, of each input and each output."""
+    counts = [*map(len, inputs), *(len(inputs[0]) if keepdims else len(one) for one in outputs)]
+    if axis is not None:
+        axes = [(axis,) * count for count in counts]
+    found: list[tuple[int, ...]] = [
+        one if isinstance(one, TUPLE) else (one,) for one in (() if axes is None else axes)
+    ]
+    for count in counts[len(found) :]:
+        is_like = keepdims and len(found) >= len(inputs) and axes is not None
+        found.append(found[0] if is_like else tuple(range(-count, 0)))
+    return found[: len(inputs)], found[len(inputs) :]
 
 
 def _kinds_of_parameters(function: Any) -> list[Any]:
@@ -163,3 +247,18 @@ def uncompiled_class(kind: Any) -> Any:
     metaclass: Any = type("StandIn", (StandIn,), {"__call__": call, "__instancecheck__": check})
     statics = {name: members[name] for name in attributes_of(about)["jit_static_methods"]}
     return type.__new__(metaclass, kind.__name__, (), {**statics, "stands_for": kind})
+
+
+UNCOMPILED: dict[str, Any] = {
+    "DUFunc": uncompiled_ufunc,
+    "GUFunc": uncompiled_gufunc,
+    "JitClassType": uncompiled_class,
+}
+"""The stand-ins of what Numba compiles, by the names of its classes."""
+
+
+def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield the decorators of Numba's, with their stand-ins."""
+    for name in ("jit", "njit", "vectorize", "guvectorize"):
+        original = vars(module)[name]
+        yield original, uncompiling(original)

@@ -29,7 +29,7 @@ from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
 from gradwrap.adaptation.storing import NAMES as STORING
-from gradwrap.adaptation.storing import SYMBOLS, Stores
+from gradwrap.adaptation.storing import SYMBOLS, WRITERS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
@@ -433,6 +433,9 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
 
 def _stores(code: CodeType) -> bool:
     """Tell if a function may store to an array."""
+    names: Iterator[Any] = (one for one in code.co_consts if isinstance(one, tuple))
+    if not WRITERS.isdisjoint(code.co_names) or any("out" in one for one in names):
+        return True
     return any(
         step in STORES or (step == BINARY_OP and argument >= INPLACE)
         for step, argument in zip(code.co_code[::2], code.co_code[1::2], strict=True)

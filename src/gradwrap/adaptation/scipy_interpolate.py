@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CLASSES = (
     *("PPoly", "BPoly", "BSpline", "RegularGridInterpolator", "interp1d", "KroghInterpolator"),
     *("BarycentricInterpolator", "NearestNDInterpolator", "LinearNDInterpolator"),
-    "RBFInterpolator",
+    *("RBFInterpolator", "Rbf"),
 )
 """Their attributes are the arguments of their constructors; `CubicSpline` and others derive."""
 FITTED = {

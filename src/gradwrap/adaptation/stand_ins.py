@@ -500,6 +500,7 @@ def _generator(rng: Any) -> Any:
 
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
+    "numba": numba.functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "statistics": statistics_functions,
@@ -519,12 +520,10 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "cython_function_or_method": _compiled,
     "fused_cython_function": _compiled,
     "nb_func": _compiled,
-    "DUFunc": numba.uncompiled_ufunc,
     "fortran": _of_linalg,
     "SuperLU": _of_linalg,
     "cKDTree": _of_tree,
-    "GUFunc": numba.uncompiled_gufunc,
-    "JitClassType": numba.uncompiled_class,
+    **numba.UNCOMPILED,
     "wrapper_descriptor": _slot,
     "method_descriptor": _slot,
 }

@@ -6,6 +6,10 @@ from then on instead: `out[i] = x` becomes
 
     if (new := store(x, (out,), i)) is not None: out = new
 
+and `np.copyto(out, x)`, `np.add(x, y, out=out)` and `out.fill(x)` become
+
+    if (new := call("first", (out,), None, np.copyto, x)[1]) is not None: out = new
+
 This takes time at every store, so it is not done before it is needed.
 
 From Python 3.14 on, an argument may refer to an object without being counted. Tuples and return
@@ -24,13 +28,15 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import objects
+from gradwrap.adaptation.stand_ins import original_of
+from gradwrap.backends.numpy.functions.writing import WRITING
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
 
 ours: Any = drop_in
-NEW = "__gradwrap_new__"
+NEW, PAIR = "__gradwrap_new__", "__gradwrap_pair__"
 SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Div: "truediv",
@@ -41,14 +47,19 @@ SYMBOLS: dict[type[ast.operator], str] = {
 }
 
 
-def store(value: Any, held: tuple[Any], key: Any) -> Any:
-    """Run `holder[key] = value`; return a variable that replaces the holder, or None."""
+def store(value: Any, held: tuple[Any], key: Any, view: str = "") -> Any:
+    """Run `holder[key] = value`; return a variable that replaces the holder, or None.
+
+    With `view`, run `holder.flat[key] = value` or the like.
+    """
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
-        made[key] = value
+        (getattr(made, view) if view else made)[key] = value
         return made
+    if view:
+        holder = getattr(holder, view)
     if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
         has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
         if has_parts and not _is_of_element(key, holder):
@@ -63,14 +74,17 @@ def _is_of_element(key: Any, holder: Any) -> bool:
     return len(parts) == holder.ndim and all(isinstance(one, (int, np.integer)) for one in parts)
 
 
-def update_item(value: Any, held: tuple[Any], key: Any, symbol: str) -> Any:
+def update_item(value: Any, held: tuple[Any], key: Any, symbol: str, view: str = "") -> Any:
     """Run `holder[key] += value` or a similar update, as `store` does."""
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
-        made[key] = getattr(operator, symbol)(made[key], value)
+        part = getattr(made, view) if view else made
+        part[key] = getattr(operator, symbol)(part[key], value)
         return made
+    if view:
+        holder = getattr(holder, view)
     holder[key] = getattr(operator, f"i{symbol}")(holder[key], value)
     return None
 
@@ -82,6 +96,35 @@ def update(value: Any, held: tuple[Any], symbol: str) -> Any:
     if is_alone and _is_exchanged(value, holder):
         return getattr(operator, symbol)(ours.array(holder), value)
     return getattr(operator, f"i{symbol}")(holder, value)
+
+
+def call(
+    place: str, held: tuple[Any], key: tuple[Any] | None, function: Any, /, *args: Any, **more: Any
+) -> tuple[Any, Any]:
+    """Call a function that may write to the holder, or to its part at a key.
+
+    It is the function's first argument, its argument `out`, or the owner of the method of this
+    name. Returns what the function returns, and a variable that replaces the holder, or None.
+    """
+    is_alone = _references(held) == ALONE
+    (holder,) = held
+    is_new = is_alone and (place != "first" or _writes(function))
+    new = ours.array(holder) if is_new and _is_exchanged([args, more], holder) else None
+    target = holder if new is None else new
+    if key is not None:
+        target = target[key[0]]
+    if place == "out":
+        return function(*args, out=target, **more), new
+    if place == "first":
+        return function(target, *args, **more), new
+    return getattr(target, function)(*args, **more), new
+
+
+def _writes(function: Any) -> bool:
+    """Tell if a function of NumPy writes to its first argument."""
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return True  # its method `at`
+    return original_of(function) in WRITING
 
 
 def itself(value: Any) -> Any:
@@ -130,8 +173,15 @@ NAMES: dict[str, Any] = {
     "__gradwrap_update_item__": update_item,
     "__gradwrap_update__": update,
     "__gradwrap_slice__": slice,
+    "__gradwrap_write__": call,
 }
 """The functions that the new code calls. They are constants of it, under these names until then."""
+VIEWS = frozenset({"T", "flat", "imag", "real"})
+"""The attributes of arrays that show their elements, and may be written to."""
+METHODS = frozenset({"fill", "put", "setfield"})
+"""The methods of arrays that write their arguments."""
+WRITERS = METHODS | {"at"} | {function.__name__ for function in WRITING}
+"""The names of what writes to its first argument, or to its owner."""
 
 
 class Stores(ast.NodeTransformer):
@@ -163,8 +213,16 @@ class Stores(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Rewrite `out[i] = x`, and `out[0], out[1] = x, y`."""
+        """Rewrite `out[i] = x`, `out[0], out[1] = x, y`, and `y = np.add(a, b, out=out)`."""
         self.generic_visit(node)
+        writing = self._writing(node.value, "out")
+        if writing is not None:
+            node.value = _result()
+            done = ast.Assign([ast.Name(PAIR, ast.Store())], ast.Constant(None))
+            return [*writing, *_several(self._stored(node)), ast.copy_location(done, node)]
+        return self._stored(node)
+
+    def _stored(self, node: ast.Assign) -> Any:
         if len(node.targets) != 1:
             return node
         (target,) = node.targets
@@ -180,7 +238,7 @@ class Stores(ast.NodeTransformer):
             lines: list[ast.stmt] = [ast.Assign([first], node.value)]
             for part in parts:
                 ast.copy_location(part, node)
-                lines += _several(self.visit_Assign(part))
+                lines += _several(self._stored(part))
             return [ast.copy_location(line, node) for line in lines]
         if not self._is_store(target):
             return node
@@ -201,22 +259,89 @@ class Stores(ast.NodeTransformer):
         called = _call("__gradwrap_update__", node.value, _held(node.target), word)
         return ast.copy_location(ast.Assign([node.target], called), node)
 
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Rewrite `np.copyto(out, x)`, `out.fill(x)`, and `np.add(a, b, out=out)`."""
+        self.generic_visit(node)
+        writing = self._writing(node.value, "first", "owner", "out")
+        if writing is None:
+            return node
+        done = ast.Assign([ast.Name(PAIR, ast.Store())], ast.Constant(None))
+        return [*writing, ast.copy_location(done, node)]
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """Rewrite `return np.add(a, b, out=out)`."""
+        self.generic_visit(node)
+        writing = self._writing(node.value, "out")
+        if writing is None:
+            return node
+        return [*writing, ast.copy_location(ast.Return(_result()), node)]
+
+    def _writing(self, called: ast.expr | None, *places: str) -> list[ast.stmt] | None:
+        """Write `pair = call(...)` and `if pair[1] is not None: holder = pair[1]`, if it fits."""
+        if not isinstance(called, ast.Call):
+            return None
+        name = getattr(called.func, "attr", None) or getattr(called.func, "id", None)
+        outs = [one for one in called.keywords if one.arg == "out"]
+        args, keywords, function = called.args, called.keywords, called.func
+        if outs and "out" in places:
+            place, target = "out", outs[0].value
+            keywords = [one for one in keywords if one.arg != "out"]
+        elif "owner" in places and isinstance(function, ast.Attribute) and name in METHODS:
+            place, target, function = "owner", function.value, ast.Constant(name)
+            if not self._is_target(target):
+                place, target, function = "first", args[0] if args else target, called.func
+                args = args[1:]
+        elif "first" in places and name in WRITERS and args:
+            place, target, args = "first", args[0], args[1:]
+        else:
+            return None
+        if not self._is_target(target):
+            return None
+        self._stores += 1
+        key: ast.expr = ast.Constant(None)
+        if isinstance(target, ast.Subscript):
+            key, target = ast.Tuple([_key(target.slice)], ast.Load()), target.value
+        call = _call("__gradwrap_write__", ast.Constant(place), _held(target), key, function, *args)
+        call.keywords = keywords
+        holder = _loaded(target)
+        holder.ctx = ast.Store()
+        test = ast.Compare(_result(1), [ast.IsNot()], [ast.Constant(None)])
+        lines: list[ast.stmt] = [
+            ast.Assign([ast.Name(PAIR, ast.Store())], call),
+            ast.If(test, [ast.Assign([holder], _result(1))], []),
+        ]
+        return [ast.copy_location(line, called) for line in lines]
+
     def _exchanging(
         self, node: ast.stmt, target: Any, value: ast.expr, function: str, *more: ast.expr
     ) -> ast.AST:
         """Write `if (new := function(value, (holder,), key)) is not None: holder = new`."""
         self._stores += 1
-        call = _call(function, value, _held(target.value), _key(target.slice), *more)
+        owner = target.value
+        if self._is_view(owner):
+            owner, more = owner.value, (*more, ast.Constant(owner.attr))
+        call = _call(function, value, _held(owner), _key(target.slice), *more)
         test = ast.Compare(
             ast.NamedExpr(ast.Name(NEW, ast.Store()), call), [ast.IsNot()], [ast.Constant(None)]
         )
-        holder = _loaded(target.value)
+        holder = _loaded(owner)
         holder.ctx = ast.Store()
         body = ast.Assign([holder], ast.Name(NEW, ast.Load()))
         return ast.copy_location(ast.If(test, [body], []), node)
 
     def _is_store(self, target: ast.expr) -> bool:
-        return isinstance(target, ast.Subscript) and self._is_own(target.value)
+        if not isinstance(target, ast.Subscript):
+            return False
+        return self._is_own(target.value) or self._is_view(target.value)
+
+    def _is_target(self, target: ast.expr) -> bool:
+        """Tell if an expression is a holder, or a part of one that a key selects."""
+        return self._is_own(target.value if isinstance(target, ast.Subscript) else target)
+
+    def _is_view(self, target: ast.expr) -> bool:
+        if not isinstance(target, ast.Attribute) or target.attr not in VIEWS:
+            return False
+        return self._is_own(target.value)
 
     def _is_own(self, target: ast.expr) -> bool:
         """Tell if an expression is a local name or an attribute of one."""
@@ -225,6 +350,11 @@ class Stores(ast.NodeTransformer):
         return isinstance(target, ast.Name) and any(
             target.id in names for names in self._locals[-1:]
         )
+
+
+def _result(place: int = 0) -> ast.expr:
+    """Write what a call returned, or what replaces its holder."""
+    return ast.Subscript(ast.Name(PAIR, ast.Load()), ast.Constant(place), ast.Load())
 
 
 def _several(found: Any) -> list[Any]:

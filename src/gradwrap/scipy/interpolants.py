@@ -42,8 +42,11 @@ PARTS: dict[str, str] = {
     "NearestNDInterpolator": "points values",
     "LinearNDInterpolator": "points values fill_value",
     "RBFInterpolator": "y d neighbors smoothing kernel epsilon powers",
+    "Rbf": "xi di function epsilon smooth norm mode",
 }
 """The classes of which an object's attributes are the arguments of its constructor, with these."""
+OWN_OF_RBF = frozenset({"xi", "di", "N", "nodes", "_target_dim", "_function"})
+"""The attributes of an `Rbf` that are not options; a function of the caller's reads the rest."""
 AXES_IN_FRONT = {"PPoly": 2, "BPoly": 2, "BSpline": 1}
 """The number of axes of the coefficients that a constructor moves from `axis` to the front."""
 
@@ -64,6 +67,9 @@ def rebuilt(made: Any) -> Any:
     if "powers" in parts:
         parts["d"] = np.reshape(parts["d"].view(made.d_dtype), (-1, *made.d_shape))
         parts["powers"] = int(np.max(np.sum(made.powers, axis=1), initial=-1))  # the degree
+    if base == "Rbf":
+        more = {name: value for name, value in vars(made).items() if name not in OWN_OF_RBF}
+        return dispatcher("interpolate.Rbf")(*parts.pop("xi"), parts.pop("di"), **(more | parts))
     for _ in range(AXES_IN_FRONT.get(base, 0)):
         parts["c"] = np.moveaxis(parts["c"], 0, parts["axis"] + AXES_IN_FRONT[base] - 1)
     return dispatcher(f"interpolate.{base}")(*parts.values())
@@ -167,12 +173,13 @@ def evaluation(native: Any, tree: Any) -> Callable[..., Any]:
     return evaluate
 
 
-def interpolant_class(  # noqa: C901  the parts of one class
+def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
     path: str,
     formula: Callable[..., Any],
     first: str = "x",
     as_points: Callable[[Any], Any] = as_array,
     makers: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+    as_given: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Callable[[Any], Any]:
     """Make the subclass of an interpolant's class that evaluates `formula`.
 
@@ -180,6 +187,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
     object of the data, and `given` has the arguments of the constructor by name. `first` is the
     name of the parameter for the points, and `as_points` makes an array of its argument. `makers`
     are the class methods that make an object, by name: each returns the constructor's arguments.
+    `as_given` gives these arguments the names of the attributes that show them.
     """
 
     def make(native: Any) -> Any:  # noqa: C901  likewise
@@ -194,7 +202,7 @@ def interpolant_class(  # noqa: C901  the parts of one class
                 args, kwargs = with_plain_constants(args, kwargs)
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
-                given = dict(bound.arguments)
+                given = as_given(dict(bound.arguments))
                 own: dict[str, Any] = self.__dict__
                 own["_given"], own["_made"] = given, built(native, args, kwargs)
                 own["_arguments"] = args, kwargs

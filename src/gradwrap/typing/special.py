@@ -120,6 +120,10 @@ class SpecialNamespace(Protocol[In_contra, Out_co]):
         self, x: In_contra | float, df: In_contra | float, nc: In_contra | float, /
     ) -> Out_co:
         """The noncentral chi-square distribution function."""
+    def chndtridf(
+        self, x: In_contra | float, y: In_contra | float, nc: In_contra | float, /
+    ) -> Out_co:
+        """The inverse of `chndtr` in `df`."""
     def chndtrinc(
         self, x: In_contra | float, df: In_contra | float, y: In_contra | float, /
     ) -> Out_co:

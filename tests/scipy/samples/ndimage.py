@@ -162,5 +162,17 @@ SAMPLES: dict[str, Any] = {
         call(r.uniform(5, 6)),
         call(r.uniform(5, 6), LABELS, [1, 2]),
     ],
+    "ndimage.labeled_comprehension": lambda r: [
+        call(_image(r), LABELS, [1, 2, 77], np.std, float, -1.5),
+        call(_image(r), LABELS, None, np.ptp, float, 0.0),
+        call(_image(r), None, None, lambda x, at: np.sum(x * at), float, 0.0, pass_positions=True),
+    ],
+    "ndimage.generic_filter": lambda r: [
+        call(_image(r), np.std, size=3),
+        call(_image(r), np.ptp, footprint=[[0, 1, 0], [1, 1, 1], [0, 1, 0]], mode="wrap"),
+        call(
+            _image(r), lambda x, p: np.sum(x**p), 2, mode="constant", cval=0.4, extra_arguments=(2,)
+        ),
+    ],
     "ndimage.extrema": lambda r: [call(_image(r)), call(_image(r), LABELS, [1, 2])],
 }

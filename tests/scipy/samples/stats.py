@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from scipy_samples import call, each
 
 
@@ -11,6 +13,8 @@ def _two(r: Any) -> tuple[Any, Any]:
     x = r.normal(12)
     return x, 0.4 * x + r.normal(12)
 
+
+BINNED = "mean sum std min max median count"
 
 SAMPLES: dict[str, Any] = {
     "stats.yeojohnson_llf": lambda r: [call(0.3, r.normal(9))],
@@ -65,5 +69,22 @@ SAMPLES: dict[str, Any] = {
         "combine_pvalues false_discovery_control",
         lambda r: [call(r.uniform(5, low=0.1, high=0.9))],
     ),
+    "stats.binned_statistic": lambda r: [
+        *(call(r.uniform(20), r.normal(20), name, 4) for name in BINNED.split()),
+        call(r.uniform(20), r.normal(3, 20), np.ptp, bins=5),
+        call(r.uniform(20), r.normal(20), "mean", np.array([0.15, 0.5, 0.87, 1.17])),
+        call(r.uniform(20), r.normal(20), bins=3, range=(0.3, 1.1), tracked="range"),
+    ],
+    "stats.binned_statistic_2d": lambda r: [
+        *(
+            call(r.uniform(40), r.uniform(40), r.normal(2, 40), statistic=name, bins=(2, 3))
+            for name in BINNED.split()
+        ),
+        call(r.uniform(20), r.uniform(20), r.normal(20), bins=2, expand_binnumbers=True),
+        call(r.uniform(9), r.uniform(9), r.normal(9), "sum", [[0.17, 0.8, 1.3], [0.1, 0.7, 1.57]]),
+    ],
+    "stats.binned_statistic_dd": lambda r: [
+        call(r.uniform(30, 2), r.normal(30), statistic=name, bins=2) for name in BINNED.split()
+    ],
     "stats.quantile": lambda r: [call(r.normal(9), 0.3)],
 }

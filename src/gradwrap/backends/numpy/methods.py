@@ -14,11 +14,12 @@ from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
 from gradwrap.core.array.adapted import adapted_caller, note_text, subclass_views
+from gradwrap.core.array.setters import resize
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.wrapper import is_recorded, is_scalar, native
+from gradwrap.core.levels.wrapper import holds_batch, is_recorded, is_scalar, native
 from gradwrap.core.values.dynamic import TYPE
 from gradwrap.errors import InPlaceError, TrackedValueError
 
@@ -185,6 +186,14 @@ def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> 
         _no_flags(x)
 
 
+def _resize(x: Any, *shape: Any, refcheck: bool = True) -> None:
+    """Change the number of elements in place; NumPy's check of references is not needed."""
+    if not (holds_batch(x) or x.flags.c_contiguous):
+        raise InPlaceError("x.resize() takes an array in C order. Fix: x = x.copy() before it.")
+    if shape not in ((), (None,)):
+        resize(x, shape[0] if len(shape) == 1 else shape)
+
+
 def _is_integer(x: Any) -> bool:
     """Tell if a number has no fraction, as `float.is_integer` does."""
     if x.shape != ():
@@ -210,11 +219,7 @@ UNLISTED: dict[str, Method] = {
     **{name: _of_data(name) for name in OF_DATA},
     "choose": _choose,
     "is_integer": _is_integer,
-    "resize": _refused(
-        "resize",
-        "would change the number of elements in place",
-        "x = np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros",
-    ),
+    "resize": _resize,
     "setfield": _setfield,
     "setflags": _setflags,
 }

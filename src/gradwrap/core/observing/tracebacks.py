@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def shorten(error: BaseException) -> None:
     if os.environ.get(VARIABLE) == "full":
         return
     entries = list(_entries(error.__traceback__))
-    ours = [_is_gradwraps(entry) for entry in entries]
+    ours = [_is_of(entry, "gradwrap") for entry in entries]
     if all(ours):
         return
     last = len(ours) - 1 - ours[::-1].index(False)
@@ -37,12 +38,24 @@ def shorten(error: BaseException) -> None:
     error.__traceback__ = kept
 
 
+def forget(error: BaseException | None) -> None:
+    """Drop the local names of gradwrap's and NumPy's frames in an error's tracebacks."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        for entry in _entries(error.__traceback__):
+            if _is_of(entry, "gradwrap", "numpy"):
+                with suppress(RuntimeError):  # it is still running
+                    entry.tb_frame.clear()
+        error = error.__cause__ or error.__context__
+
+
 def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
     while traceback is not None:
         yield traceback
         traceback = traceback.tb_next
 
 
-def _is_gradwraps(entry: TracebackType) -> bool:
+def _is_of(entry: TracebackType, *packages: str) -> bool:
     module = str(entry.tb_frame.f_globals.get("__name__", ""))
-    return module.partition(".")[0] == "gradwrap"
+    return module.partition(".")[0] in packages

@@ -10,7 +10,15 @@ import math
 from typing import Any
 
 from gradwrap.core.table.registry import register
-from gradwrap.rules.special.incomplete import LARGE, as_floats, beta_slopes, gamma_slope, stirling
+from gradwrap.rules.special.incomplete import (
+    LARGE,
+    as_floats,
+    beta_slopes,
+    column,
+    constants,
+    gamma_slope,
+    stirling,
+)
 from gradwrap.rules.special.rows import (
     INNER,
     INTEGER_ORDERS,
@@ -22,6 +30,9 @@ from gradwrap.rules.special.rows import (
 )
 
 NONCENTRAL = ("x(3), 2.5, x(3)", "x(2, 1), 3.5, x(3)")
+HALF, FARTHEST = 200.0, 1000.0
+TERMS = [float(i) for i in range(400)]
+"""The terms of the noncentral distribution, which are enough up to the farthest x."""
 AFTER_INTEGERS = ("i(1, 0, 2), 4, x(3)", "i(0, 1, 2), 4, x(2, 3)", "i(2), 5, x(1)")
 
 
@@ -122,6 +133,28 @@ def _noncentral_density(xp: Any, x: Any, df: Any, nc: Any) -> Any:
     found = 0.5 * xp.exp(-0.5 * apart * apart + power * xp.log(x / nc))
     found = found * xp.special.ive(0.5 * df - 1.0, xp.sqrt(x * nc))
     return xp.where(central, 0.5 * _gamma_density(xp, 0.5 * df, 0.5 * x), found)
+
+
+def _noncentral_by_df(xp: Any, x: Any, df: Any, nc: Any) -> Any:
+    """Return the derivative of chndtr in df; NaN for x beyond 1000.
+
+    The mixture is that of gammainc(a + j, x/2), where a = df/2, with Poisson's weights of mean
+    nc/2. By 8.8.5, gammainc(a + j, y) is gammainc(a, y) less the terms y**(a + i) exp(-y) /
+    Gamma(a + i + 1) with i < j. So one integral is enough, and each term has the weight of the
+    j > i, which is gammainc(i + 1, nc/2). The terms are those around a + i = y.
+    """
+    x, df, nc = as_floats(xp, x, df, nc)
+    beyond = x > FARTHEST
+    inside = (x > 0) & ~beyond
+    y, a = xp.where(inside, 0.5 * x, 1.0), 0.5 * df
+    first = xp.floor(xp.where(y - a > HALF, y - a - HALF, 0.0))
+    i = column(xp, first) + constants(xp, TERMS, y)
+    above, log = column(xp, a) + i + 1.0, column(xp, xp.log(y))
+    terms = xp.exp((above - 1.0) * log - column(xp, y) - xp.special.gammaln(above))
+    weights = xp.special.gammainc(i + 1.0, column(xp, 0.5 * nc) + 0.0 * i)
+    total = xp.sum(terms * (log - xp.special.digamma(above)) * weights, axis=-1)
+    found = 0.5 * (gamma_slope(xp, a, y) - total)
+    return xp.where(beyond, xp.full_like(y, math.nan), xp.where(inside, found, 0.0))
 
 
 # distributions of counts, of which the count is an integer
@@ -231,12 +264,15 @@ RULES = [
         "chndtr",
         "x df nc",
         lambda xp, g, x, df, nc: g * _noncentral_density(xp, x, df, nc),
-        None,
+        lambda xp, g, x, df, nc: g * _noncentral_by_df(xp, x, df, nc),
         lambda xp, g, x, df, nc: -(g * _noncentral_density(xp, x, df + 2.0, nc)),
         domain=POSITIVE,
         samples=NONCENTRAL,
     ),
     inverse("chndtrix", "chndtr", of="x", samples=NONCENTRAL),
+    inverse(
+        "chndtridf", "chndtr", of="df", domain=(0.3, 0.45), samples=("12.0 * x(3), x(3), 1.5",)
+    ),
     inverse(
         "chndtrinc", "chndtr", of="nc", domain=(0.3, 0.45), samples=("12.0 * x(3), 1.5, x(3)",)
     ),

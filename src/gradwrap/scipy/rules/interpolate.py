@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import math
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.interpolate
@@ -23,6 +25,9 @@ from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.rules.splines import at_points
 from gradwrap.scipy.solving import as_array, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Shapes -------------------------------------------------------------------------------------------
 
@@ -891,6 +896,69 @@ def _raised(x: Any, powers: Any) -> Any:
     return np.stack(columns, axis=-1)
 
 
+SPELLINGS = {
+    "inverse": "inverse_multiquadric",
+    "inverse multiquadric": "inverse_multiquadric",
+    "thin-plate": "thin_plate",
+}
+OLDER: dict[str, Callable[[Any], Any]] = {
+    "multiquadric": lambda r2: np.sqrt(r2 + 1),
+    "inverse_multiquadric": lambda r2: 1.0 / np.sqrt(r2 + 1),
+    "gaussian": lambda r2: np.exp(-r2),
+    "linear": lambda r2: -_radial("linear", r2),
+    "cubic": lambda r2: _radial("cubic", r2),
+    "quintic": lambda r2: -_radial("quintic", r2),
+    "thin_plate": lambda r2: _radial("thin_plate_spline", r2),
+}
+"""The functions of `Rbf`, of squared distances."""
+SCALED = ("multiquadric", "inverse_multiquadric", "gaussian")
+
+
+def _older_given(given: dict[str, Any]) -> dict[str, Any]:
+    """Name the arguments of `Rbf` as its attributes."""
+    *points, values = given["args"]
+    xi = np.stack([np.reshape(as_array(one) * 1.0, (-1,)) for one in points])
+    defaults = {"function": "multiquadric", "norm": "euclidean", "smooth": 0.0, "mode": "1-D"}
+    own = {"epsilon": None, **given["kwargs"], "xi": xi, "di": as_array(values)}
+    return {**defaults, **own}
+
+
+def _older_points(args: Any) -> Any:
+    return np.stack([as_array(one) * 1.0 for one in args], axis=-1)
+
+
+def _older_rbf(made: Any, given: Any, points: Any) -> Any:
+    """Evaluate the interpolant of the older class, by the squares of the distances."""
+    xi, di, norm, epsilon = given["xi"].T, given["di"], given["norm"], given["epsilon"]
+    one_dimensional = given["mode"] == "1-D"
+    d = np.reshape(di, (-1, 1)) if one_dimensional else di
+    if epsilon is None:
+        edges = np.max(xi, axis=0) - np.min(xi, axis=0)
+        edges = edges[np.flatnonzero(data_of(edges))]
+        epsilon = (np.prod(edges) / xi.shape[0]) ** (1.0 / edges.shape[0])
+
+    def squares(a: Any, b: Any) -> Any:
+        if norm == "euclidean":
+            return np.sum((a[:, None, :] - b[None, :, :]) ** 2, axis=-1)
+        return dispatcher("spatial.distance.cdist")(a, b, norm) ** 2
+
+    def kernel(r2: Any) -> Any:
+        function = given["function"]
+        if isinstance(function, str):
+            name = SPELLINGS.get(function.lower(), function.lower())
+            return OLDER[name](r2 / epsilon**2 if name in SCALED else r2)
+        r = -_radial("linear", r2)
+        takes_object = len(inspect.signature(function).parameters) > 1
+        options = SimpleNamespace(**(given | {"epsilon": epsilon}))
+        return function(options, r) if takes_object else function(r)
+
+    matrix = kernel(squares(xi, xi)) - np.eye(xi.shape[0]) * given["smooth"]
+    nodes = np.linalg.solve(matrix, d * 1.0)
+    x = np.reshape(points, (-1, xi.shape[1]))
+    shape = np.shape(points)[:-1] + (() if one_dimensional else d.shape[1:])
+    return np.reshape(kernel(squares(x, xi)) @ nodes, shape)
+
+
 # Polynomials --------------------------------------------------------------------------------------
 
 
@@ -1021,10 +1089,12 @@ def _class(
     first: str = "x",
     note: str = "",
     as_points: Any = as_array,
+    as_given: Any = dict,
     **makers: Any,
 ) -> Row:
     path = f"interpolate.{name}"
-    return Row(path, Class(interpolant_class(path, formula, first, as_points, makers)), note=note)
+    make = interpolant_class(path, formula, first, as_points, makers, as_given)
+    return Row(path, Class(make), note=note)
 
 
 ROWS = [
@@ -1048,6 +1118,14 @@ ROWS = [
     _class("RectBivariateSpline", _rect, note="s = 0"),
     _class("RegularGridInterpolator", _grid_interpolator, "xi", "", coordinates),
     _class("RBFInterpolator", _rbf, "x", note="the derivative of a kernel at zero is zero"),
+    _class(
+        "Rbf",
+        _older_rbf,
+        "args",
+        "the derivative of a distance at zero is zero",
+        _older_points,
+        _older_given,
+    ),
     _class("KroghInterpolator", _polynomial_class),
     _class("BarycentricInterpolator", _polynomial_class),
     _class("FloaterHormannInterpolator", _rational, "z"),

@@ -19,6 +19,9 @@ from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.dispatching import parameters_of
 from gradwrap.scipy.doors import dispatcher
+from gradwrap.scipy.interpolants import refusing
+from gradwrap.scipy.results import is_float
+from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.table import is_own
 
 if TYPE_CHECKING:
@@ -127,6 +130,69 @@ def gesvd(a: Any, compute_uv: int = 1, full_matrices: int = 1) -> Any:
         s = np.linalg.svd(a, compute_uv=False)
         return np.zeros((1, 1), a.dtype), s, np.zeros((1, 1), a.dtype)
     return tuple(_linalg("svd")(a, full_matrices=bool(full_matrices)))
+
+
+# Bands and symmetric matrices: of their factors, only Cholesky's have a derivative ----------------
+
+
+def gtsv(dl: Any, d: Any, du: Any, b: Any) -> Any:
+    corner = np.zeros(1, d.dtype)
+    bands = [np.concatenate([corner, du]), d, np.concatenate([dl, corner])]
+    return None, None, None, _linalg("solve_banded")((1, 1), np.stack(bands), b)
+
+
+def ptsv(d: Any, e: Any, b: Any) -> Any:
+    bands = np.stack([d + 0.0 * e[:1], np.concatenate([e, np.zeros(1, e.dtype)])])
+    return None, None, _linalg("solveh_banded")(bands, b, lower=True)
+
+
+def gbsv(kl: int, ku: int, ab: Any, b: Any) -> Any:
+    return None, None, _linalg("solve_banded")((kl, ku), ab[kl:], b)
+
+
+def pbsv(ab: Any, b: Any, lower: int = 0) -> Any:
+    return pbtrf(ab, lower), _linalg("solveh_banded")(ab, b, lower=bool(lower))
+
+
+def pbtrf(ab: Any, lower: int = 0) -> Any:
+    return _linalg("cholesky_banded")(ab, lower=bool(lower))
+
+
+def pbtrs(ab: Any, b: Any, lower: int = 0) -> Any:
+    return _linalg("cho_solve_banded")((ab, bool(lower)), b)
+
+
+def tbtrs(ab: Any, b: Any, uplo: Any = "U", trans: Any = "N", diag: Any = "N") -> Any:
+    k, is_lower = ab.shape[0] - 1, uplo in ("L", b"L")
+    a = from_bands(ab, k, 0) if is_lower else from_bands(ab, 0, k)
+    turned = 0 if trans in ("N", b"N") else 1 if trans in ("T", b"T") else 2
+    return trtrs(a, b, is_lower, turned, diag in ("U", b"U"))
+
+
+def pttrf(d: Any, e: Any) -> Any:
+    """Return the factors L and D of a Hermitian tridiagonal matrix, row by row."""
+    d = np.real(d)
+    pivots, ratios = [d[0]], []
+    for i in range(e.shape[0]):
+        ratios.append(e[i] / pivots[-1])
+        pivots.append(d[i + 1] - np.real(ratios[-1] * np.conj(e[i])))
+    return np.stack(pivots), np.stack(ratios) if ratios else e
+
+
+def pttrs(d: Any, e: Any, b: Any, lower: int = 0) -> Any:
+    """Solve by the factors: `e` is below the diagonal of L, or above that of its adjoint."""
+    root = np.eye(d.shape[0]) + np.diag(e if lower else np.conj(e), -1)
+    inner = trtrs(root, b, 1, 0, 1)
+    return trtrs(root, (inner.T / d).T, 1, 2, 1)
+
+
+def sysv(a: Any, b: Any, lower: int = 0) -> Any:
+    part = _triangle(a, lower)
+    return None, None, np.linalg.solve(part + part.mT - np.diag(np.diagonal(a)), b)
+
+
+def hesv(a: Any, b: Any, lower: int = 0) -> Any:
+    return None, None, np.linalg.solve(_whole(a, lower), b)
 
 
 # BLAS: `x_at` and `y_at` are the slices that SciPy's steps and starts choose ----------------------
@@ -307,6 +373,12 @@ LAPACK: dict[str, Callable[..., Any]] = {
         for prefix in "sdcz"
         for f in (trtrs, trtri, gesvd)
     },
+    **{
+        prefix + f.__name__: f  # of bands and symmetric matrices
+        for prefix in "sdcz"
+        for f in (gtsv, ptsv, gbsv, pbsv, pbtrf, pbtrs, tbtrs, pttrf, pttrs, sysv)
+    },
+    **{prefix + "hesv": hesv for prefix in "cz"},
     **{prefix + "gesdd": gesvd for prefix in "sdcz"},
     **dict.fromkeys(("ssyev", "dsyev", "ssyevd", "dsyevd", "cheev", "zheev"), syev),
 }
@@ -353,7 +425,7 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
         if function is None:
             raise NoRuleError(
                 f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
-                "that does it (solve, cholesky, qr, eigh, ...)."
+                "that does it (solve, solve_banded, cholesky, qr, eigh, ...)."
             )
         given = _by_name(name, names, args, options)
         words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
@@ -366,13 +438,21 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
             return asked
         found = function(**words)
         found = found if isinstance(found, tuple) else (found,)
-        return (*(_returned(one, dtype) for one in found), asked[-1])
+        parts = zip(found, asked[:-1], strict=True)
+        return (*(_or_refusing(name, one, part, given, dtype) for one, part in parts), asked[-1])
 
     stand_in.__name__, stand_in.__doc__ = name, original.__doc__
     for attribute in ("typecode", "dtype", "module_name", "prefix", "int_dtype"):
         if hasattr(original, attribute):
             setattr(stand_in, attribute, getattr(original, attribute))
     return stand_in
+
+
+def _or_refusing(name: str, found: Any, asked: Any, given: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a result, or LAPACK's own, of which a derivative is refused, in place of None."""
+    if found is not None:
+        return _returned(found, dtype)
+    return refusing(f"linalg.lapack.{name}", asked, given) if is_float(asked) else asked
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -20,7 +20,7 @@ from gradwrap.scipy.rules.convolving import FEW, convolved
 from gradwrap.scipy.rules.extending import extended, neighbours
 from gradwrap.scipy.rules.matrices import native_of
 from gradwrap.scipy.rules.splines import at_points
-from gradwrap.scipy.solving import data_of
+from gradwrap.scipy.solving import as_array, data_of
 from gradwrap.scipy.table import Row, register
 
 special: Any = import_module("scipy.special")
@@ -250,6 +250,14 @@ def _percentile(input: Any, percentile: Any, o: Any) -> Any:
     percentile = percentile + 100.0 if percentile < 0 else percentile
     rank = count - 1 if percentile == 100.0 else int(float(count) * percentile / 100.0)
     return np.sort(around, axis=-1)[..., rank]
+
+
+def _generic(input: Any, function: Any, extra_arguments: Any, extra_keywords: Any, o: Any) -> Any:
+    """Call a function of the caller's with the elements of each neighbourhood."""
+    around = _members(input, o)
+    rows = np.reshape(around, (-1, around.shape[-1]))
+    made = [as_array(function(row, *extra_arguments, **(extra_keywords or {}))) for row in rows]
+    return np.reshape(np.stack(made), input.shape)
 
 
 def _structured(input: Any, structure: Any, o: Any, sign: int) -> Any:
@@ -514,6 +522,25 @@ def _measured(measure: Any) -> Any:
     return formula
 
 
+def _comprehended(
+    input: Any, labels: Any, index: Any, func: Any, default: Any, pass_positions: bool
+) -> Any:
+    """Call the function with the elements of each label, and with their places if it wants them."""
+    flat = np.reshape(input, (-1,))
+
+    def measured(at: Any) -> Any:
+        return func(flat[at], at) if pass_positions else func(flat[at])
+
+    if labels is None:
+        return measured(np.arange(flat.shape[0]))
+    labels = np.broadcast_to(np.asarray(labels), input.shape).reshape(-1)
+    if index is None:
+        return measured(np.flatnonzero(labels > 0))
+    places = [np.flatnonzero(labels == i) for i in np.ravel(index)]
+    parts = [measured(at) if at.size else default for at in places]
+    return np.reshape(np.stack(list(map(as_array, parts))), np.shape(index))
+
+
 def _centre(input: Any, labels: Any, index: Any) -> Any:
     grid = _grid(input.shape)
 
@@ -601,6 +628,7 @@ FILTERS = [
     *_rows("median_filter", _median, options=MEMBERS),
     *_rows("rank_filter", _rank, options=MEMBERS),
     *_rows("percentile_filter", _percentile, options=MEMBERS),
+    *_rows("generic_filter", _generic, options=MEMBERS),
     *(
         row
         for name, combine in GREY.items()
@@ -630,6 +658,7 @@ MEASUREMENTS = [
         )
     ),
     formula("ndimage.center_of_mass", _centre, "input"),
+    formula("ndimage.labeled_comprehension", _comprehended, "input default", neutral="out_dtype"),
     formula(
         "ndimage.extrema",
         lambda input, labels, index: (
@@ -664,8 +693,8 @@ NONE = [
             ),
         )
         for name in (
-            *("generic_filter", "generic_filter1d", "generic_gradient_magnitude"),
-            *("generic_laplace", "geometric_transform", "labeled_comprehension"),
+            *("generic_filter1d", "generic_gradient_magnitude"),
+            *("generic_laplace", "geometric_transform"),
             "vectorized_filter",
         )
     ),

@@ -15,7 +15,7 @@ import numpy as np
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, Selecting, formula
-from gradwrap.scipy.rules import kernel_density, multivariate
+from gradwrap.scipy.rules import binning, kernel_density, multivariate
 from gradwrap.scipy.rules.distributions import CONTINUOUS, DISCRETE, Distribution, DistributionClass
 from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Row, register
@@ -23,7 +23,7 @@ from gradwrap.transforms.arguments import stop_gradient
 
 special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
-__all__ = ["NAMES", "kernel_density", "multivariate"]
+__all__ = ["NAMES", "binning", "kernel_density", "multivariate"]
 
 
 class Statistic(NamedTuple):
