@@ -276,11 +276,12 @@ class Family:
     @property
     def unseen(self) -> list[tuple[int, ...]]:
         """Return two points that are not traced."""
-        count = len(self._start)
-        far = self.point([FURTHEST - i % 2 for i in range(count)])
+        count, step = len(self._start), self.lengths.step
+        near = self.point([3 + i % 2 for i in range(count)])
+        far = tuple(n + step * (FURTHEST - 3 - 2 * (i % 2)) for i, n in enumerate(near))
         if any(map(operator.gt, far, self.actual)):  # arguments may be shorter
             far = self.point([4 - i % 2 for i in range(count)])
-        return [self.point([3 + i % 2 for i in range(count)]), far]
+        return [near, far]
 
     def cut_leaves(self) -> list[Any]:
         """Return the leaves of the arguments at the current lengths."""

@@ -127,7 +127,8 @@ class Sizes:
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""
         self.is_open = False
-        for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
+        order: list[int] = np.argsort(self.actual, kind="stable").tolist()
+        for place, number in enumerate(order):
             least = base + -(-between // step) * step * place
             self.short[number] = further(least + (self.actual[number] - least) % step, step, 0)
         return tuple(self.short)
