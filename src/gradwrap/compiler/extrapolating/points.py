@@ -96,7 +96,7 @@ FURTHEST = 6
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
     (Lengths(13, 2, cuts=CUT),),
-    (Lengths(9, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
+    (Lengths(8, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=SHORT, nested=True, longest=1500, cuts=CUT)
         for base in (10, 12)

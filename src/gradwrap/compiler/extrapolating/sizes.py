@@ -70,10 +70,10 @@ def further(length: int, step: int, count: int) -> int:
     """Return the length that is some steps above a length.
 
     Powers of two are left out: a mean would divide by them exactly, so that its program would be
-    simpler.
+    simpler. Lengths of loops of loops, which are short, follow each other.
     """
     for _ in range(count + 1):
-        while length & (length - 1) == 0:
+        while step > 1 and length & (length - 1) == 0:
             length += step
         length += step
     return length - step
