@@ -105,9 +105,9 @@ NAMES: dict[str, dict[str, str]] = {
             "cheb1ap cheb1ord cheb2ap cheb2ord closest_STFT_dual_window "
             "cont2discrete cspline2d czt_points dbode dfreqresp dimpulse dlsim dstep "
             "ellipap ellipord findfreqs firls firwin2 firwin_2d freqresp gammatone "
-            "get_window iircomb iirdesign impulse invres invresz "
-            "kaiser_atten kaiser_beta kaiserord lsim peak_widths place_poles qspline2d "
-            "remez residue residuez savgol_coeffs spline_filter square ss2zpk step "
+            "get_window iircomb iirdesign invres invresz "
+            "kaiser_atten kaiser_beta kaiserord peak_widths place_poles qspline2d "
+            "remez residue residuez savgol_coeffs spline_filter square ss2zpk "
             "symiirorder1 symiirorder2 unique_roots unit_impulse whittaker_henderson zpk2ss"
         ),
         "modules": "windows",

@@ -333,7 +333,8 @@ def test_an_object_that_makes_an_array_of_itself(tmp_path: Path) -> None:
         def run(x):
             cell = Cell(np.zeros((2, 2)))
             cell.array[0] = x
-            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__())
+            squares = np.multiply(cell, 2.0) * np.exp(cell)
+            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__()) + np.sum(squares[0])
         """,
     )
     check(package.run)

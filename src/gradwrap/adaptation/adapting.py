@@ -496,6 +496,10 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             elif call is not None and type_of(call.function) is not FunctionType:
                 for names in _namespaces_of_values([call.function]):  # so may that of its own
                     found.setdefault(id(names), names)
+            if str(namespace.get("__name__")).startswith("numba."):  # it compiles a function
+                compiled = attribute_or_none(traceback.tb_frame.f_locals.get("self"), "py_func")
+                names = attribute_or_none(compiled, "__globals__") or namespace
+                found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

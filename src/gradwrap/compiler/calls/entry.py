@@ -486,6 +486,11 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
+        for index in one.sealed | other.sealed:
+            constant = self.constants[-1][index]
+            if constant.by_reference and self.surroundings is not None:
+                self.surroundings.watch_content(constant.name, constant.array)
+                self.kept_as = None  # a later process would not know what to compare
         with _without_collector():
             self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
@@ -581,6 +586,8 @@ class Entry:
         around: Foreseeing | None = None,
         tape: Tape | None = None,
     ) -> Traced:
+        tape = tape or Tape(call.library, None if first is None else first.tape, most)
+        tape.seals = call.library.name == "numpy"
         return trace(
             *(self.target.function, call.leaves, call.treedef, call.given),
             around or self.surroundings,
