@@ -327,12 +327,15 @@ class Entry:
 
         own = partial(self.library.engine, plainly=True)
         try:
-            program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
-            pairs = zip(family.sizes.short, family.actual, strict=True)
-            with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
-            is_chosen = self.engine == self.target.engine
-            make = self.library.chosen(self.target.engine, self.target.make) if is_chosen else own
-            at_point(family, program, make, mismatch, precisions_of, FARTHER)
+            with _without_collector():
+                compared = at_unseen(own, mismatch, precisions_of)
+                program, family = of_all_turns(found, Budget(), compared)
+                pairs = zip(family.sizes.short, family.actual, strict=True)
+                with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
+                is_chosen = self.engine == self.target.engine
+                chosen = self.library.chosen(self.target.engine, self.target.make)
+                make = chosen if is_chosen else own
+                at_point(family, program, make, mismatch, precisions_of, FARTHER)
         except (Declined, Unsupported):
             return False
         return family.is_in_order
@@ -495,7 +498,7 @@ class Entry:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
 
     def _first_trace(self, call: Call) -> Traced:
-        """Trace until the turns of a loop tell that it will take more than `FIRST` operations."""
+        """Trace until the turns of a loop tell that it will take too many operations."""
         from gradwrap.compiler.extrapolating.sizes import Foreseeing
 
         assert self.surroundings is not None
@@ -503,7 +506,7 @@ class Entry:
             tape = Tape(self.library, most=FIRST)
             # a backward pass has at least as many operations
             is_gradient = differentiated(self.target.function) is not None
-            around = Foreseeing(self.surroundings, tape, FIRST // (1 + is_gradient))
+            around = Foreseeing(self.surroundings, tape, FIRST, 1 + is_gradient)
             try:
                 return self._trace(call, None, FIRST, around, tape)
             except TooLong:
@@ -538,7 +541,7 @@ class Entry:
         assert self.surroundings is not None
         subject = Subject(
             *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),
-            *(self.library, self.names, call.fixed),
+            *(self.library, self.names, call.fixed, self.engine),
         )
         own = partial(self.library.engine, plainly=True)
         with _without_collector():

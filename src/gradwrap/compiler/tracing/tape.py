@@ -214,7 +214,7 @@ class Tape:
 
     def __init__(self, library: Library, first: Tape | None = None, most: int = MOST) -> None:
         self.library: Library = library
-        self._most = most
+        self.most: int = most
         """The most operations of this trace."""
         self._first = first
         """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
@@ -260,7 +260,7 @@ class Tape:
     def too_long(self) -> Unhandled:
         """Record that the trace would be too long."""
         self.is_too_long = not self.refused
-        return self.refuse(f"it performs more than {self._most} operations")
+        return self.refuse(f"it performs more than {self.most} operations")
 
     # Values ---------------------------------------------------------------------------------------
 
@@ -465,7 +465,7 @@ class Tape:
         args: tuple[Any, ...] = (),
     ) -> Any:
         """Record an operation that has been performed; return its result as tracers."""
-        if len(self.instrs) >= self._most:
+        if len(self.instrs) >= self.most:
             raise self.too_long()
         if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
