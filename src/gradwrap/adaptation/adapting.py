@@ -375,10 +375,11 @@ class _Runs:
             )
         raise AdaptationError(
             f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
-            f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
-            "takes a tracked value for something else (isinstance, try and except), clear a result "
-            "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
-            "output is meant to be constant."
+            f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a whole "
+            "number (int, round, //), which has the derivative zero, or for a branch that takes a "
+            "tracked value for something else (isinstance, try and except), clear a result that "
+            "the package keeps of an earlier call, or leave gradwrap.adapting out if the output is "
+            "meant to be constant."
         )
 
     def _check_rounded(self, leaves: list[Any]) -> None:

@@ -1,7 +1,8 @@
 """SciPy's sparse matrices of plain elements beside tracked arrays, entered at their import.
 
 The operators and products of SciPy's classes convert the other operand to a plain array. If that
-is tracked, the class of `gradwrap.scipy.sparse` computes the result.
+is tracked, the class of `gradwrap.scipy.sparse` computes the result. A matrix that gets a tracked
+element (`K[i, j] = x`) becomes one of tracked elements.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.operators import BINARY
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.observing.holders import holders
 from gradwrap.core.values.dynamic import type_of
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
+TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
+STORES = ("__setitem__", "setdiag")
 OWN = ("matvec", "matmat", "rmatvec", "rmatmat")
 """The products of operators that their classes define, with a line before the name."""
 
@@ -39,9 +42,10 @@ def enter_sparse(module: ModuleType) -> None:
     holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
-            for name in (*words, *PRODUCTS):
-                if hasattr(kind, name):
-                    setattr(kind, name, _operating(getattr(kind, name)))
+            for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
+                for name in names:
+                    if hasattr(kind, name):
+                        setattr(kind, name, taking(getattr(kind, name)))
 
 
 def enter_operators(module: ModuleType) -> None:
@@ -120,9 +124,22 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
     return operate
 
 
+def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a store, so that a matrix which gets a tracked value becomes one of tracked elements."""
+
+    @functools.wraps(method)
+    def store(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(_is_tracked(one) or holds_wrapper(one) for one in (*args, *kwargs.values())):
+            return method(self, *args, **kwargs)
+        import_module(TRACKED).take_store(self)
+        return getattr(self, method.__name__)(*args, **kwargs)
+
+    return store
+
+
 def _is_tracked(other: Any) -> bool:
     """Tell if an operand is a tracked array, or a sparse matrix of tracked elements."""
-    rules: Any = sys.modules.get(RULES)
+    matrices: Any = sys.modules.get(TRACKED)
     if isinstance(other, AnyWrapper):
         return True
-    return rules is not None and isinstance(other, rules.TrackedMatrix)
+    return matrices is not None and isinstance(other, matrices.TrackedMatrix)
